@@ -187,10 +187,10 @@ class Layout(ABC):
         """Return True if a measure gets a verdict; times come from another machine."""
         return measure.metric not in UNJUDGED
 
-    def is_complete(self, cells: pd.DataFrame, resolved: Resolved) -> bool:
-        """Return True if the cells of an entry have all the folds of each of their runs."""
-        folds = resolved.spec.protocol.outer.folds_of(str(cells["dataset"].iloc[0]))
-        return not self.has_folds or set(Counter(cells["run"].tolist()).values()) == {folds}
+    def is_complete(self, dataset: str, runs: Iterable[int], resolved: Resolved) -> bool:
+        """Return True if an entry, by the runs of its cells, has all the folds of each of its runs."""
+        folds = resolved.spec.protocol.outer.folds_of(dataset)
+        return not self.has_folds or set(Counter(list(runs)).values()) == {folds}
 
     def last_place(self, figure: PublishedValue) -> float:
         """Return the weight of the last printed digit of a published figure."""

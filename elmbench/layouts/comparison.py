@@ -79,14 +79,15 @@ class Comparison(Layout):
         import pandas as pd
 
         scores: dict[str, pd.Series[float]] = {}
+        dataset = str(cells["dataset"].iloc[0])
         for model, group in cells.groupby("model", sort=False):
-            if (group["status"] == "ok").all() and super().is_complete(group, resolved):
+            if (group["status"] == "ok").all() and super().is_complete(dataset, group["run"].tolist(), resolved):
                 scores[str(model)] = group.set_index(["run", "fold"])[metric].astype(float)
         table = pd.DataFrame(scores).dropna(axis="columns")
         return -table if less_is_better(metric) else table
 
-    def is_complete(self, cells: pd.DataFrame, resolved: Resolved) -> bool:
-        return str(cells["dataset"].iloc[0]) == ALL or super().is_complete(cells, resolved)
+    def is_complete(self, dataset: str, runs: Iterable[int], resolved: Resolved) -> bool:
+        return dataset == ALL or super().is_complete(dataset, runs, resolved)
 
     def is_judged(self, measure: Measure) -> bool:
         return False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -60,7 +61,7 @@ class TTest(Layout):
     def measures(self, resolved: Resolved, dataset: str, model: str) -> list[Measure]:
         return [Measure(name) for name in MEASURES]
 
-    def is_complete(self, cells: pd.DataFrame, resolved: Resolved) -> bool:
+    def is_complete(self, dataset: str, runs: Iterable[int], resolved: Resolved) -> bool:
         """Return True: a comparison leaves out the data sets that are incomplete."""
         return True
 
@@ -89,7 +90,7 @@ class TTest(Layout):
         values: dict[tuple[str, str], float] = {}
         for (dataset, model), group in cells.groupby(["dataset", "model"], sort=False):
             metric = resolved.spec.protocol.metric_for(resolved.dataset(str(dataset)).task)
-            if (group["status"] == "ok").all() and super().is_complete(group, resolved):
+            if (group["status"] == "ok").all() and super().is_complete(str(dataset), group["run"].tolist(), resolved):
                 values[str(dataset), str(model)] = float(group[metric].astype(float).mean())
         return pd.Series(values, dtype=float).unstack() if values else pd.DataFrame(dtype=float)
 

@@ -67,20 +67,20 @@ class _Results:
     def is_comparable(self, dataset: str) -> bool:
         """Return True if the rows are all of the paper's, and no others."""
         entries = [key for key in self._cells.lines if (key[0], *key[2:]) == (dataset, self._select, "")]
-        return self.resolved.compares(dataset) and not any(is_other_data(self._cells.frame(key)) for key in entries)
+        return self.resolved.compares(dataset) and not any(is_other_data(self._cells.columns(key)) for key in entries)
 
     def values(self, dataset: str, model: str, measure: Measure) -> pd.Series[float] | None:
         """Return the values of a column by run and fold; None unless every cell ended ok and has the measure."""
         if (dataset, model, measure.column) not in self._complete:
             return None
-        cells = self._cells.frame(key := (dataset, model, self._select, ""))
+        cells = self._cells.columns(key := (dataset, model, self._select, ""))
         keys = list(zip(cells["run"].tolist(), cells["fold"].tolist(), strict=True))
         return pd.Series(self._cells.values(key, measure), index=pd.Index(keys, tupleize_cols=False)).dropna()
 
     def least(self, dataset: str, model: str, measure: Measure) -> float:
         """Return the least half width of an interval of a column on a data set."""
         key = (dataset, model, self._select, "")
-        return draws_of(self._cells.values(key, measure), self._cells.frame(key), measure).least
+        return draws_of(self._cells.values(key, measure), self._cells.columns(key), measure).least
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from elmbench.layouts import layout_of
 from elmbench.layouts.table import COMPARED, SIGNS, VERDICTS
-from elmbench.reporting.summary import ENTRY, printed_of
+from elmbench.reporting.summary import ENTRY, MeasuredCells, printed_of
 from elmbench.reporting.verdicts import (
     FEWEST_RUNS,
     Draws,
@@ -80,14 +80,15 @@ def compared_figures(figures: pd.DataFrame, cells: pd.DataFrame, resolved: Resol
     lines = figures[figures["verdict"].isin(COMPARED)]
     if not layout.has_runs or not len(lines):
         return
-    groups = dict(tuple(cells[cells["status"] == "ok"].groupby(ENTRY, sort=False)))
+    measured = MeasuredCells(cells, resolved)
     for line in lines.to_dict("records"):
         dataset, model, column = line["dataset"], line["model"], line["metric"]
         measure = next(one for one in layout.measures(resolved, dataset, model) if one.column == column)
         if is_fact(measure.metric):
             continue
-        group = groups[tuple(line[name] for name in ENTRY)]
-        values, runs = measured_runs(layout.values_of(group, measure), group)
+        entry = tuple(line[name] for name in ENTRY)
+        columns, values = measured.columns(entry), measured.values(entry, measure)
+        known, runs = measured_runs(values, columns)
         paper = resolved.published[dataset, model, column]
         yield ComparedFigure(
             dataset,
@@ -95,8 +96,8 @@ def compared_figures(figures: pd.DataFrame, cells: pd.DataFrame, resolved: Resol
             model,
             measure,
             np.unique(runs),
-            run_means(values, runs),
-            draws_of(layout.values_of(group, measure), group, measure),
+            run_means(known, runs),
+            draws_of(values, columns, measure),
             printed_of(dataset, paper, layout, resolved),
         )
 

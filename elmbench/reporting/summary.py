@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,7 @@ ENTRY = ["dataset", "model", "select", "reading"]
 COLUMNS = ["dataset", "model", "metric", "select", "reading", "mean", "std", "n"]
 COLUMNS += ["published", "published_std", "verdict", "ended", "runs", "low", "high", "runs_to_tell"]
 #: Columns of the cells that a verdict depends on, beside the measured values.
-_NEEDED = [*ENTRY, "run", "fold", "status", "n_test", REMARKS, FIRST_RUNS]
+_NEEDED = ["run", "fold", "n_test", REMARKS, FIRST_RUNS]
 #: Columns of `summary.csv` that are whole numbers or empty.
 _WHOLE = ["runs", "runs_to_tell"]
 #: Columns of `optimism.csv`.
@@ -52,7 +53,7 @@ class MeasuredCells:
     ----------
     layout : Layout
     every : DataFrame
-        The lines of all entries, also of those that did not end ok, with the columns that a verdict needs.
+        The entry and status of all cells, also of those that did not end ok.
     lines : dict of tuple to ndarray of int
         The numbers of an entry's lines among the cells that ended ok, by the values of `ENTRY`.
     """
@@ -61,20 +62,17 @@ class MeasuredCells:
         self.layout = layout_of(resolved)
         cells = self.layout.entries_of(cells, resolved)
         self._cells = cells[cells["status"] == COMPLETE].reset_index(drop=True)
-        self.every = cells[[name for name in _NEEDED if name in cells]]
-        # Without the columns of text a selection of lines takes a fraction of the time.
-        self._needed = self._cells[[name for name in _NEEDED[len(ENTRY) :] if name in cells and name != "status"]]
+        self.every = cells[[*ENTRY, "status"]]
+        # A selection of lines of a frame takes many times as long.
+        self._needed = {name: self._cells[name].to_numpy() for name in _NEEDED if name in cells}
         groups: Any = self._cells.groupby(ENTRY, sort=False).indices
         self.lines: dict[Key, NDArray[np.int64]] = groups
-        self.runs: NDArray[Any] = self._cells["run"].to_numpy()
         self._values: dict[Measure, NDArray[np.float64]] = {}
-        self._frames: dict[Key, pd.DataFrame] = {}
 
-    def frame(self, entry: Key) -> pd.DataFrame:
-        """Return the cells of an entry, with the columns that a verdict needs."""
-        if entry not in self._frames:
-            self._frames[entry] = self._needed.iloc[self.lines.get(entry, _NONE)]
-        return self._frames[entry]
+    def columns(self, entry: Key) -> dict[str, NDArray[Any]]:
+        """Return the columns of an entry that a verdict needs."""
+        lines = self.lines.get(entry, _NONE)
+        return {name: column[lines] for name, column in self._needed.items()}
 
     def values(self, entry: Key, measure: Measure) -> NDArray[np.float64]:
         """Return the value of each cell of an entry, NaN if it has none."""
@@ -97,15 +95,19 @@ def summarise(cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
     """
     order, measured, std = Order(resolved), MeasuredCells(cells, resolved), resolved.spec.protocol.std
     layout, lines = measured.layout, []
-    for key, group in measured.every.groupby(ENTRY, sort=False):
+    status = measured.every["status"].to_numpy()
+    groups: Any = measured.every.groupby(ENTRY, sort=False).indices
+    for key, numbers in groups.items():
         entry = tuple(map(str, key))
-        ended, runs = _ending(group, layout, resolved), measured.runs[measured.lines.get(entry, _NONE)]
+        columns = measured.columns(entry)
+        runs = columns["run"]
+        ended = _ending(entry[0], list(dict.fromkeys(status[numbers])), runs, layout, resolved)
         for i, measure in enumerate(layout.measures(resolved, entry[0], entry[1])):
             paper = resolved.published.get((entry[0], entry[1], measure.column))
             values = measured.values(entry, measure)
             line = dict(zip(ENTRY, entry, strict=True)) | {"metric": measure.column, "n": len(values), "ended": ended}
             line |= _statistics(values, runs, std) | _printed(paper)
-            line |= _compared(entry, measure, ended, paper, measured, resolved)
+            line |= _compared(entry, measure, values, columns, ended, paper, layout, resolved)
             if i == 0 or line["mean"] is not None or paper is not None or ended != COMPLETE:
                 lines.append(line)
     lines += _only_published(measured.every, layout, order, resolved)
@@ -157,38 +159,38 @@ def _statistics(values: NDArray[np.float64], runs: NDArray[Any], kind: str) -> d
 def _compared(
     entry: Key,
     measure: Measure,
+    values: NDArray[np.float64],
+    columns: Mapping[str, NDArray[Any]],
     ended: str,
     paper: PublishedValue | None,
-    measured: MeasuredCells,
+    layout: Layout,
     resolved: Resolved,
 ) -> dict[str, Any]:
     """Return the verdict on a published figure and its evidence; an empty verdict if there is nothing to judge."""
-    layout, (dataset, _, _, reading) = measured.layout, entry
+    dataset, _, _, reading = entry
     if paper is None or paper.value is None or not layout.is_judged(measure):
         return {"verdict": ""}
     if paper.cited:
         return {"verdict": "cited"}
-    values = measured.values(entry, measure)
     if ended != COMPLETE or np.isnan(values).all():
         return {"verdict": "no data"}
-    ok = measured.frame(entry)
-    runs = len(set(ok["run"].tolist()))
+    runs = len(set(columns["run"].tolist()))
     if resolved.cuts(dataset) or any(one.leaks for one in resolved.file.paper.read_label(reading)):
         return {"verdict": "not comparable", "runs": runs}
     if is_fact(measure.metric):
         return {"verdict": judge_fact(float(values.mean()), float(paper.value)), "runs": runs}
-    if not layout.has_runs or not resolved.compares(dataset) or is_other_data(ok):
+    if not layout.has_runs or not resolved.compares(dataset) or is_other_data(columns):
         return {"verdict": "not comparable", "runs": runs}
-    draws = draws_of(values, ok, measure)
+    draws = draws_of(values, columns, measure)
     judgement = judge(draws, printed_of(dataset, paper, layout, resolved))
     half_width = judgement.half_width
     ends = {} if half_width is None else {"low": draws.mean - half_width, "high": draws.mean + half_width}
     return {"verdict": judgement.verdict, "runs": runs, **ends, "runs_to_tell": judgement.runs_to_tell}
 
 
-def is_other_data(cells: pd.DataFrame) -> bool:
+def is_other_data(columns: Mapping[str, NDArray[Any]]) -> bool:
     """Return True if the rows are known to differ from those of the public file."""
-    return REMARKS in cells and bool(cells[REMARKS].fillna("").str.contains(OTHER_DATA).any())
+    return any(isinstance(text, str) and OTHER_DATA in text for text in columns.get(REMARKS, ()))
 
 
 def printed_of(dataset: str, paper: PublishedValue, layout: Layout, resolved: Resolved) -> Printed:
@@ -203,12 +205,11 @@ def printed_of(dataset: str, paper: PublishedValue, layout: Layout, resolved: Re
     return Printed(value, layout.last_place(paper) / 2, resolved.mean_of, typical_distance(value, others))
 
 
-def _ending(group: pd.DataFrame, layout: Layout, resolved: Resolved) -> str:
+def _ending(dataset: str, ended: list[str], runs: NDArray[Any], layout: Layout, resolved: Resolved) -> str:
     """Return the ending of an entry: `ok` if all its cells are there and ended ok."""
-    ended = group["status"].unique().tolist()
     if ended != [COMPLETE]:
         return str(ended[0]) if len(ended) == 1 else "incomplete"
-    return COMPLETE if layout.is_complete(group, resolved) else "incomplete"
+    return COMPLETE if layout.is_complete(dataset, runs, resolved) else "incomplete"
 
 
 def optimism(cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:

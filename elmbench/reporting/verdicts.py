@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -173,33 +173,33 @@ def run_means(values: NDArray[np.float64], runs: NDArray[Any]) -> NDArray[np.flo
     return np.array([math.fsum(by_run[run]) / len(by_run[run]) for run in sorted(by_run)], dtype=np.float64)
 
 
-def measured_runs(values: ArrayLike, cells: pd.DataFrame) -> tuple[NDArray[np.float64], NDArray[Any]]:
+def measured_runs(values: ArrayLike, cells: Mapping[str, Any]) -> tuple[NDArray[np.float64], NDArray[Any]]:
     """Return the known values of the cells of an entry, and the numbers of their runs."""
     array: NDArray[np.float64] = np.asarray(values, dtype=np.float64)
     known = ~np.isnan(array)
-    return array[known], cells["run"].to_numpy()[known]
+    return array[known], np.asarray(cells["run"])[known]
 
 
-def draws_of(values: ArrayLike, cells: pd.DataFrame, measure: Measure) -> Draws:
+def draws_of(values: ArrayLike, cells: Mapping[str, Any], measure: Measure) -> Draws:
     """Return the mean and the deviation of the runs of an entry.
 
     Parameters
     ----------
     values : array-like of float
         The value of each cell, NaN if it is missing.
-    cells : DataFrame
-        The cells, with the columns of `cells.csv`.
+    cells : mapping of str to array-like, such as a DataFrame
+        The columns of `cells.csv`.
     """
     means = run_means(*measured_runs(values, cells))
     return draws_of_means(means, _least(float(means.mean()), cells, measure), _first_runs(cells))
 
 
-def _first_runs(cells: pd.DataFrame) -> int | None:
+def _first_runs(cells: Mapping[str, Any]) -> int | None:
     """Return the number of runs in the first stage of an entry, None if its number of runs was fixed beforehand."""
     if FIRST_RUNS not in cells:
         return None
     # If other requests asked for more runs than the two stages, the number was fixed by them.
-    last = cells[FIRST_RUNS].to_numpy()[cells["run"].to_numpy().argmax()]
+    last = np.asarray(cells[FIRST_RUNS])[np.argmax(cells["run"])]
     return None if pd.isna(last) else int(last)
 
 
@@ -213,12 +213,12 @@ def draws_of_means(means: NDArray[np.float64], least: float, first: int | None =
     return Draws(float(means.mean()), deviation, len(means), least, first and len(stage))
 
 
-def _least(mean: float, cells: pd.DataFrame, measure: Measure) -> float:
+def _least(mean: float, cells: Mapping[str, Any], measure: Measure) -> float:
     """Return the weight of one test row in a run mean for metrics that count rows, round-off for real numbers."""
-    runs = cells["run"].nunique()
+    runs = len(np.unique(cells["run"]))
     if counts_rows(measure.metric):
-        return runs / len(cells)
-    tested = cells["n_test"].sum() / runs if "n_test" in cells else 0
+        return runs / len(cells["run"])
+    tested = np.sum(cells["n_test"]) / runs if "n_test" in cells else 0
     if measure.metric in (*rates(), TRAIN_ACCURACY) and tested > 0:
         return float(1 / tested)
     return ROUND_OFF * abs(mean)
