@@ -18,7 +18,7 @@ from elmbench.layouts.table import ResultTable, Section
 from elmbench.protocol.stored import _packed
 from elmbench.reporting.cells import LIMIT, PLACE, TIMES
 from elmbench.reporting.claims import check_claims
-from elmbench.reporting.summary import optimism, summarise
+from elmbench.reporting.summary import MeasuredCells, optimism, summarise
 from elmbench.reporting.tables import build_table, entry_sections
 from elmbench.running.store import Store
 from elmbench.specs.catalogue import load_catalogue
@@ -123,7 +123,7 @@ def frame(resolved: Resolved, lines: list[dict[str, Any]]) -> pd.DataFrame:
 
 def entry(resolved: Resolved, lines: list[dict[str, Any]], metric: str = "mcc", **columns: str) -> dict[str, Any]:
     """The line of summary.csv for a metric, of the only entry that fits `columns`."""
-    summary = summarise(frame(resolved, lines), resolved)
+    summary = summarise(MeasuredCells(frame(resolved, lines), resolved))
     found = summary[summary["metric"] == metric]
     for name, value in columns.items():
         found = found[found[name] == value]
@@ -138,9 +138,9 @@ def table_of(resolved: Resolved, lines: list[dict[str, Any]]) -> ResultTable:
 
 def table_from(cells: pd.DataFrame, resolved: Resolved) -> ResultTable:
     """The table that a frame of cells makes."""
-    summary = summarise(cells, resolved)
+    summary = summarise(MeasuredCells(cells, resolved))
     parts = list(entry_sections(summary, cells, resolved))
-    claims = list(check_claims(summary, cells, resolved))
+    claims = list(check_claims(summary, MeasuredCells(cells, resolved)))
     return build_table(parts, optimism(cells, resolved), summary, cells, claims, resolved)
 
 

@@ -17,7 +17,6 @@ from elmbench.reporting.summary import MeasuredCells, is_other_data, share_of_te
 from elmbench.reporting.verdicts import FEWEST_RUNS, draws_of
 from elmbench.specs.experiments import MOST, Claim
 from elmbench.specs.measures import Measure
-from elmbench.specs.profiles import Resolved
 
 #: The fewest data sets on which a test can reach the level: all of them must agree.
 FEWEST_DATASETS = math.ceil(-math.log2(LEVEL))
@@ -26,12 +25,13 @@ _NOT_THE_PAPERS = "the rows are not all of the paper's, or not the paper's"
 _MISSING = "cells are missing"
 
 
-def check_claims(summary: pd.DataFrame, cells: pd.DataFrame, resolved: Resolved) -> Iterator[ClaimOutcome]:
+def check_claims(summary: pd.DataFrame, measured: MeasuredCells) -> Iterator[ClaimOutcome]:
     """Yield the outcome of each claim on models that were run, from the default readings and first selection."""
-    if not len(summary) or not resolved.file.spec.claims:
+    claims = measured.resolved.file.spec.claims
+    if not len(summary) or not claims:
         return
-    results = _Results(summary, cells, resolved)
-    for claim in resolved.file.spec.claims:
+    results = _Results(summary, measured)
+    for claim in claims:
         if any(results.shows(one) for one in claim.comparisons):
             yield _outcome(claim, results)
 
@@ -39,14 +39,14 @@ def check_claims(summary: pd.DataFrame, cells: pd.DataFrame, resolved: Resolved)
 class _Results:
     """The results that claims are tested on: default readings, first selection."""
 
-    def __init__(self, summary: pd.DataFrame, cells: pd.DataFrame, resolved: Resolved) -> None:
-        self.resolved = resolved
+    def __init__(self, summary: pd.DataFrame, measured: MeasuredCells) -> None:
+        self.resolved = measured.resolved
         self._select = str(summary["select"].iloc[0])
         lines = summary[(summary["reading"] == "") & (summary["select"] == self._select)]
         # If a limit stopped some cells or they have not run, the remaining ones may be the easier folds.
         complete = lines[(lines["ended"] == COMPLETE) & lines["mean"].notna()]
         self._complete = set(complete[["dataset", "model", "metric"]].itertuples(index=False, name=None))
-        self._cells = MeasuredCells(cells, resolved)
+        self._cells = measured
         self._run = set(lines["dataset"])
         self._models = set(zip(lines["dataset"], lines["model"], strict=True))
 

@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from elmbench.layouts import layout_of
 from elmbench.layouts.table import COMPARED, SIGNS, VERDICTS
 from elmbench.reporting.summary import ENTRY, MeasuredCells, printed_of
 from elmbench.reporting.verdicts import (
@@ -26,7 +25,6 @@ from elmbench.reporting.verdicts import (
     run_means,
 )
 from elmbench.specs.measures import Measure
-from elmbench.specs.profiles import Resolved
 
 
 @dataclass(frozen=True)
@@ -66,21 +64,19 @@ class ComparedFigure:
         return dict(zip(self.runs.tolist(), hits.tolist(), strict=True))
 
 
-def compared_figures(figures: pd.DataFrame, cells: pd.DataFrame, resolved: Resolved) -> Iterator[ComparedFigure]:
+def compared_figures(figures: pd.DataFrame, measured: MeasuredCells) -> Iterator[ComparedFigure]:
     """Yield the figures that are compared with our runs, without facts of data sets.
 
     Parameters
     ----------
     figures : DataFrame
         Lines of `summary.csv`, one for each published figure.
-    cells : DataFrame
-        Lines of `cells.csv`.
+    measured : MeasuredCells
     """
-    layout = layout_of(resolved)
+    resolved, layout = measured.resolved, measured.layout
     lines = figures[figures["verdict"].isin(COMPARED)]
     if not layout.has_runs or not len(lines):
         return
-    measured = MeasuredCells(cells, resolved)
     for line in lines.to_dict("records"):
         dataset, model, column = line["dataset"], line["model"], line["metric"]
         measure = next(one for one in layout.measures(resolved, dataset, model) if one.column == column)

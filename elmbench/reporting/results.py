@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,7 @@ from elmbench.reporting.joint import JointVerdict, judge_table
 from elmbench.reporting.notes import with_remarks
 from elmbench.reporting.provenance import provenance, read_commands
 from elmbench.reporting.reliability import reliability
-from elmbench.reporting.summary import optimism, summarise
+from elmbench.reporting.summary import MeasuredCells, optimism, summarise
 from elmbench.reporting.tables import EntrySection, build_table, entry_sections
 from elmbench.reporting.writers.html import html
 from elmbench.reporting.writers.markdown import markdown
@@ -55,12 +55,15 @@ class Results:
     sections : list of EntrySection
     table : ResultTable
     resolved : Resolved
+    measured : MeasuredCells
+        The cells that ended ok, by entry.
     """
 
     folder: Path
     cells: pd.DataFrame
     summary: pd.DataFrame
     resolved: Resolved
+    measured: MeasuredCells = field(repr=False)
 
     @cached_property
     def gains(self) -> pd.DataFrame:
@@ -68,7 +71,7 @@ class Results:
 
     @cached_property
     def claims(self) -> list[ClaimOutcome]:
-        return list(check_claims(self.summary, self.cells, self.resolved))
+        return list(check_claims(self.summary, self.measured))
 
     @cached_property
     def sections(self) -> list[EntrySection]:
@@ -91,7 +94,7 @@ class Results:
     @cached_property
     def compared(self) -> list[ComparedFigure]:
         """The published figures that are compared with our runs."""
-        return list(compared_figures(self.figures, self.cells, self.resolved))
+        return list(compared_figures(self.figures, self.measured))
 
     @cached_property
     def missing_runs(self) -> pd.DataFrame:
@@ -273,7 +276,8 @@ def _write_figure(figure: Figure | None, path: Path) -> None:
 
 
 def _results(resolved: Resolved, folder: Path, cells: pd.DataFrame) -> Results:
-    return Results(folder, cells, with_remarks(summarise(cells, resolved), cells), resolved)
+    measured = MeasuredCells(cells, resolved)
+    return Results(folder, cells, with_remarks(summarise(measured), cells), resolved, measured)
 
 
 def _outputs(planned: list[Cell], store: Store) -> Iterator[Outputs]:

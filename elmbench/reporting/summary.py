@@ -51,6 +51,7 @@ class MeasuredCells:
 
     Attributes
     ----------
+    resolved : Resolved
     layout : Layout
     every : DataFrame
         The entry and status of all cells, also of those that did not end ok.
@@ -59,6 +60,7 @@ class MeasuredCells:
     """
 
     def __init__(self, cells: pd.DataFrame, resolved: Resolved) -> None:
+        self.resolved = resolved
         self.layout = layout_of(resolved)
         cells = self.layout.entries_of(cells, resolved)
         self._cells = cells[cells["status"] == COMPLETE].reset_index(drop=True)
@@ -84,8 +86,8 @@ class MeasuredCells:
 _NONE = np.arange(0)
 
 
-def summarise(cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
-    """Return one line for each entry and metric, with the columns of `summary.csv`, from the lines of `cells.csv`.
+def summarise(measured: MeasuredCells) -> pd.DataFrame:
+    """Return one line for each entry and metric, with the columns of `summary.csv`.
 
     `n` is the number of cells that ended ok; only these are averaged. `ended` is `ok`, or the ending that all cells of
     an entry share, or `incomplete` if some of its cells did not end ok or a run lacks folds, or `not measured` for a
@@ -93,8 +95,8 @@ def summarise(cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
     (`elmbench.reporting.verdicts`). It is based on `runs` runs; `low` and `high` are the ends of the interval.
     `runs_to_tell` is the number of runs that an interval needs, or that would tell the models apart.
     """
-    order, measured, std = Order(resolved), MeasuredCells(cells, resolved), resolved.spec.protocol.std
-    layout, lines = measured.layout, []
+    resolved, layout, lines = measured.resolved, measured.layout, []
+    order, std = Order(resolved), resolved.spec.protocol.std
     status = measured.every["status"].to_numpy()
     groups: Any = measured.every.groupby(ENTRY, sort=False).indices
     for key, numbers in groups.items():
@@ -224,7 +226,10 @@ def optimism(cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
     """
     lines = []
     metrics = {resolved.spec.protocol.metric_for(dataset.task) for dataset in resolved.datasets.values()}
-    both = cells.loc[cells["select"].isin(["oracle", "nested"]), [c for c in cells if c in metrics or c in _NEEDED]]
+    both = cells.loc[
+        cells["select"].isin(["oracle", "nested"]),
+        [c for c in cells if c in metrics or c in (*ENTRY, "status", *_NEEDED)],
+    ]
     both = both if len(set(both["select"])) > 1 else both[:0]
     for (dataset, model, reading), group in both.groupby(["dataset", "model", "reading"], sort=False):
         metric = resolved.spec.protocol.metric_for(resolved.dataset(str(dataset)).task)

@@ -19,7 +19,7 @@ from elmbench.layouts import layout_of
 from elmbench.reporting.cells import Order, cells_frame
 from elmbench.reporting.figures import ComparedFigure, compared_figures
 from elmbench.reporting.results import Results
-from elmbench.reporting.summary import summarise
+from elmbench.reporting.summary import MeasuredCells, summarise
 from elmbench.reporting.verdicts import FEWEST_RUNS, runs_to_tell
 from elmbench.specs.profiles import Resolved
 from elmbench.work.plan import Plan
@@ -159,8 +159,9 @@ class TwoStages:
         self.first.store.records.refresh()
         cells = cells_frame(plan.cells, self.first.store, values, Order(resolved))
         if len(cells):
-            summary = summarise(cells, resolved)
-            for figure in compared_figures(summary[summary["published"].notna()], cells, resolved):
+            measured = MeasuredCells(cells, resolved)
+            summary = summarise(measured)
+            for figure in compared_figures(summary[summary["published"].notna()], measured):
                 if figure.draws.runs == self.size:
                     yield figure
 

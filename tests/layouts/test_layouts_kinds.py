@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from made_cells import cell, entry, folds, frame, headings, notes_of, row, rows_of, table_of, value_columns
 
-from elmbench.reporting.summary import summarise
+from elmbench.reporting.summary import MeasuredCells, summarise
 from elmbench.specs.profiles import Resolved
 
 Toy = Callable[..., Resolved]
@@ -34,7 +34,7 @@ def test_hyperparameters_are_averaged_and_not_judged(toy: Toy) -> None:
     ]
     nodes = entry(resolved, lines, "n_hidden", model="ELM")
     assert (nodes["mean"], nodes["published"], nodes["verdict"]) == (15.0, 460.0, "")
-    summary = summarise(frame(resolved, lines), resolved)
+    summary = summarise(MeasuredCells(frame(resolved, lines), resolved))
     shown = summary.groupby("model")["metric"].agg(list).to_dict()
     # A column shows what it searches itself, not what it takes over from another.
     assert shown == {"ELM": ["n_hidden", "C"], "K-ELM": ["gamma", "C"]}
@@ -70,7 +70,7 @@ def test_counts_are_averaged_and_judged_to_half_a_row(toy: Toy) -> None:
 def test_facts_that_follow_from_the_printed_ones_are_left_out(toy: Toy, printed: list[str], shown: list[str]) -> None:
     resolved = toy("".join(f"WDBC,data,{fact},3,,\n" for fact in printed), layout="datasets")
     facts = {"features": 30, "instances": 569, "classes": 2, "negatives": 357, "positives": 212}
-    summary = summarise(frame(resolved, [cell("data", **facts)]), resolved)
+    summary = summarise(MeasuredCells(frame(resolved, [cell("data", **facts)]), resolved))
     assert summary["metric"].tolist() == shown
 
 
@@ -168,7 +168,7 @@ def test_a_curve_is_whole_in_the_summary_and_thinned_in_the_table(toy: Toy) -> N
     assert measures == [f"mcc@h={h}" for h in range(5, 151, 5)]
     lines = [cell(fold=fold, **{m: (0.4 if i == 0 else 0.8) for i, m in enumerate(measures)}) for fold in (0, 1)]
     lines += [line | {"run": 1} for line in lines]
-    assert summarise(frame(resolved, lines), resolved)["metric"].tolist() == measures
+    assert summarise(MeasuredCells(frame(resolved, lines), resolved))["metric"].tolist() == measures
     table = table_of(resolved, lines)
     assert [r["measure"] for r in rows_of(table.sections[0])] == [f"mcc@h={h}" for h in (5, 30, 60, 90, 120, 150)]
     # A model that stands beside the table's own columns goes through the values of its own.

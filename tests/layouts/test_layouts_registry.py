@@ -20,7 +20,7 @@ from elmbench.layouts.figures import Figure
 from elmbench.layouts.table import Column, Line, Text
 from elmbench.registry import plugins
 from elmbench.reporting.results import read_results, write_results
-from elmbench.reporting.summary import summarise
+from elmbench.reporting.summary import MeasuredCells, summarise
 from elmbench.reporting.writers.csv import csv
 from elmbench.reporting.writers.html import html
 from elmbench.reporting.writers.latex import latex
@@ -201,7 +201,7 @@ def test_figures_that_the_suite_does_not_measure_are_shown(toy: Toy, monkeypatch
     resolved = toy(figures, datasets=["wdbc", "sylva"])
     lines = [*folds("ELM", 0.5, 0.5), *folds("K-ELM", 0.5, 0.5), *folds("ELM", 0.5, 0.5, reading="order=stored")]
     cells = frame(resolved, lines)
-    summary = summarise(cells, resolved)
+    summary = summarise(MeasuredCells(cells, resolved))
     part = summary[(summary["reading"] == "") & (summary["metric"] == "mcc")]
     assert dict(zip(part["model"], part["verdict"], strict=True)) == {
         "ELM": "too few runs", "K-ELM": "cited", "BP": "cited", "SVM": "no data",
@@ -214,7 +214,7 @@ def test_figures_that_the_suite_does_not_measure_are_shown(toy: Toy, monkeypatch
     assert [r["model"] for r in rows_of(stored)] == ["ELM"]
     # A figure of a model that another table of the paper measures is not missing here; a cited one stays.
     elsewhere = replace(resolved, file=replace(resolved.file, measured=frozenset({"ELM", "K-ELM", "SVM", "BP"})))
-    assert set(summarise(cells, elsewhere)["model"]) == {"ELM", "K-ELM", "BP"}
+    assert set(summarise(MeasuredCells(cells, elsewhere))["model"]) == {"ELM", "K-ELM", "BP"}
 
 
 def test_models_of_all_tables_of_a_paper_are_measured() -> None:

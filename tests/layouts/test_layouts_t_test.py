@@ -15,7 +15,7 @@ from made_cells import cell, frame, notes_of, rows_of, table_of
 from elmbench.errors import ElmbenchError
 from elmbench.layouts import layout_of
 from elmbench.layouts.t_test import compare
-from elmbench.reporting.summary import summarise
+from elmbench.reporting.summary import MeasuredCells, summarise
 from elmbench.specs.profiles import Resolved
 
 Toy = Callable[..., Resolved]
@@ -88,7 +88,7 @@ def test_data_sets_of_which_a_cell_is_not_ok_are_left_out(toy: Toy) -> None:
 
     def summary(*bad: str) -> dict[str, Any]:
         part = [{**line, "status": "failed"} if line["dataset"] in bad and line["run"] else line for line in lines]
-        result = summarise(frame(resolved, part), resolved)
+        result = summarise(MeasuredCells(frame(resolved, part), resolved))
         assert set(result["dataset"]) == {"all"}
         return result.set_index("metric").to_dict("index")
 
@@ -97,7 +97,7 @@ def test_data_sets_of_which_a_cell_is_not_ok_are_left_out(toy: Toy) -> None:
     assert summary("sylva")["data_sets"]["mean"] == 2
     # Nor is one counted of which a fold has not been run.
     short = [line for line in lines if (line["dataset"], line["fold"], line["run"]) != ("sylva", 1, 1)]
-    partial = summarise(frame(resolved, short), resolved).set_index("metric")
+    partial = summarise(MeasuredCells(frame(resolved, short), resolved)).set_index("metric")
     assert partial.loc["t", "mean"] == pytest.approx(both["t"])
     # One data set has no deviation.
     assert summary("sylva", "wdbc")["t"]["ended"] == "incomplete"

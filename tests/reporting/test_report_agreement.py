@@ -11,7 +11,7 @@ from made_cells import cell, frame
 
 from elmbench.reporting.agreement import Agreement, agreements, error_and_power
 from elmbench.reporting.figures import compared_figures
-from elmbench.reporting.summary import summarise
+from elmbench.reporting.summary import MeasuredCells, summarise
 from elmbench.reporting.verdicts import Printed, draws_of_means, judge
 from elmbench.specs.profiles import Resolved
 
@@ -23,9 +23,9 @@ MEANS = {"ELM": [0.90, 0.91, 0.89, 0.90], "K-ELM": [0.93, 0.935, 0.94, 0.935], "
 
 def result(resolved: Resolved, lines: list[dict[str, Any]]) -> dict[str, Agreement]:
     cells = frame(resolved, lines)
-    summary = summarise(cells, resolved)
+    summary = summarise(MeasuredCells(cells, resolved))
     figures = summary[summary["published"].notna()]
-    compared = list(compared_figures(figures, cells, resolved))
+    compared = list(compared_figures(figures, MeasuredCells(cells, resolved)))
     return {one.metric: one for one in agreements(compared, figures, resolved)}
 
 

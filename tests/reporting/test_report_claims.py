@@ -14,7 +14,7 @@ from scipy.stats import t, ttest_ind
 
 from elmbench.reporting.claim_outcomes import COLUMNS, ClaimOutcome, claims_frame, correct_by_holm
 from elmbench.reporting.claims import check_claims
-from elmbench.reporting.summary import summarise
+from elmbench.reporting.summary import MeasuredCells, summarise
 from elmbench.specs.profiles import Resolved
 
 CLAIM: dict[str, Any] = {"says": "it is so", "dataset": "wdbc", "metric": "mcc", "model": "ELM", "is": "above"}
@@ -32,7 +32,7 @@ def cells_of(model: str, *values: float, **columns: Any) -> list[dict[str, Any]]
 
 def outcomes(resolved: Resolved, lines: list[dict[str, Any]]) -> list[ClaimOutcome]:
     cells = frame(resolved, lines)
-    return list(check_claims(summarise(cells, resolved), cells, resolved))
+    return list(check_claims(summarise(MeasuredCells(cells, resolved)), MeasuredCells(cells, resolved)))
 
 
 def claimed(toy: Callable[..., Resolved], lines: list[dict[str, Any]], figures: str = "", **claim: Any) -> ClaimOutcome:

@@ -14,7 +14,7 @@ from scipy.stats import binom, t
 import elmbench
 from elmbench.reporting.cells import read_cells
 from elmbench.reporting.folders import ResultsDirs
-from elmbench.reporting.summary import summarise
+from elmbench.reporting.summary import MeasuredCells, summarise
 from elmbench.specs.catalogue import ExperimentFile, find_experiment, load_catalogue
 from elmbench.specs.profiles import resolve
 from elmbench.workflow.checks import check_published
@@ -81,7 +81,7 @@ def test_a_published_value_moved_by_five_standard_errors_changes_its_verdict(
     cells = read_cells(RESULTS / "paper" / table / "cells.csv")
     cells, printed = cells[cells["reading"] == ""], resolved.file.figures
     entry_columns = ["dataset", "model", "metric", "select"]
-    before = summarise(cells, resolved).set_index(entry_columns)
+    before = summarise(MeasuredCells(cells, resolved)).set_index(entry_columns)
     moved = 0
     for entry, line in before[before["verdict"].isin(["reproduced", "consistent", "close"])].iterrows():
         dataset, model, _, select = entry
@@ -95,7 +95,7 @@ def test_a_published_value_moved_by_five_standard_errors_changes_its_verdict(
         other = replace(figure, value=value)
         with monkeypatch.context() as patch:
             patch.setattr(ExperimentFile, "figures", tuple(other if one == figure else one for one in printed))
-            after = summarise(cells, resolve(find_experiment(table), "paper")).set_index(entry_columns)
+            after = summarise(MeasuredCells(cells, resolve(find_experiment(table), "paper"))).set_index(entry_columns)
         assert after.loc[entry, "verdict"] == "differs", entry
         moved += 1
     assert moved > 0

@@ -27,6 +27,7 @@ from elmbench.reporting.joint import (
 )
 from elmbench.reporting.known_prints import pattern_error_and_power, self_test
 from elmbench.reporting.results import Results, read_results
+from elmbench.reporting.summary import MeasuredCells
 from elmbench.reporting.verdicts import Printed, draws_of_means
 from elmbench.specs.catalogue import find_experiment
 from elmbench.specs.measures import Measure
@@ -267,7 +268,7 @@ def test_a_search_that_all_folds_share_is_counted_once() -> None:
 def test_facts_and_tests_over_data_sets_are_not_compared() -> None:
     for name, profile in (("eem/table3", "fast"), ("ospvm/table3", "paper")):
         results = committed(name, profile)
-        assert list(compared_figures(results.figures, results.cells, results.resolved)) == []
+        assert list(compared_figures(results.figures, MeasuredCells(results.cells, results.resolved))) == []
         assert results.verdicts == []
 
 

@@ -13,7 +13,7 @@ from scipy.stats import friedmanchisquare, wilcoxon
 from elmbench.errors import ElmbenchError
 from elmbench.reporting.comparisons import wilcoxon_p
 from elmbench.reporting.statistics import compare, compare_models, draw_critical_differences
-from elmbench.reporting.summary import summarise
+from elmbench.reporting.summary import MeasuredCells, summarise
 from elmbench.specs.profiles import Resolved
 
 #: Four classifiers on the 14 data sets of Demsar (2006), Table 6.
@@ -98,13 +98,13 @@ def test_measured_and_printed_figures_are_compared_apart(toy: Callable[..., Reso
     resolved = toy(figures, **TWO)
     lines = [cell(m, fold=f, mcc=v) for m, v in (("ELM", 0.7), ("K-ELM", 0.8)) for f in (0, 1)]
     lines += [cell(m, fold=f, dataset="calhousing", nrmse=v) for m, v in (("ELM", 0.5), ("K-ELM", 0.4)) for f in (0, 1)]
-    measured, published = compare_models(summarise(frame(resolved, lines), resolved), resolved)
+    measured, published = compare_models(summarise(MeasuredCells(frame(resolved, lines), resolved)), resolved)
     # Of an error the smaller is the better one.
     assert (measured.source, measured.ranks) == ("measured", {"K-ELM": 1.0, "ELM": 2.0})
     assert (published.source, published.ranks) == ("published", {"ELM": 1.0, "K-ELM": 2.0})
     assert (measured.record()["friedman"], measured.record()["p"]) == (None, None)
     with pytest.raises(ElmbenchError, match="no two models on the same two data sets"):
-        compare_models(summarise(frame(resolved, lines[:4]), resolved), resolved)
+        compare_models(summarise(MeasuredCells(frame(resolved, lines[:4]), resolved)), resolved)
 
 
 def test_the_diagram_is_a_picture() -> None:

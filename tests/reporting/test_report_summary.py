@@ -12,7 +12,7 @@ import pytest
 from made_cells import HEADER, cell, entry, folds, frame, notes_of, table_of
 
 from elmbench.reporting.cells import REMARKS
-from elmbench.reporting.summary import COLUMNS, summarise
+from elmbench.reporting.summary import COLUMNS, MeasuredCells, summarise
 from elmbench.specs.catalogue import load_catalogue
 from elmbench.specs.datasets.fingerprint import OTHER_DATA
 from elmbench.specs.profiles import Resolved, resolve
@@ -22,7 +22,7 @@ Toy = Callable[..., Resolved]
 
 
 def test_columns_are_those_of_the_design(toy: Toy) -> None:
-    result = summarise(frame(toy(), folds("ELM", 0.8, 0.9)), toy())
+    result = summarise(MeasuredCells(frame(toy(), folds("ELM", 0.8, 0.9)), toy()))
     expected = "dataset,model,metric,select,reading,mean,std,n,published,published_std,verdict"
     expected += ",ended,runs,low,high,runs_to_tell"
     assert ",".join(result.columns) == expected == ",".join(COLUMNS)
@@ -148,7 +148,7 @@ def test_other_rows_than_the_papers_are_not_compared(toy: Toy) -> None:
         "wdbc.csv: only the counts were compared": "reproduced",
     }.items():
         remarked = frame(toy(figures), result).assign(**{REMARKS: remark})
-        lines = summarise(remarked, toy(figures)).query("metric == 'mcc' and published == 0.9")
+        lines = summarise(MeasuredCells(remarked, toy(figures))).query("metric == 'mcc' and published == 0.9")
         assert lines["verdict"].tolist() == [verdict]
 
 
@@ -207,7 +207,7 @@ def test_default_readings_and_the_tables_own_selection_come_first(toy: Toy, part
         for model in models
         for line in folds(model, 0.8, 0.9, select=select, reading=reading)
     ]
-    summary = summarise(frame(resolved, lines), resolved)
+    summary = summarise(MeasuredCells(frame(resolved, lines), resolved))
     result = list(dict.fromkeys(summary[["reading", "select", "model"]].itertuples(index=False, name=None)))
     assert result == [
         (reading, select, model)
@@ -227,5 +227,5 @@ def test_a_metric_that_is_no_number_is_shown_as_none(toy: Toy) -> None:
 
 def test_an_entry_without_any_value_keeps_the_line_of_its_first_metric(toy: Toy) -> None:
     lines = folds("ELM", float("nan"), float("nan"), fit_seconds=float("nan"), n_units=float("nan"))
-    result = summarise(frame(toy(), lines), toy())
+    result = summarise(MeasuredCells(frame(toy(), lines), toy()))
     assert result[["model", "metric", "ended"]].to_numpy().tolist() == [["ELM", "mcc", "ok"]]

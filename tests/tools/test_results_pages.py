@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from elmbench.reporting.cells import read_cells
-from elmbench.reporting.summary import summarise
+from elmbench.reporting.summary import MeasuredCells, summarise
 from elmbench.specs.catalogue import find_experiment
 from elmbench.specs.profiles import resolve
 from tools.results_pages import PAGES, render
@@ -35,7 +35,7 @@ def read_ok_cells(profile: str, table: str) -> pd.DataFrame:
 def summarise_figures(profile: str, table: str) -> pd.DataFrame:
     """Return a line of the summary for each published figure, as `elmbench check` has them."""
     cells = read_cells(ROOT / "results" / profile / table / "cells.csv")
-    summary = summarise(cells[cells["reading"] == ""], resolve(find_experiment(table), profile))
+    summary = summarise(MeasuredCells(cells[cells["reading"] == ""], resolve(find_experiment(table), profile)))
     return summary[summary["published"].notna()].drop_duplicates(["dataset", "model", "metric"])
 
 
