@@ -67,9 +67,9 @@ class _KELM(KernelMixin, BaseEstimator):
 
         This holds for the Gaussian kernel of dense rows without weights; see `solved_together` for others. All `C` of a
         fold are solved at once, see `fold_solutions`. Values are accepted if their residual is at most `RESIDUAL`, or
-        the round-off of a fit; labels if no error of the outputs changes them. Otherwise, and with too few `C`, the
-        model is fitted. Shared work takes 8 n^2 bytes for n training rows and at most 8 m^2 more for the m rows of the
-        largest fold; the distances of few rows are held too, see `kernel_ladder`.
+        the round-off of a fit; labels if no error of the outputs changes them. Otherwise the model is fitted. Shared
+        work takes 8 n^2 bytes for n training rows and at most 8 m^2 more for the m rows of the largest fold; the
+        distances of few rows are held too, see `kernel_ladder`.
         """
         by_label = grid.output == "predict" and issubclass(cls, FamilyClassifier)
         gammas: dict[float, list[tuple[int, float]]] = {}
@@ -160,8 +160,6 @@ def _fold_outputs(
     omega, solvers = shared.omega, shared.solvers
     n, k = T.shape
     Z = fold_solutions(omega, part, T, ridges, shared.room, solvers)
-    if Z is None:
-        return [None] * len(ridges)
     weights = np.hstack([Z, np.ones((n, 1), order="F")])
     product = part.product(omega, weights)
     reached = product[part.test] if cross is None else cross.product(weights)

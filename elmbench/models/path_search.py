@@ -194,19 +194,23 @@ def _evaluated(
     X: Any, y: Any, folds: Folds, grids: list[_Grid], n_candidates: int, scorers: Any, methods: list[str]
 ) -> list[dict[str, Any]]:
     """Return what scikit-learn's `_fit_and_score` returns, for each candidate and each of its folds."""
-    outputs: dict[str, list[list[Any]]] = {method: [[None] * n_candidates for _ in folds] for method in methods}
+    method = max(methods, key=lambda name: name == "decision_grid")
+    outputs: list[list[Any]] = [[None] * n_candidates for _ in folds]
     fit_times = np.zeros((n_candidates, len(folds)))
-    for method, by_fold in outputs.items():
-        for grid in grids:
-            for i, j, output, seconds in _path_outputs(grid, method, X, y, folds):
-                by_fold[j][i] = output
-                fit_times[i, j] += seconds
+    for grid in grids:
+        for i, j, output, seconds in _path_outputs(grid, method, X, y, folds):
+            outputs[j][i] = output
+            fit_times[i, j] = seconds
     started = time.perf_counter()
     values: list[Any] = []
-    for j, (_, test) in enumerate(folds):
+    for j, (train, test) in enumerate(folds):
         true = np.asarray(_safe_indexing(y, test))
+        taken = {method: np.asarray(outputs[j])}
+        if len(set(methods)) > 1:
+            classes = np.unique(_safe_indexing(y, train))
+            taken["evaluate_grid"] = classes[(taken[method] > 0) * (len(classes) - 1)]
         each = zip(scorers.values() if isinstance(scorers, dict) else [scorers], methods, strict=True)
-        columns = [scores_of(scorer, true, np.asarray(outputs[method][j])) for scorer, method in each]
+        columns = [scores_of(scorer, true, taken[wanted]) for scorer, wanted in each]
         if isinstance(scorers, dict):
             values.append([dict(zip(scorers, row, strict=True)) for row in zip(*columns, strict=True)])
         else:

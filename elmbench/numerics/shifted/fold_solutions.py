@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
+from scipy.linalg.lapack import dposv
 
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.shifted.band_reduction import BandReduction
@@ -21,21 +22,19 @@ _MOST = 100
 """Steps with the inverse, for each ridge, after which it is given up."""
 
 
-def fold_solutions(
-    K: Array, part: FoldView, B: Array, ridges: Array, room: Array, solvers: Counter[str]
-) -> Array | None:
+def fold_solutions(K: Array, part: FoldView, B: Array, ridges: Array, room: Array, solvers: Counter[str]) -> Array:
     """Return the solutions of (K + r I) Z = B for all ridges, K between the training rows of a fold.
 
     A Krylov space for each column of B serves all ridges, unless its steps cost more than the cheapest of three others:
     residuals times the inverse of K + s I for one ridge s, factored in single precision; an orthogonal reduction; one
-    factor a ridge, which is left to the caller. The costs are functions of the sizes alone.
+    factor a ridge. The costs are functions of the sizes alone.
 
     `K`, of shape (m, m): symmetric, positive semi-definite, in Fortran order, of all rows that `part` is a
     fold of. `part`: with n training rows. `B`, `ridges` (ndarray of shape (n, k), (p,)): in the order of `part.rows`;
-    the ridges are positive. `room`: overwritten. `solvers`: counts the method, once a ridge: "krylov", "inverse" or
-    "reduction"; and "krylov given up" once. The result (ndarray of shape (n, p * k) or None): the k columns of the
-    first ridge, then those of the second, ...; NaN where a system is not positive definite within round-off, or not
-    solved. None if factoring each system is cheaper. The error is not bounded, see `residuals`.
+    the ridges are positive. `room`: overwritten. `solvers`: counts the method, once a ridge: "krylov", "inverse",
+    "reduction" or "cholesky"; and "krylov given up" once. The result (ndarray of shape (n, p * k)): the k columns of
+    the first ridge, then those of the second, ...; NaN where a system is not positive definite within round-off, or
+    not solved. The error is not bounded, see `residuals`.
     """
     n, k = B.shape
     p = len(ridges)
@@ -74,12 +73,18 @@ def fold_solutions(
     else:
         solvers["krylov" if by_krylov else "inverse"] += p
         return solutions
-    if method == "cholesky":
-        return None
+    solvers[method] += p
     square = room[: n * n].reshape((n, n), order="F")
     part.copy(K, square)
-    solvers["reduction"] += p
-    return BandReduction(square).solve(ridges, B)
+    if method == "reduction":
+        return BandReduction(square).solve(ridges, B)
+    for i, ridge in enumerate(ridges):
+        if i:
+            part.copy(K, square)
+        square.ravel("K")[:: n + 1] += ridge
+        _, Z, info = dposv(square, B, lower=1, overwrite_a=1)
+        solutions[:, i * k : (i + 1) * k] = Z if info == 0 else np.nan
+    return solutions
 
 
 def _before(last: int, steps: int, total: float) -> bool:
