@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from elmbench.specs.measures import log2_of
 
 if TYPE_CHECKING:
@@ -139,11 +141,11 @@ def ridge_axis(axes: Any) -> None:
 
 def png(figure: Any) -> bytes:
     """Return a matplotlib figure as PNG with a palette, which suffices for the few colours of a drawing."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
     from PIL import Image
 
-    drawn, small = io.BytesIO(), io.BytesIO()
-    # Without the version of the library, so that the same data give the same file.
-    figure.savefig(drawn, format="png", metadata={"Software": None})
-    with Image.open(drawn) as picture:
-        picture.convert("RGB").quantize(_COLOURS, method=Image.Quantize.FASTOCTREE).save(small, "PNG", optimize=True)
-    return small.getvalue()
+    canvas, encoded = FigureCanvasAgg(figure), io.BytesIO()
+    canvas.draw()
+    picture = Image.fromarray(np.asarray(canvas.buffer_rgba())[:, :, :3])
+    picture.quantize(_COLOURS, method=Image.Quantize.FASTOCTREE).save(encoded, "PNG", optimize=True)
+    return encoded.getvalue()

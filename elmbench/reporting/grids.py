@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from elmbench.layouts.base import Entry
@@ -33,7 +34,7 @@ class GridFigure:
     best: bool = False
     best_printed: bool = False
 
-    @property
+    @cached_property
     def names(self) -> dict[str, str]:
         """The names that a row, a column or a grid may have."""
         model, measure = self.entry.model, self.entry.measure.column

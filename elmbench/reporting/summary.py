@@ -230,17 +230,19 @@ def optimism(cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
         cells["select"].isin(["oracle", "nested"]),
         [c for c in cells if c in metrics or c in (*ENTRY, "status", *_NEEDED)],
     ]
-    both = both if len(set(both["select"])) > 1 else both[:0]
+    both = both.sort_values(["run", "fold"], kind="stable") if len(set(both["select"])) > 1 else both[:0]
     for (dataset, model, reading), group in both.groupby(["dataset", "model", "reading"], sort=False):
         metric = resolved.spec.protocol.metric_for(resolved.dataset(str(dataset)).task)
-        if metric not in group or group["select"].nunique() < 2 or (group["status"] != COMPLETE).any():
+        if metric not in group or (group["status"] != COMPLETE).any():
             continue
-        table = group.pivot(index=["run", "fold"], columns="select", values=metric).astype(float)
-        gain = table["oracle"] - table["nested"]
-        if gain.isna().any():
+        halves = [group[group["select"] == name] for name in ("oracle", "nested")]
+        folds = [list(zip(half["run"], half["fold"], strict=True)) for half in halves]
+        if folds[0] != folds[1] or group[metric].isna().any():
             continue
+        oracle, nested = (half[metric].to_numpy(dtype=float) for half in halves)
+        gain = oracle - nested
         gain = -gain if less_is_better(metric) else gain
-        means = [float(table[name].mean()) for name in ("oracle", "nested")]
+        means = [float(oracle.mean()), float(nested.mean())]
         spread: list[float | None] = [None, len(gain), None, None]
         if len(gain) > 1:
             # On a fixed split the runs are independent.
