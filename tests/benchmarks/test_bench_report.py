@@ -33,6 +33,19 @@ def test_a_row_takes_the_place_of_its_older_self(tmp_path: Path) -> None:
     assert "](scaling.png)" in (tmp_path / "bench.md").read_text()
 
 
+def test_a_row_keeps_the_ratios_of_earlier_commits(tmp_path: Path) -> None:
+    slow = Result("a search", "one by one", [10.0], Seconds(1.0, 1.0), Seconds(10.0, 10.0), target=30.0)
+    for commit, results in (("aaaaaaaaa", [slow, GOOD]), ("bbbbbbbbb", [GOOD, slow]), ("bbbbbbbbb", [slow, GOOD])):
+        write_report(tmp_path, "k-elm-wdbc", results, f"commit {commit}; there", ["k-elm-wdbc"])
+    records = json.loads((tmp_path / "bench.json").read_text())
+    assert [record["before"] for record in records] == [
+        [{"commit": "aaaaaaa", "ratio": 10.0}], [{"commit": "aaaaaaa", "ratio": 55.0}],
+    ]  # fmt: skip
+    text = (tmp_path / "bench.md").read_text()
+    assert "| 10 (aaaaaaa) |" in text
+    assert text.count("missed because") == 1
+
+
 def test_the_report_says_which_targets_are_met() -> None:
     missed = Result("a fit", "a bound", [0.5], Seconds(1.0, 1.0), Seconds(0.5, 0.5), target=0.8, note="why")
     other = Result("b", "c", [2.0], Seconds(1.0, 1.0), same_choice=False, difference=1e-3)
