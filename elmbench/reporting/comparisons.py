@@ -1,8 +1,7 @@
 """Tests of a claim about two models: on one data set, over data sets, or by the number of data sets.
 
 Each returns a `Finding`: the estimate with its 95 % interval, and two probabilities of data at least as extreme as
-ours: if the claim is wrong (`confirming`), and if it is right (`contradicting`). All tests but the corrected resampled
-t-test are those of scipy.
+ours: if the claim is wrong (`confirming`), and if it is right (`contradicting`).
 """
 
 from __future__ import annotations
@@ -17,8 +16,6 @@ from elmbench.reporting.verdicts import t_quantile
 
 #: A claim is decided if one of its two probabilities is at most this, which is one side of a 95 % interval.
 LEVEL = 0.025
-#: The most differences whose signs scipy enumerates.
-_MOST_ENUMERATED = 13
 
 
 @dataclass(frozen=True)
@@ -142,37 +139,38 @@ def signed_rank(differences: ArrayLike, region: Region) -> Finding:
 
 
 def wilcoxon_p(differences: NDArray[np.float64], alternative: str = "two-sided") -> float:
-    """Return the p-value of Wilcoxon's signed-rank test; 1 if all differences are zero.
+    """Return the exact p-value of Wilcoxon's signed-rank test, "two-sided", "less" or "greater".
 
-    Zeros count half on both sides, as Demsar (2006) advises.
+    Zeros count half on both sides, as Demsar (2006) advises; all signs of the other differences are equally likely.
+    `scipy.stats` takes as long to import as a table takes to print, and is exact for few tied differences only.
     """
-    from scipy.stats import permutation_test, rankdata, wilcoxon
+    nonzero = differences != 0
+    weights = np.rint(2 * ranks(np.abs(differences))[nonzero]).astype(int)
+    ways = np.ones(1)  # of each sum of weights
+    for weight in weights:
+        ways = np.pad(ways, (weight, 0)) + np.pad(ways, (0, weight))
+    observed = int(weights[differences[nonzero] > 0].sum())
+    p = {"less": ways[: observed + 1].sum() / ways.sum(), "greater": ways[observed:].sum() / ways.sum()}
+    return float(p[alternative] if alternative in p else min(1.0, 2 * min(p.values())))
 
-    if not differences.any():
-        return 1.0
-    sizes = np.abs(differences)
-    if len(sizes) > _MOST_ENUMERATED or (sizes.all() and len(set(sizes.tolist())) == len(sizes)):
-        return float(wilcoxon(differences, zero_method="zsplit", alternative=alternative).pvalue)
-    # scipy enumerates the signs of tied differences too, but ranks the differences again for each of them.
-    ranks = rankdata(sizes)
 
-    def statistic(signed: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
-        return np.asarray((ranks * (np.sign(signed) + 1) / 2).sum(axis))
-
-    test = permutation_test(
-        (differences,), statistic, permutation_type="samples", vectorized=True, alternative=alternative
-    )
-    return float(test.pvalue)
+def ranks(values: ArrayLike) -> NDArray[np.float64]:
+    """Return the ranks of some values, equal ones the mean of theirs."""
+    ordered = np.sort(values)
+    return (np.searchsorted(ordered, values, "left") + np.searchsorted(ordered, values, "right") + 1) / 2
 
 
 def sign(confirmed: int, n: int) -> Finding:
-    """Test if a claim is true on more than half of all data sets, from the number of ours on which it is."""
-    from scipy.stats import binomtest
+    """Test if a claim is true on more than half of all data sets, from the number of ours on which it is.
 
-    p = {side: float(binomtest(confirmed, n, alternative=side).pvalue) for side in ("greater", "less")}
-    interval = binomtest(confirmed, n).proportion_ci(1 - 2 * LEVEL)
-    ends = float(interval.low), float(interval.high)
-    return Finding("sign test", confirmed / n, p["greater"], p["less"], n, "data sets", *ends)
+    The interval is that of Clopper and Pearson (1934).
+    """
+    from scipy.special import bdtr, betaincinv
+
+    below = float(bdtr(confirmed - 1, n, 0.5)) if confirmed else 0.0
+    low = float(betaincinv(confirmed, n - confirmed + 1, LEVEL)) if confirmed else 0.0
+    high = float(betaincinv(confirmed + 1, n - confirmed, 1 - LEVEL)) if confirmed < n else 1.0
+    return Finding("sign test", confirmed / n, 1 - below, float(bdtr(confirmed, n, 0.5)), n, "data sets", low, high)
 
 
 def together(findings: list[Finding]) -> tuple[Finding, float, float]:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elmbench.numerics.seeds import generator
+from elmbench.reporting.comparisons import ranks
 from elmbench.reporting.figures import ComparedFigure
 from elmbench.reporting.verdicts import FEWEST_RUNS, LEVEL, judge
 
@@ -238,13 +239,7 @@ def rank_correlation(one: Sequence[float], other: Sequence[float]) -> float | No
     """Return Spearman's correlation; None for fewer than three values or for values that are all equal."""
     if len(one) < 3 or len(set(one)) == 1 or len(set(other)) == 1:
         return None
-    return float(np.corrcoef(_ranks(one), _ranks(other))[0, 1])
-
-
-def _ranks(values: Sequence[float]) -> NDArray[np.float64]:
-    """Return the ranks of some values, equal ones the mean of theirs: `scipy.stats` takes a second to import."""
-    ordered = np.sort(values)
-    return (np.searchsorted(ordered, values, "left") + np.searchsorted(ordered, values, "right") + 1) / 2
+    return float(np.corrcoef(ranks(one), ranks(other))[0, 1])
 
 
 def mean_rank_correlation(rows: Iterable[Sequence[ComparedFigure]]) -> float | None:

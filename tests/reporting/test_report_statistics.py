@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 from made_cells import cell, frame
-from scipy.stats import friedmanchisquare, wilcoxon
+from scipy.stats import binomtest, friedmanchisquare, permutation_test, rankdata, wilcoxon
 
 from elmbench.errors import ElmbenchError
-from elmbench.reporting.comparisons import wilcoxon_p
+from elmbench.reporting.comparisons import sign, wilcoxon_p
 from elmbench.reporting.statistics import compare, compare_models, draw_critical_differences
 from elmbench.reporting.summary import MeasuredCells, summarise
 from elmbench.specs.profiles import Resolved
@@ -44,10 +45,23 @@ def test_the_example_of_demsar() -> None:
                 assert (result.nemenyi[one][other] < 0.05) == (abs(rank - against) > result.critical_distance)
 
 
+def exact_p(differences: Any, side: str = "two-sided") -> float:
+    """Return the share of all signs of some differences that are as extreme as theirs."""
+
+    def positive(signed: Any, axis: int) -> Any:
+        return ((np.sign(signed) + 1) / 2 * rankdata(np.abs(signed), axis=axis)).sum(axis)
+
+    return float(
+        permutation_test(
+            (differences,), positive, permutation_type="samples", vectorized=True, n_resamples=np.inf, alternative=side
+        ).pvalue
+    )
+
+
 def test_the_pairs_are_those_of_one_data_set() -> None:
     result = compare(DEMSAR, "measured")
     part = sorted(
-        wilcoxon(DEMSAR[a], DEMSAR[b], zero_method="zsplit").pvalue
+        exact_p(DEMSAR[a] - DEMSAR[b])
         for i, a in enumerate(DEMSAR) for b in list(DEMSAR)[i + 1 :]
     )  # fmt: skip
     holm = np.minimum(1, np.maximum.accumulate(np.array(part) * np.arange(6, 0, -1)))
@@ -60,18 +74,28 @@ def test_the_pairs_are_those_of_one_data_set() -> None:
     assert result.win_rates["C4.5"] == pytest.approx(expected)
 
 
-def test_nemenyi_and_ties_against_known_values() -> None:
+def test_nemenyi_against_known_values() -> None:
     comparison = compare(DEMSAR, "measured")
     # p-values of scikit-posthocs 0.17.
     assert comparison.nemenyi["C4.5"]["C4.5+m+cf"] == pytest.approx(0.0741847951)
-    assert comparison.wilcoxon["C4.5"]["C4.5+cf"] == pytest.approx(0.8641167623)
-    # scipy enumerates the signs of tied and zero differences of up to 13 data sets.
-    rng = np.random.default_rng(0)
-    for n in (5, 9, 13, 14):
-        differences = rng.integers(-3, 4, n).astype(float)
-        for side in ("two-sided", "less", "greater"):
-            expected = wilcoxon(differences, zero_method="zsplit", alternative=side).pvalue
-            assert wilcoxon_p(differences, side) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("n", [2, 5, 9, 13, 14])
+@pytest.mark.parametrize("side", ["two-sided", "less", "greater"])
+def test_signed_ranks_are_those_of_scipy(n: int, side: str) -> None:
+    rng = np.random.default_rng(n)
+    apart = rng.permutation(np.arange(1, n + 1)) * rng.choice([-0.1, 0.1], n)
+    assert wilcoxon_p(apart, side) == pytest.approx(wilcoxon(apart, alternative=side).pvalue, rel=1e-12)
+    tied = rng.integers(-3, 4, n).astype(float)
+    assert wilcoxon_p(tied, side) == pytest.approx(exact_p(tied, side), rel=1e-12)
+
+
+@pytest.mark.parametrize(("confirmed", "n"), [(0, 4), (4, 4), (3, 8), (17, 20)])
+def test_the_sign_test_is_scipys(confirmed: int, n: int) -> None:
+    finding, interval = sign(confirmed, n), binomtest(confirmed, n).proportion_ci(0.95)
+    for p, side in ((finding.confirming, "greater"), (finding.contradicting, "less")):
+        assert p == pytest.approx(binomtest(confirmed, n, alternative=side).pvalue, rel=1e-9)
+    assert (finding.low, finding.high) == pytest.approx((interval.low, interval.high))
 
 
 def test_models_that_are_on_few_data_sets_are_left_out() -> None:
