@@ -22,7 +22,7 @@ reproduce: $(VENV)/.runtime ## Run what needs no download (profile fast) and pri
 	$(BIN)/elmbench run eem/table4 ospvm/table12 mk-elm/algorithm1 --profile ci --runs 3 --jobs $(JOBS)
 	$(BIN)/elmbench check --against published --results-dir elmbench-results
 
-results: $(VENV)/.runtime ## Make the committed results anew; ELMBENCH_DATA_DIR must name the folder of data files.
+results: $(VENV)/.runtime ## Make the committed results again; ELMBENCH_DATA_DIR must name the folder of data files.
 	@test -n "$$ELMBENCH_DATA_DIR" || { echo "set ELMBENCH_DATA_DIR to a folder with sylva.csv and calhousing.csv"; exit 2; }
 	$(COMMITTED) run --paper kos-elm --jobs $(JOBS)
 	$(COMMITTED) run kos-elm/table5 --runs 3 --jobs $(JOBS)
@@ -123,16 +123,16 @@ check: $(VENV)/.runtime ## Run profile ci into an empty folder and compare with 
 	$(BIN)/elmbench --results-dir "$$folder" -q run --all --profile ci --jobs $(JOBS) > /dev/null && \
 	$(BIN)/elmbench --results-dir "$$folder" check --against baseline
 
-fingerprints: $(VENV)/.runtime ## Write the fingerprints of the data sets that are at hand into datasets.yaml anew.
+fingerprints: $(VENV)/.runtime ## Rewrite the fingerprints of the data sets at hand in datasets.yaml.
 	$(BIN)/python -m tools.fingerprints
 
-schemas: $(VENV)/.runtime ## Write the JSON Schemas of the YAML files anew.
+schemas: $(VENV)/.runtime ## Rewrite the JSON Schemas of the YAML files.
 	$(BIN)/python -m tools.schemas
 
 pages: $(VENV)/.runtime ## Write the tables in docs/results from the committed results.
 	$(BIN)/python -m tools.results_pages
 
-lock: $(VENV)/.dev ## Resolve the dependencies anew and pin them with hashes.
+lock: $(VENV)/.dev ## Resolve the dependencies again and pin them with hashes.
 	$(PIP) uv
 	$(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-annotate \
 	  --python-version 3.11 --custom-compile-command "make lock" \

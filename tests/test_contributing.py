@@ -1,4 +1,4 @@
-"""What docs/add-a-paper.md shows: its files are written into a copy of the specs, and its commands are run there."""
+"""The example of docs/add-a-paper.md: its files are written into a copy of the specs, and its commands run there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files are written whole or not at all, whatever ends the writer."""
+"""Files are written whole or not at all, however the writer ends."""
 
 from __future__ import annotations
 

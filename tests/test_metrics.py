@@ -89,7 +89,7 @@ def test_more_classes(pairs: list[tuple[int, int]], labels: list[int], dtype: An
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("n_classes", [2, 5])
 def test_entries_with_a_scorer_equal_it(n_classes: int, seed: int) -> None:
-    """Of labels and of values, many predictions at once; of rankings and probabilities, one by one."""
+    """Metrics of labels and values take many predictions at once; those of rankings and probabilities take one."""
     random = np.random.default_rng(seed)
     for n in (1, 7, 130):
         y, predicted = random.integers(n_classes, size=n), random.integers(n_classes, size=(9, n))

@@ -74,7 +74,7 @@ def published_text(checks: Sequence[PublishedCheck]) -> RenderableType:
 
 
 def _papers(checks: Sequence[PublishedCheck]) -> Iterator[Text]:
-    """Yield the sentences on each paper, and the main claims of which all tables are checked."""
+    """Yield the sentences on each paper, and the main claims whose tables are all checked."""
     answers = {
         answer.paper: answer.sentences
         for answer in answer_papers(results for one in checks for results in one.every_profile)
@@ -92,7 +92,7 @@ def _papers(checks: Sequence[PublishedCheck]) -> Iterator[Text]:
 
 
 def _no_comparison(tables: Sequence[PublishedCheck]) -> str:
-    """Return the sentence on a paper of which no figure is compared."""
+    """Return the sentence on a paper without compared figures."""
     specs = [one.results.resolved.file.spec for one in tables]
     labels = ", ".join(spec.label for spec in specs)
     if all(spec.published is None for spec in specs):

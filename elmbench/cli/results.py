@@ -82,7 +82,7 @@ def table(
     profile: _Profile = "fast",
     form: Annotated[str, typer.Option("--format", help="text, md, csv or latex.")] = "text",
     update: Annotated[
-        bool, typer.Option("--update", help="Write summary.csv and table.md anew; of all tables if none is named.")
+        bool, typer.Option("--update", help="Rewrite summary.csv and table.md; of all tables if none is named.")
     ] = False,
     statistics: Annotated[bool, typer.Option("--statistics", help="Compare the models over the data sets.")] = False,
     diagram: Annotated[

@@ -29,7 +29,7 @@ _MISSING_NUMBER = frozenset(
         "not available", "#n/a", "#value!", "#div/0!", "#ref!", "#num!", "#name?",
     )
 )  # fmt: skip
-#: A column of which at least this share are numbers is a column of numbers.
+#: A column with at least this share of numbers is a column of numbers.
 MOSTLY = 0.8
 #: A target of no more different numbers may hold labels, and any other word is a label, too.
 _FEW = 20

@@ -102,7 +102,7 @@ def with_metrics(resolved: Resolved, names: Sequence[str]) -> Resolved:
 
 
 def _criterion_options(spec: Experiment) -> tuple[str, ...]:
-    """Return the names of the options that belong to the criterion of the choice, of which there must be one."""
+    """Return the names of the options that belong to the criterion of the choice; there must be one."""
     from elmbench.work import declared_work, work_class
 
     criterion = spec.protocol.criterion

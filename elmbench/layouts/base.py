@@ -124,7 +124,7 @@ class Layout(ABC):
     own_columns: ClassVar[tuple[Column, ...]] = (DATASET, MODEL, MEASURE, VALUE, PUBLISHED, VERDICT)
 
     def check(self, spec: Experiment) -> None:
-        """Check that an experiment, the options of which are known and right, can be shown in this kind of table.
+        """Check that this kind of table can show an experiment whose options are known and right.
 
         Raises
         ------

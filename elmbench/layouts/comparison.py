@@ -41,7 +41,7 @@ class Comparison(Layout):
 
     The test is the corrected resampled t-test of the differences on the same rows from the model of the best mean
     (Nadeau and Bengio, "Inference for the generalization error", 2003), by Holm's correction over the other models.
-    Only models of which every cell ended ok are ranked.
+    Only models whose cells all ended ok are ranked.
     """
 
     shows_metrics = True

@@ -34,7 +34,7 @@ class Data(Layout):
         """Accept a table without models."""
 
     def plan(self, planner: DatasetPlanner) -> None:
-        """Add the description of a data set, whatever models are asked for."""
+        """Add the description of a data set, which needs no model."""
         if planner.missing:
             planner.add_unavailable(DATA, "published", folds=1, runs=1)
         else:

@@ -63,7 +63,7 @@ class Surface(Curves):
 def draw_surface(points: pd.DataFrame, title: str) -> bytes:
     """Return the picture of a metric over two hyperparameters, a panel a data set, as in Fig. 1 of the RKELM paper.
 
-    Every point has a field of the same size, whatever its distance to the next one.
+    The fields of all points have the same size, even if the points are not evenly spaced.
     """
     groups = list(points.groupby("dataset", sort=False))
     figure, every = panels(len(groups), height=3.8)

@@ -18,7 +18,7 @@ COMPARED = (*JUDGED, "too few runs")
 VERDICTS = (*COMPARED, "not comparable", "no data", "cited")
 #: The sign of each verdict, so that a reader does not depend on colours.
 SIGNS = dict(zip(VERDICTS, ("✓", "∈", "≈", "✗", "?", "∥", "–", "”"), strict=True))
-#: How an entry ended of which every cell is there and ended ok.
+#: The ending of an entry whose cells are all there and ended ok.
 COMPLETE = "ok"
 #: How an entry ended that the suite has no model for.
 NOT_MEASURED = "not measured"

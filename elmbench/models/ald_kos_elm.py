@@ -66,7 +66,7 @@ class ALDKOSELMClassifier(FamilyClassifier, _ALDKOSELM):
     dictionary_ : ndarray or CSR matrix of shape (n_units, n_features), or ndarray of shape (n_units,)
         The rows that joined.
     inverse_ : ndarray of shape (n_units, n_units)
-        Inverse of the kernel matrix of the dictionary, of which `condition_` is.
+        Inverse of the kernel matrix of the dictionary, whose condition is `condition_`.
     beta_, classes_, n_units_, condition_, n_features_in_
         As in `KOSELMClassifier`.
 

@@ -22,7 +22,7 @@ from elmbench.numerics.online.budgeted_sgd import MAINTENANCE, BudgetedState
 class BSGDClassifier(StochasticClassifier, BaseEstimator):
     """Support vector machine on a budget, learnt by stochastic gradient descent (BSGD).
 
-    Kernel Pegasos, of which no more than `budget` support vectors are kept. It descends lambda |w|^2 / 2 + the mean
+    Kernel Pegasos that keeps at most `budget` support vectors. It descends lambda |w|^2 / 2 + the mean
     hinge loss, with lambda = 1/(n C), which is the objective |w|^2 / 2 + C sum_i loss_i of a support vector machine
     divided by n C: step t shrinks all weights by 1 - 1/t and adds the row with weight 1/(lambda t) if it violates its
     margin. Two classes are learnt with one output, more with one a class and the loss of Crammer and Singer, max(0, 1 +

@@ -39,7 +39,7 @@ class EEMClassifier(EntropyClassifier, HiddenNodesMixin, BaseEstimator):
         uniform on [0, 1].
     priors : array-like of shape (n_classes,) or dict, default=None
         Prior probability of each class, in the order of the sorted labels or by label; only their ratios count. None
-        gives all classes the same, whatever their sizes, as the paper does.
+        gives all classes the same, regardless of their sizes, as the paper does.
     costs : array-like of shape (n_classes,) or dict, default=None
         Cost of an error on each class, likewise; the same for all by default.
 

@@ -42,7 +42,7 @@ class ELMRBFClassifier(WeightedClassifier, _ELMRBF):
     """Extreme learning machine with radial basis functions, for classification.
 
     A network f(x) = sum_i beta_i exp(-||x - c_i||^2 / sigma_i) whose centres are drawn uniformly from [-1, 1], each
-    with a width of its own, whatever the data; output weights as those of `RKELMClassifier`.
+    with a width of its own, independent of the data; output weights as those of `RKELMClassifier`.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ from elmbench.numerics.shifted.fold_solutions import fold_solutions, residuals
 from elmbench.numerics.shifted.fold_views import FoldView, FoldViews
 
 RESIDUAL = 2e-11
-"""Norm of a residual, over that of the targets, up to which solutions count whatever the condition.
+"""Norm of a residual, over that of the targets, up to which solutions count for any condition.
 
 K (K + r I)^-1 has norm below 1: this bounds the root mean square of what the outputs for the training rows are off."""
 

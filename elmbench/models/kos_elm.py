@@ -192,7 +192,7 @@ class KOSELMClassifier(FamilyClassifier, KOSELM):
     -----
     Round-off adds up in an inverse that is updated again and again. Every 64 rows one equation is put to the inverse
     and to the weights; where the residual exceeds 1e-8, or where r of line 6 falls below its bound 1/C, both are
-    computed anew from the dictionary (at most once in as many rows as it has, so that this does not change the cost).
+    computed again from the dictionary (at most once in as many rows as it has, so that this does not change the cost).
 
     References
     ----------

@@ -228,7 +228,7 @@ class MKELMClassifier(FamilyClassifier, _MKELM):
     -1 and 1 are 2 f less the sum of all f.
 
     `fit` keeps one half of each kernel matrix where that takes no more than 1 GiB for all; otherwise it computes them
-    anew, twice an iteration, a block of rows at a time. Beside them it takes 8 n^2 bytes.
+    again, twice an iteration, a block of rows at a time. Beside them it takes 8 n^2 bytes.
 
     References
     ----------

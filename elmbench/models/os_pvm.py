@@ -37,7 +37,7 @@ class OSPVMClassifier(FamilyClassifier, ProjectionNodesMixin, BaseEstimator):
     initial_batch : int, default=40
         Number of rows in the first chunk of `fit`.
     batch_size : int, default=16
-        Number of rows in its later chunks. To `partial_fit` the rows of a call are one chunk, whatever their number.
+        Number of rows in its later chunks. `partial_fit` takes all rows of a call as one chunk.
 
     Attributes
     ----------

@@ -67,7 +67,7 @@ class PathSearchCV(GridSearchCV):
     estimator : estimator
     param_grid : dict or list of dict
     scoring, n_jobs, refit, cv, verbose, pre_dispatch, error_score, return_train_score
-        As in `GridSearchCV`. A path runs in this process, whatever `n_jobs` is.
+        As in `GridSearchCV`. A path runs in this process and ignores `n_jobs`.
 
     Attributes
     ----------

@@ -7,4 +7,4 @@ Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 EPS = 2.220446049250313e-16
-"""Of double precision: the distance from 1 to the next number."""
+"""Machine precision of doubles: the distance from 1 to the next number."""

@@ -18,7 +18,7 @@ DENSE_CENTRES_BYTES = 2**28
 """Largest dense copy of sparse centres."""
 
 _SPARSE = 4
-"""What an addition costs in a product of two sparse matrices, over one in a product with a dense matrix."""
+"""Cost of an addition in a product of two sparse matrices, relative to one in a product with a dense matrix."""
 
 
 def _inverse_multiquadric(distances: Array, gamma: float | Array) -> Array:

@@ -66,10 +66,10 @@ def kernel_product(X: Array, Y: Array, Z: Array, *, gamma: float) -> Array:
 
 
 SQUARINGS = 3
-"""How often in a row a Gaussian kernel may be squared instead of computed anew, see `kernel_ladder`."""
+"""Most times in a row that a Gaussian kernel is squared instead of computed from distances, see `kernel_ladder`."""
 
 DISTANCES_UP_TO = 2048
-"""Rows up to which the distances are kept to compute a kernel anew from: 32 MB."""
+"""Most rows whose distances are kept, to compute further kernels from them: 32 MB."""
 
 
 def kernel_ladder(X: Array, gammas: list[float]) -> Iterator[tuple[float, Array]]:

@@ -1,6 +1,6 @@
 """BLAS and LAPACK on parts of matrices, where they stand.
 
-SciPy's own wrappers copy whatever is not a whole array, and lack some routines. This module calls the very same
+SciPy's own wrappers copy views of arrays, and lack some routines. This module calls the very same
 library through the function pointers that SciPy publishes for Cython and Numba.
 """
 
@@ -86,7 +86,7 @@ def _converted(argument: str | int | float | Array | NDArray[np.int32]) -> Any:
 
 @lru_cache(maxsize=4096)
 def _scalar(kind: type, value: str | int | float) -> Any:
-    """Return a reference to a scalar, which the routines only read. (1 and 1.0 are equal, hence the type.)"""
+    """Return a reference to a scalar, which the routines only read. (The type tells 1 from 1.0.)"""
     if kind is str:
         return ctypes.c_char_p(str(value).encode())
     return ctypes.byref(ctypes.c_int(value) if kind is int else ctypes.c_double(value))  # type: ignore[arg-type]

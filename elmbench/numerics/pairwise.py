@@ -20,7 +20,7 @@ NAMES = (*sorted(KERNEL_PARAMS), PRECOMPUTED)
 """Kernels by name: those of `sklearn.metrics.pairwise.pairwise_kernels`, and values that are given as such."""
 
 _DEFINITE = ("chi2", "cosine", "laplacian", "linear", "rbf")
-"""Kernels whose matrices have no negative eigenvalue, whatever their parameters."""
+"""Kernels whose matrices have no negative eigenvalue for any parameters."""
 
 
 @dataclass(frozen=True)

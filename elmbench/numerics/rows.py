@@ -31,7 +31,7 @@ def sparse_distances(X: Rows, centres: Rows) -> Array:
 
 
 def squared_norms(X: Rows) -> Array:
-    """Return the squared norms of rows, of which the sparse ones may name an entry more than once."""
+    """Return the squared norms of rows; sparse rows may name an entry more than once."""
     if sp.issparse(X) and not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()

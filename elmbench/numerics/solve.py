@@ -10,7 +10,7 @@ from elmbench.numerics.arrays import EPS, Array
 from elmbench.numerics.lapack import call, cholesky_condition
 
 _ABOVE = np.triu(np.ones((128, 128), dtype=bool), 1)
-"""Where a block of `mirror` is written to."""
+"""Mask of the upper triangle of a block, which `mirror` writes."""
 
 
 class RidgeSystem:

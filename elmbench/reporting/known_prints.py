@@ -1,4 +1,4 @@
-"""The error and power of the verdicts on tables, from prints of which the truth is known."""
+"""The error and power of the verdicts on tables, on prints whose truth is known."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RANDOM_PRINTS = 100
 
 @dataclass(frozen=True)
 class SelfTest:
-    """Verdicts on prints of which the truth is known: the share that is `reproduced`.
+    """Verdicts on prints whose truth is known: the share that is `reproduced`.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ def self_test(figures: Sequence[ComparedFigure], *key: str) -> SelfTest:
 
 
 def pattern_error_and_power(figures: Sequence[ComparedFigure], *key: str) -> tuple[int, int, int, int]:
-    """Return how often the pattern test detects the order of prints of which the truth is known, for one metric.
+    """Return how often the pattern test detects the order of prints whose truth is known, for one metric.
 
     Returns
     -------

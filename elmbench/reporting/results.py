@@ -205,7 +205,7 @@ def read_results(resolved: Resolved, results_dir: Path, metrics: Sequence[str] =
 
 
 def rewrite_results(resolved: Resolved, results_dir: Path) -> Results:
-    """Write `summary.csv`, `optimism.csv`, `claims.csv` and `table.md` anew from the `cells.csv` of an earlier run.
+    """Write `summary.csv`, `optimism.csv`, `claims.csv` and `table.md` again from the `cells.csv` of an earlier run.
 
     So are `figure.csv` and the picture. What comes from the store stays as it is: the cells, the commands,
     `environment.json` and a figure of what models have put out.

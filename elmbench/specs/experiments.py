@@ -53,7 +53,7 @@ class Model(Spec):
     overrides: dict[str, ModelOverride] = Field(default_factory=dict, alias="except")
     #: The data sets that the column is for; all of the table if none is named.
     only: tuple[str, ...] = ()
-    #: The data sets of which the paper prints figures that are not run, and why.
+    #: The data sets with published figures that are not run, and why.
     not_run: dict[str, str] = Field(default_factory=dict)
     #: Said of the column below the table.
     remark: str = ""
@@ -89,7 +89,7 @@ class Published(Spec):
     """CSV files beside the experiment file."""
 
     values: str | None = None
-    #: One file, or several of which each prints the hyperparameters of other columns.
+    #: One file, or several that each hold the hyperparameters of other columns.
     parameters: str | tuple[str, ...] = ()
     #: Data sets that have the figures of another one, such as those that are drawn from the same distribution.
     stand_ins: dict[str, str] = Field(default_factory=dict)

@@ -227,7 +227,7 @@ class Protocol(Spec):
         for metric in self.metrics_for(task):
             if metric not in OF_LEARNT_ROWS:
                 return metric
-        problem = f"protocol.metrics is {', '.join(self.metrics)}, none of which is a {task} metric"
+        problem = f"protocol.metrics is {', '.join(self.metrics)}, without a {task} metric"
         raise invalid(problem, f"one of {', '.join(metric_names(task))}")
 
     def metrics_for(self, task: str) -> list[str]:

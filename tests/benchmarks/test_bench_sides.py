@@ -44,7 +44,7 @@ def test_sides_give_the_same_scores(ours: Any, theirs: Any, grid: dict[str, list
     assert scores.shape == (6, 3)
     assert len(np.unique(scores)) > 4
     np.testing.assert_allclose(theirs(problem, every), scores, rtol=0, atol=1e-8)
-    # In the order of the candidates, whatever they are.
+    # The order is that of the candidates.
     np.testing.assert_allclose(theirs(problem, every[::-2]), scores[::-2], rtol=0, atol=1e-8)
 
 

@@ -26,7 +26,7 @@ WDBC,K-ELM,mcc,0.5,0.01,a doubt
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a command left: its exit code and what it printed."""
+    """The result of a command: its exit code and its output."""
 
     code: int
     out: str

@@ -14,7 +14,7 @@ COMMAND = f"{sys.executable} -c 'from elmbench.cli import main; main()'"
 
 
 def completed(words: str, incomplete: str) -> set[str]:
-    """What bash is offered after these words."""
+    """Return the completions that bash shows after some words."""
     typed = f"elmbench {words}"
     environment = {
         "_ELMBENCH_COMPLETE": "complete_bash",

@@ -1,4 +1,4 @@
-"""What docs/own-data.md says is run as it stands there."""
+"""The commands of docs/own-data.md run as printed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a command waits for: those that look something up import no more than that takes."""
+"""Imports of the commands: those that look something up import no more than they need."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is named on the command line is what is done, or the reason is said."""
+"""A command does what its arguments name, or says why it cannot."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far a command is, where it goes through many tables."""
+"""The progress of a command that goes through many tables."""
 
 from __future__ import annotations
 

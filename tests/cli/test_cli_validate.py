@@ -42,7 +42,7 @@ def test_broken_yaml(elmbench: Callable, toy: Callable, verb: tuple[str, ...]) -
         ({"grid": {}}, "unknown key 'grid'; allowed here: aliases, claims, "),
         ({"models": {"A": {"model": "no-elm"}}}, "unknown model 'no-elm'"),
         ({"datasets": ["nope"]}, "unknown data set 'nope'"),
-        ({"datasets": ["wdbc", "calhousing"]}, "none of which is a regression metric"),
+        ({"datasets": ["wdbc", "calhousing"]}, "without a regression metric"),
         ({"models": {}}, "models is empty; expected at least one column"),
         ({"layout": "curvs"}, "'layout' is 'curvs' (did you mean 'curves'?)"),
         ({"layout": "curves"}, "models.ELM searches n_hidden, C; expected one hyperparameter"),

@@ -45,7 +45,7 @@ class Server:
         return f"http://127.0.0.1:{self._http.server_address[1]}"
 
     def paths(self) -> list[str]:
-        """The paths of which the body was asked for."""
+        """The paths whose body was requested."""
         return [path for method, path in self.requests if method == "GET"]
 
     def close(self) -> None:

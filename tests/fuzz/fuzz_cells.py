@@ -38,7 +38,7 @@ def resolved_table(name: str) -> Resolved:
 
 
 def feed_cells(content: bytes, folder: Path) -> None:
-    """Take cells through all that reads them; the first line says of which table they are."""
+    """Pass cells to all of their readers; the first line names their table."""
     line, _, cells = content.partition(b"\n")
     name = line.decode("utf-8", "replace")
     if name not in baselines():

@@ -1,4 +1,4 @@
-"""What is fed, and how: a target uses an input or refuses it by one `ElmbenchError`.
+"""The inputs and the targets that take them: a target uses an input or refuses it by one `ElmbenchError`.
 
 It raises nothing else, comes back, and takes no more memory than its files have any right to.
 """

@@ -75,7 +75,7 @@ def npz_seeds() -> list[bytes]:
 
 @st.composite
 def changed_arrays(draw: st.DrawFn) -> bytes:
-    """Return an archive whole as such, of which the values, types and shapes are none of a data set."""
+    """Return a whole archive with values, types and shapes that no data set has."""
     with np.load(io.BytesIO(draw(st.sampled_from(npz_seeds())))) as archive:
         parts = dict(archive)
     for _ in range(draw(st.integers(1, 2))):

@@ -1,4 +1,4 @@
-"""What once broke a reader is refused now, and so are inputs that are nearly right; `make fuzz` tries many new ones."""
+"""Inputs that once broke a reader are refused, and so are nearly right ones; `make fuzz` tries many new ones."""
 
 from __future__ import annotations
 

@@ -24,5 +24,5 @@ def drawings(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
 @pytest.fixture(autouse=True)
 def _no_data_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
-    """WDBC comes with scikit-learn, whatever files a developer has."""
+    """WDBC comes with scikit-learn and needs no file."""
     monkeypatch.delenv("ELMBENCH_DATA_DIR", raising=False)

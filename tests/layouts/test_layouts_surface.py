@@ -91,7 +91,7 @@ def test_the_best_point_has_a_star(metric: str, point: tuple[float, float], draw
     draw_surface(points.assign(dataset="d", metric=metric, parameter="C", row="h"), "Fig. 1")
     axes = drawings[0].axes[0]
     (best,) = axes.lines
-    # From the left and from below: rows and columns rise, whatever their order in the table.
+    # Rows and columns rise from the left and from below, in any order of the table.
     assert (best.get_xdata()[0], best.get_ydata()[0]) == point
     assert [label.get_text() for label in axes.get_yticklabels()] == ["50", "200"]
     assert [label.get_text() for label in axes.get_xticklabels()] == ["$2^{-2}$", "$2^{-1}$", "$2^{0}$"]

@@ -95,7 +95,7 @@ def test_data_sets_of_which_a_cell_is_not_ok_are_left_out(toy: Toy) -> None:
     both = compare(pd.DataFrame({"a": [0.9, 0.8], "b": [0.8, 0.5]}), "a", "b")
     assert summary("sylva")["t"]["mean"] == pytest.approx(both["t"])
     assert summary("sylva")["data_sets"]["mean"] == 2
-    # Nor is one counted of which a fold has not been run.
+    # One with a missing fold is not counted either.
     short = [line for line in lines if (line["dataset"], line["fold"], line["run"]) != ("sylva", 1, 1)]
     partial = summarise(MeasuredCells(frame(resolved, short), resolved)).set_index("metric")
     assert partial.loc["t", "mean"] == pytest.approx(both["t"])

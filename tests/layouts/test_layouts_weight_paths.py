@@ -60,7 +60,7 @@ def figure_of(resolved: Resolved, *result: Learnt) -> Figure | None:
 
 @pytest.fixture
 def drawn() -> list[Learnt]:
-    """Cells of which the first fold of two data sets is drawn, and of these only weights that were learnt."""
+    """Cells of two data sets; the figure shows the first fold of each, and only weights that were learnt."""
     return [
         learnt("sparse", PATH, dataset="sylva"),
         learnt("q = 2", PATH[:2]), learnt("sparse", PATH), learnt("one", START), learnt("K-ELM", []),
@@ -101,7 +101,7 @@ def test_the_figure_has_the_first_fold_of_weights_that_were_learnt(toy: Toy, dra
     assert figure.png[:8] == b"\x89PNG\r\n\x1a\n"
     paths = figure.data
     assert list(paths.columns[:6]) == ["dataset", "model", "run", "fold", "iteration", "objective"]
-    # In the order of the table, whatever the order in the store.
+    # The order is that of the table, not of the store.
     cells = paths[["dataset", "model", "run", "fold"]].drop_duplicates().to_numpy().tolist()
     assert sorted(cells) == sorted([["wdbc", "sparse", 1, 1], ["wdbc", "q = 2", 1, 1], ["sylva", "sparse", 1, 1]])
     for dataset, weights in (("wdbc", PATH), ("sylva", PATH)):

@@ -41,7 +41,7 @@ def targets(X: np.ndarray, seed: int, kind: str) -> np.ndarray:
 
 
 def sparse_rows(X: np.ndarray, seed: int) -> np.ndarray:
-    """Return rows of which half the entries, and all of one row, are zero."""
+    """Return rows with half of the entries, and all of one row, zero."""
     X = np.where(np.random.RandomState(seed).rand(*X.shape) < 0.5, 0.0, X)
     X[0] = 0.0
     return X

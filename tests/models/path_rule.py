@@ -70,7 +70,7 @@ def assert_path_follows_fits(
 def assert_values_follow_fits(
     cls: Any, X: Any, y: Any, folds: Any, candidates: list[dict[str, Any]], *, projections: bool, **fixed: Any
 ) -> None:
-    """Compare projections or decision values, also those of training rows, of which a divergence is computed."""
+    """Compare projections or decision values, also those of training rows, from which a divergence is computed."""
     folds = [*folds, *((train, train) for train, _ in folds)]
     seen = 0
     path = cls.project_grid if projections else cls.decision_grid

@@ -64,7 +64,7 @@ def densities_differ(t: np.ndarray, means: tuple[float, float], variances: tuple
     container=st.sampled_from([None, sp.csr_matrix, sp.coo_array]),
 )
 def test_eem_is_what_the_text_says(n, d, seed, n_hidden, activation, container):
-    """Of sparse rows too, dense in the reference."""
+    """Sparse rows are dense in the reference."""
     X = rows(n, d, seed)
     y = targets(X, seed, "binary")
     X = sparse_rows(X, seed) if container else X

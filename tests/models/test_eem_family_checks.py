@@ -1,4 +1,4 @@
-"""What holds for the models of Czarnecki & Tabor alike."""
+"""Properties that all models of Czarnecki & Tabor share."""
 
 from __future__ import annotations
 

@@ -138,7 +138,7 @@ def test_all_scores_of_the_papers_grid(monkeypatch, way, kind, seed):
 
 
 def test_of_ties_the_first_wins(seed):
-    """Of well separated classes most candidates are perfect."""
+    """Most candidates are perfect for well separated classes."""
     random = np.random.RandomState(seed)
     y = np.repeat([-1, 1], 40)
     X = random.rand(80, 2) + 3 * (y[:, np.newaxis] > 0)
@@ -152,7 +152,7 @@ def test_of_ties_the_first_wins(seed):
 
 @pytest.mark.parametrize("lie", [np.nan, 1.0, 1e-7])
 def test_where_the_residual_is_too_large_the_model_is_fitted(monkeypatch, lie, seed):
-    """Wrong solutions are seen, whatever has made them wrong, and predictions are to the last bit those of a fit."""
+    """Wrong solutions are noticed for any cause, and predictions equal those of a fit to the last bit."""
     import elmbench.models.kernel_elm as module
 
     original = module.fold_solutions

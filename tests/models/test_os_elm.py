@@ -66,7 +66,7 @@ def test_ridge_start_step_by_step(shape, cuts, C):
 @SETTINGS
 @given(seed=st.integers(0, 2**31 - 1), first=st.integers(12, 30), batch_size=st.integers(1, 9))
 def test_pinv_start_step_by_step(seed, first, batch_size):
-    """With enough rows in the first block: recursive least squares without a ridge, whatever C."""
+    """With enough rows in the first block: recursive least squares without a ridge, for any C."""
     X = 4 * rows(40, 6, seed) - 2
     y = targets(X, seed, "regression")
     params = {"n_hidden": 8, "initial_batch": first, "batch_size": batch_size, "random_state": seed}

@@ -1,4 +1,4 @@
-"""What each estimator offers, as the protocols tell it, and what a path yields."""
+"""The protocols of each estimator, and the items of its path."""
 
 from __future__ import annotations
 

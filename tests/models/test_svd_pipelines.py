@@ -30,7 +30,7 @@ each_pipeline = pytest.mark.parametrize("name", STEPS)
 
 
 def wide(n, seed, n_classes=3):
-    """Return rows of 2000 features, of which the classes fill a few directions, and their labels."""
+    """Return rows of 2000 features whose classes fill a few directions, and their labels."""
     random = np.random.RandomState(0)
     axes = np.linalg.qr(random.randn(2000, n_classes))[0].T
     random = np.random.RandomState(seed)
@@ -40,7 +40,7 @@ def wide(n, seed, n_classes=3):
 
 @each_pipeline
 def test_wide_rows(name, seed):
-    """Of 50 rows: what the second step learns from the products with the singular vectors, whatever holds the rows."""
+    """The second step learns from the products of 50 rows with the singular vectors, for dense and sparse rows."""
     cls, params = STEPS[name]
     (X, y), (probe, truth) = wide(50, seed), wide(30, seed + 1)
     model = make_model(name, n_components=5, **params, random_state=seed).fit(X, y)

@@ -26,7 +26,7 @@ SETTINGS = examples(80)
     container=st.sampled_from([None, sp.csr_matrix, sp.coo_array]),
 )
 def test_equals_the_pseudo_inverse(n, d, seed, n_hidden, activation, kind, container):
-    """Of sparse rows too, dense in the reference."""
+    """Sparse rows are dense in the reference."""
     X = rows(n, d, seed)
     y = targets(X, seed, kind)
     X = sparse_rows(X, seed) if container else X
@@ -62,7 +62,7 @@ def test_every_class_weighs_the_same(seed):
 
 
 def test_as_many_nodes_as_rows_fit_every_row_and_no_other():
-    """What the paper's WELM does without any ridge."""
+    """The paper's WELM without a ridge."""
     X = rows(400, 6, 1)
     y = targets(X, 1, "binary")
     few, many = (WELMClassifier(n_hidden=h, random_state=0).fit(X[:200], y[:200]) for h in (20, 200))

@@ -23,7 +23,7 @@ EPS = np.finfo(float).eps
 
 
 def rows(n: int, d: int, seed: int) -> np.ndarray:
-    """Return rows on [-1, 1] of which half the entries are zero."""
+    """Return rows on [-1, 1] with half of the entries zero."""
     random = np.random.RandomState(seed)
     return random.uniform(-1, 1, (n, d)) * (random.rand(n, d) < 0.5)
 
@@ -80,7 +80,7 @@ def test_equals_the_formula_in_any_form_and_blocks(
     one = CentreKernel(as_kinds(C)[kinds[1]], kernel, gammas, degree, coef0)
     given_rows = as_kinds(X)[kinds[0]]
     reference = expected(X, C, kernel, gammas, degree, coef0)
-    # The argument is off by a few units of round-off of its terms, of which those of a distance are 4d at most.
+    # The argument is off by a few units of round-off of its terms; those of a distance are 4d at most.
     size = 1.5 * gamma * 4 * d + abs(coef0) + 1
     slope = degree * size ** (degree - 1) if kernel == "polynomial" else 1.0
     tolerance = 4 * (d + 8) * EPS * size * max(slope, 1.0)

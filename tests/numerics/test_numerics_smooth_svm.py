@@ -25,7 +25,7 @@ def plus(x, smoothing):
 
 
 def a_problem(n, m, seed, kind, smoothing=5.0):
-    """Return a matrix, a loss, and the sum of the losses written down anew, for a real or complex vector of outputs."""
+    """Return a matrix, a loss, and the sum of the losses in other words, for a real or complex vector of outputs."""
     random = np.random.RandomState(seed)
     A = np.c_[random.rand(n, m - 1) ** 2, np.ones(n)]
     values = A @ random.randn(m) + 0.3 * random.randn(n)

@@ -106,7 +106,7 @@ def test_what_is_lost_is_said_where_no_ridge_keeps_it():
 
 
 def test_what_is_within_round_off_is_left_out_though_it_has_a_factor():
-    # Of two rows the limit is 2 EPS, of which the first matrix has half and the second four times.
+    # The limit for two rows is 2 EPS. The first matrix has half of it, the second four times as much.
     left_out, kept = (RidgeSystem(np.diag([1.0, least]), EPS / 8) for least in (EPS, 8 * EPS))
     assert not left_out.by_cholesky
     np.testing.assert_allclose(left_out.inverse(), np.diag([1.0, 0.0]), rtol=4 * EPS, atol=0)

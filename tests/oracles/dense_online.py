@@ -1,4 +1,4 @@
-"""The online kernel models written densely from their formulas: everything anew at each row, nothing updated."""
+"""The online kernel models in dense algebra from their formulas: each row solves everything again."""
 
 from __future__ import annotations
 

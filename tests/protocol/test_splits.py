@@ -269,5 +269,5 @@ def test_a_data_set_may_be_scaled_otherwise() -> None:
     assert protocol.scale_of("three") is None
     # Nothing is chosen by the rows that are learnt.
     assert protocol.metric_for("classification") == "accuracy"
-    with pytest.raises(ElmbenchError, match="none of which is a classification metric"):
+    with pytest.raises(ElmbenchError, match="without a classification metric"):
         protocol.model_copy(update={"metrics": ("train_accuracy", "n_units")}).metric_for("classification")

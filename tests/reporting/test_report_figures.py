@@ -1,4 +1,4 @@
-"""Figures of the committed results, drawn anew from their cells."""
+"""Figures of the committed results, drawn again from their cells."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The verdict on a table: against enumeration, other code, and prints of which the truth is known."""
+"""The verdict on a table: against enumeration, other code, and prints whose truth is known."""
 
 from __future__ import annotations
 

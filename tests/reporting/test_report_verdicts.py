@@ -1,4 +1,4 @@
-"""The rule of the verdicts, against numbers worked out by hand and against draws of which the truth is known."""
+"""The rule of the verdicts, against numbers worked out by hand and against draws whose truth is known."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_an_interval_as_wide_as_the_models_lie_apart_is_consistent_at_best() -> 
     width = 2 * (HALF + 0.005)
     assert judge(DRAWS, replace(near, apart=width + 1e-6)).verdict == "reproduced"
     assert judge(DRAWS, replace(near, apart=width - 1e-6)).verdict == "consistent"
-    # A figure outside of the interval is close or differs, whatever the distance between the models.
+    # A figure outside of the interval is close or differs, however far apart the models are.
     for apart in (0.001, 1.0, None):
         assert judge(DRAWS, Printed(0.9 + 0.75 * width, 0.005, apart=apart)).verdict == "close"
         assert judge(DRAWS, Printed(0.5, 0.005, apart=apart)).verdict == "differs"
@@ -80,7 +80,7 @@ def test_how_many_runs_would_tell() -> None:
     assert runs is not None
     assert judge(replace(DRAWS, runs=runs), printed).verdict == "reproduced"
     assert judge(replace(DRAWS, runs=runs - 1), printed).verdict == "consistent"
-    # A single published draw varies by 1.96 s whatever we do.
+    # A single published draw always varies by 1.96 s.
     assert judge(DRAWS, replace(printed, apart=2 * 1.96 * 0.01)).runs_to_tell is None
     assert MOST_RUNS >= 1000
 

@@ -14,7 +14,7 @@ import pytest
 
 from elmbench.running import processes
 
-#: A process with two children, of which the first, in a session of its own, has one that takes 60 MB.
+#: A process with two children. The first, in a session of its own, has a child that takes 60 MB.
 FAMILY = """
 import subprocess, sys, time
 hold = "held = bytearray(60_000_000); held[::4096] = b'1' * len(held[::4096]); print(flush=True); "

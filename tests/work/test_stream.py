@@ -34,7 +34,7 @@ def test_a_stream_is_measured_after_each_chunk(toys: dict[str, Dataset], make_un
     assert len(data.y_train) == 60
     expected: dict[str, float] = {}
     for n in (25, 50, 60):
-        # In whatever chunks rows are learnt, the model is that of all of them.
+        # Rows learnt in any chunks give the model of all of them.
         model = OSPVMClassifier(n_hidden=2, initial_batch=n).fit(data.X_train[:n], data.y_train[:n])
         expected[f"accuracy@rows={n}"] = float(np.mean(model.predict(data.X_test) == data.y_test))
         right = model.predict(data.X_train[:n]) == data.y_train[:n]

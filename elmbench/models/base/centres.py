@@ -94,7 +94,7 @@ class CentresMixin:
 
     @classmethod
     def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
-        """Count K'K, some blocks of rows and the centres, of which wide ones are sparse."""
+        """Count K'K, some blocks of rows and the centres; wide centres are sparse."""
         size = params.get(cls._size_name, 100)
         block = min(8 * n_samples * max(size, n_features), BLOCK_BYTES)
         centres = min(8 * size * n_features, DENSE_CENTRES_BYTES)

@@ -5,7 +5,7 @@ output weights are found. A concrete estimator mixes one of the classes below wi
 
 ``_fit(X, T)``
     learn from inputs `X` of shape (n_samples, n_features) and targets `T` of shape (n_samples, n_outputs), forgetting
-    whatever was learnt before;
+    anything learnt before;
 ``_outputs(X)``
     return the real outputs, of shape (n_samples, n_outputs);
 

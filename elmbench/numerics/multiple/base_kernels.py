@@ -24,7 +24,7 @@ GEOMETRIES: dict[str, Callable[[Array, Array], Array]] = {
     "product": inner_products,
     "cosine": cosine_similarity,
 }
-"""What kernels are functions of, by name: each returns an array of shape (n, l) for n rows and l others."""
+"""Arguments of the kernels by name: functions that return an array of shape (n, l) for n rows and l others."""
 
 _OF_PRODUCTS = ("product", "cosine")
 """Geometries that are not zero between a row and itself."""

@@ -1,4 +1,4 @@
-"""Lower triangles of many kernel matrices in blocks of rows, kept or computed anew for every pass."""
+"""Lower triangles of many kernel matrices in blocks of rows, kept or computed again for every pass."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ BLOCK_BYTES = 16 * 2**20
 """Size of a block of rows of all kernels, in bytes (one row is the least)."""
 
 HELD_BYTES = 2**30
-"""Lower triangles of so many bytes are kept; larger ones are computed anew in every pass."""
+"""Lower triangles up to this size in bytes are kept; larger ones are computed in every pass."""
 
 
 def triangle_bytes(n_kernels: int, n_rows: int) -> int:

@@ -8,7 +8,7 @@ from scipy.linalg.lapack import dsysv
 from elmbench.numerics.arrays import EPS, Array
 
 GAP = 1e-10
-"""Of the squared radius: the difference from its bounds that is enough."""
+"""Accepted difference between the squared radius and its bounds."""
 
 _ROUNDS, _PAIRS_ONLY, _DROPS = 100, 30, 20
 

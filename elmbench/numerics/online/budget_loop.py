@@ -46,13 +46,13 @@ class SupportVectors(NamedTuple):
 
 
 REMOVAL, PROJECTION, MERGING = 0, 1, 2
-"""What happens to the support vector of least weight where there is one too many."""
+"""Ways to treat the support vector of least weight if there is one too many."""
 
 GOLDEN_STEPS = 24
 """Steps of the golden section search for a merged support vector: its place is known to 1e-5 of the way."""
 
 GOLDEN = 0.6180339887498949
-"""What a step leaves of the interval."""
+"""Share of the interval that a step leaves."""
 
 
 def distance_row(t: int, rows: SparseRows, m: int, norms: Array, columns: Array, out: Array) -> None:

@@ -20,12 +20,12 @@ from elmbench.numerics.online.jit import run
 from elmbench.numerics.online.rank_one import GROW
 
 MAINTENANCE = {"merging": MERGING, "projection": PROJECTION, "removal": REMOVAL}
-"""What happens to a support vector that is one too many, by name."""
+"""Ways to treat a support vector that is one too many, by name."""
 
 
 @dataclass
 class BudgetedState:
-    """Support vectors and their weights, of which the leading `size` entries are in use, never more than `budget`.
+    """Support vectors and their weights; the leading `size` entries are in use, never more than `budget`.
 
     The outputs are sum_s w_s k(x_s, x) / (ridge t) after t steps, with the kernel exp(-gamma d^2): one output for two
     classes, else one a class. The arrays are those of `elmbench.numerics.online.budget_loop.absorb_budgeted`.

@@ -23,7 +23,7 @@ from elmbench.numerics.online.rank_one import GROW
 
 @dataclass
 class HyperplaneState:
-    """Weights of classes, of which the leading `size` columns are in use; each class starts with one weight of zero.
+    """Weights of classes; their leading `size` columns are in use. Each class starts with one weight of zero.
 
     The output of a weight is (column . (x, constant)) / (ridge t) after t steps, that of a class the largest of its
     weights. No class ever has more than `limit` weights. After every `prune_every` steps those with the smallest norms

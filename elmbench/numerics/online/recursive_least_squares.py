@@ -11,7 +11,7 @@ def pseudo_inverse_of_gram(H: Array) -> Array:
 
     It stands for the inverse in eq. (5) of Scardapane et al., which does not exist for fewer rows than nodes. A
     singular value of H counts as zero up to max(n, L) eps times the largest, as in MATLAB's ``pinv(H)``. The same rule
-    for H'H, whose singular values are the squares, would drop whatever of H is below the square root of that, and with
+    for H'H, whose singular values are the squares, would drop all parts of H below the square root of that, and with
     it the instability that the paper reports for Calhousing.
     """
     _, values, rows = np.linalg.svd(H, full_matrices=False)
@@ -43,7 +43,7 @@ def update_as_printed(P: Array, beta: Array, H: Array, T: Array) -> tuple[Array,
 def update_symmetric(P: Array, beta: Array, H: Array, T: Array) -> tuple[Array, Array]:
     """Return P and the output weights after one block, by eqs. (7) and (8) in a form that keeps P symmetric.
 
-    With the Cholesky factor U'U = I + HPH' and W = U'^-1 HP, P loses W'W. As accurate as solving anew for all rows.
+    With the Cholesky factor U'U = I + HPH' and W = U'^-1 HP, P loses W'W. This is as accurate as solving for all rows.
     Where I + HPH' is not positive definite within round-off, the step is that of `update_as_printed`.
     """
     HP = H @ P

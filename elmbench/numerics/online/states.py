@@ -28,7 +28,7 @@ UNLIMITED = sys.maxsize
 """The budget, or the number of atoms, that no dictionary reaches."""
 
 LARGEST_JITTER = EPS**0.5
-"""What may be added to the diagonal of a kernel matrix, over its largest entry, before it counts as indefinite."""
+"""Largest jitter on the diagonal of a kernel matrix, relative to its largest entry, before it counts as indefinite."""
 
 INDEFINITE = (
     "kernel: expected one that is positive semi-definite, got a kernel matrix with negative eigenvalues instead"
@@ -62,7 +62,7 @@ class _OnlineState:
 
 @dataclass
 class InverseState(_OnlineState):
-    """The dictionary, weights and inverse of K + ridge I, of which the leading `size` entries are in use.
+    """The dictionary, weights and inverse of K + ridge I; their leading `size` entries are in use.
 
     The ridge is 1/C, the kernel exp(-gamma d^2), and no more rows than `budget` are kept. Where `gram` is not empty,
     the kernel is that, and rows are numbers of its rows.

@@ -116,7 +116,7 @@ def test_not_centred_is_the_decomposition_of_the_rows_as_they_are(seed):
 
 @pytest.mark.parametrize("kept", [3, 30])
 def test_truncation_is_that_of_the_dense_matrices(kept, seed):
-    """Whether the basis is turned into the directions at once, as for 3, or later, as for 30."""
+    """The basis is turned into the directions at once for 3, and later for 30."""
     random = np.random.RandomState(seed)
     X = random.randn(120, 50) * 0.9 ** np.arange(50)
     stream = StreamedDecomposition(50)
