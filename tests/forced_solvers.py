@@ -10,9 +10,9 @@ import elmbench.numerics.shifted.fold_solutions as module
 
 
 def force(patch: pytest.MonkeyPatch, way: str) -> None:
-    """Let `way` solve all systems: "krylov", "inverse", "reduction", "tridiagonal" or "band"."""
+    """Let `way` solve all systems: "krylov", "inverse", "reduction", "tridiagonal", "band" or "cholesky"."""
     patch.setattr(module, "krylov_seconds", lambda n, steps: 0.0 if way == "krylov" else np.inf)
     patch.setattr(module, "inverse_seconds", lambda n, ridges: 0.0 if way == "inverse" else np.inf)
     patch.setattr(module, "reduction_seconds", lambda n, ridges, columns: 1.0)
-    patch.setattr(module, "factor_seconds", lambda n, columns: np.inf)
+    patch.setattr(module, "factor_seconds", lambda n, columns: 0.0 if way == "cholesky" else np.inf)
     patch.setattr(reduction, "BLOCKED_FROM", {"band": 1, "tridiagonal": 10**6}.get(way, reduction.BLOCKED_FROM))

@@ -40,7 +40,7 @@ def awkward_rows(n: int, seed: int, kind: str) -> np.ndarray:
     p=st.integers(1, 22),
     e=st.integers(-8, 13),
     seed=st.integers(0, 2**31 - 1),
-    way=st.sampled_from(["krylov", "inverse", "reduction"]),
+    way=st.sampled_from(["krylov", "inverse", "reduction", "cholesky"]),
     kind=st.sampled_from(["random", "repeated", "constant", "far"]),
 )
 def test_every_method_solves_every_system(n, k, p, e, seed, way, kind):
