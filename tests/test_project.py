@@ -52,11 +52,6 @@ def test_python_has_no_upper_limit_and_each_named_version_is_tested() -> None:
     assert read_workflow("gate.yml")["jobs"]["gate"]["strategy"]["matrix"]["python"] == named
 
 
-def test_links_of_the_project_are_those_of_the_citation() -> None:
-    assert PROJECT["urls"]["Source"] == CITATION["repository-code"]
-    assert PROJECT["urls"]["Documentation"] == CITATION["url"]
-
-
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
 def test_a_workflow_runs_what_exists(path: Path) -> None:
     targets = set(re.findall(r"^([\w./-]+):", (TOP / "Makefile").read_text("utf-8").replace("$(VENV)", ".venv"), re.M))
@@ -68,16 +63,6 @@ def test_a_workflow_runs_what_exists(path: Path) -> None:
             assert set(re.findall(r"\bmake (\S+)", command)) <= targets
             for file in re.findall(r"(?<!\S)(?:\.ci/\w+|[\w-]+\.(?:lock|toml|md))(?!\S)", command):
                 assert (TOP / file).is_file(), file
-
-
-@pytest.mark.parametrize("path", sorted((TOP / ".github" / "ISSUE_TEMPLATE").glob("*.yml")), ids=lambda path: path.stem)
-def test_an_issue_form_has_fields_with_identifiers_of_their_own(path: Path) -> None:
-    form = yaml.safe_load(path.read_text("utf-8"))
-    if path.stem == "config":
-        return
-    assert {"name", "description", "body"} <= set(form)
-    identifiers = [field["id"] for field in form["body"]]
-    assert len(identifiers) == len(set(identifiers))
 
 
 def test_the_package_runs_as_a_module() -> None:

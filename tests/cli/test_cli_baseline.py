@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import pytest
-
 RUN = ("run", "one", "--profile", "ci", "-q")
 
 
@@ -56,18 +54,3 @@ def test_failures_are_refused(elmbench: Callable, toy: Callable, worker: dict) -
     assert found.err.startswith("error: 3 of 12 cells ended failed: no baseline is written\n")
     assert "Next: elmbench run toy/one --profile ci" in found.err
     assert not path.exists()
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (("one",), "error: elmbench-results/ci/toy/one/cells.csv is not there"),
-        (("nope",), "error: unknown experiment 'nope'"),
-        ((), "Missing argument"),
-    ],
-)
-def test_usage(elmbench: Callable, toy: Callable, words: tuple[str, ...], said: str) -> None:
-    toy()
-    found = elmbench("baseline", "update", *words)
-    assert found.code == 2
-    assert said in found.err

@@ -65,11 +65,6 @@ def test_many_differences_are_counted(elmbench: Callable, baseline: Path) -> Non
     assert len(elmbench("check", "one", "--json").json[0]["differences"]) == 30
 
 
-def test_no_cell_in_common_is_nothing_compared(elmbench: Callable, baseline: Path) -> None:
-    edit("nested", "oracle")
-    assert elmbench("check", "one").code == 3
-
-
 @pytest.mark.parametrize("words", [(), ("one",)])
 def test_no_results(elmbench: Callable, baseline: Path, words: tuple[str, ...]) -> None:
     shutil.rmtree("elmbench-results")
@@ -91,21 +86,6 @@ def test_an_empty_table_of_cells(elmbench: Callable, baseline: Path) -> None:
     CELLS.write_text(CELLS.read_text().splitlines()[0] + "\n")
     assert elmbench("check", "one").code == 3
     assert elmbench("check", "one", "--against", "published", "--profile", "ci").code == 3
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (("nope",), "unknown experiment 'nope'"),
-        (("one", "--against", "memory"), "unknown reference 'memory'"),
-        (("one", "--against", "published", "--profile", "slow"), "unknown profile 'slow'"),
-        (("one", "--format", "html"), "unknown format 'html'"),
-    ],
-)
-def test_usage(elmbench: Callable, ran: Path, words: tuple[str, ...], said: str) -> None:
-    found = elmbench("check", *words)
-    assert (found.code, found.out) == (2, "")
-    assert found.err.startswith(f"error: {said}")
 
 
 def test_a_damaged_file_is_an_error(elmbench: Callable, baseline: Path) -> None:
@@ -221,12 +201,6 @@ def test_hyperparameters_are_not_judged(elmbench: Callable, toy: Callable, worke
     elmbench("run", "one", "--profile", "ci", "-q")
     found = elmbench(*PUBLISHED, "one", "--json")
     assert (counted(found), found.code) == ({}, 3)
-
-
-def test_a_paper_with_too_few_runs_has_a_sentence_too(elmbench: Callable, real: Path) -> None:
-    found = elmbench("check", "table4", "--against", "published", "--results-dir", real)
-    words = " ".join(found.out.split())
-    assert "kos-elm: No table has enough figures and runs to be judged." in words
 
 
 def test_the_most_faithful_profile_is_compared(elmbench: Callable, real: Path) -> None:

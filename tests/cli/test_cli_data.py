@@ -51,21 +51,6 @@ def test_import_puts_a_file_where_it_is_found(elmbench: Callable, wdbc: Path, tm
     assert entry["state"] == "file"
 
 
-def test_import_of_another_file_leaves_nothing(elmbench: Callable, wdbc: Path, tmp_path: Path) -> None:
-    wdbc.write_text("\n".join(wdbc.read_text().splitlines()[:-1]))
-    folder = tmp_path / "folder"
-    found = elmbench("data", "import", "wdbc", wdbc, "--data-dir", folder)
-    assert found.code == 2
-    assert "568" in found.err
-    assert "569" in found.err
-    assert not list(folder.glob("*")) if folder.exists() else True
-
-
-def test_import_needs_a_data_directory(elmbench: Callable, wdbc: Path) -> None:
-    found = elmbench("data", "import", "wdbc", wdbc)
-    assert (found.code, "no data directory is given" in found.err) == (2, True)
-
-
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> None:
     """A made-up server, which has one data set."""
@@ -92,8 +77,3 @@ def test_one_that_cannot_be_fetched_does_not_stop_the_others(elmbench: Callable,
     assert found.code == 2
     assert "error: heart: heart cannot be reached" in found.err
     assert "sonar: fetched (made up)" in found.out
-
-
-def test_fetch_of_nothing(elmbench: Callable, server: None) -> None:
-    found = elmbench("data", "fetch")
-    assert (found.code, "no data set is named" in found.err) == (2, True)

@@ -9,22 +9,17 @@ from pathlib import Path
 
 import pytest
 
-#: Command, what it says was found, and what it says of the names that there are.
+LISTED = "one of the names that the next command lists"
+#: Command, the part of the message on what is wrong, and the part on what was expected.
 MISTAKES = [
-    ("run nope", "unknown experiment 'nope'", "one of the names that the next command lists"),
-    (
-        "run tabel4",
-        "unknown experiment 'tabel4' (did you mean 'table4'?)",
-        "one of the names that the next command lists",
+    *(
+        (f"{verb} nope", "unknown experiment 'nope'", LISTED)
+        for verb in ("run", "show", "status", "table", "check", "baseline update")
     ),
-    ("show nope", "unknown experiment 'nope'", "one of the names that the next command lists"),
-    ("status nope", "unknown experiment 'nope'", "one of the names that the next command lists"),
-    ("table nope", "unknown experiment 'nope'", "one of the names that the next command lists"),
-    ("check nope", "unknown experiment 'nope'", "one of the names that the next command lists"),
-    ("baseline update nope", "unknown experiment 'nope'", "one of the names that the next command lists"),
+    ("run tabel4", "unknown experiment 'tabel4' (did you mean 'table4'?)", LISTED),
     ("run table4 -m nope", "unknown model 'nope'", "k-elm"),
     ("run table4 -m kelm", "unknown model 'kelm' (did you mean 'k-elm'?)", "k-elm"),
-    ("run table4 -d nope", "unknown data set 'nope'", "one of the names that the next command lists"),
+    ("run table4 -d nope", "unknown data set 'nope'", LISTED),
     (
         "run table4 -d calhousing",
         "kos-elm/table4 is about classification; 'calhousing' is for regression",
@@ -43,12 +38,13 @@ MISTAKES = [
     ("run table4 --limit time=600s,time=1h", "the limit 'time=1h' cannot be read", "each once"),
     ("run", "no experiment is named", "--all"),
     ("run --paper nope", "unknown paper 'nope'", "kos-elm"),
-    ("run --all -d iris", "unknown data set 'iris'", "one of the names that the next command lists"),
+    ("run --all -d iris", "unknown data set 'iris'", LISTED),
     ("table table4 --format pdf", "unknown format 'pdf'", "csv, latex, md, text"),
     ("table table4", "elmbench-results/fast/kos-elm/table4/cells.csv is not there", "an earlier run"),
     ("list tables", "unknown list 'tables'", "readings"),
+    ("check table4 --format html", "unknown format 'html'", "junit"),
     ("check --against nothing", "unknown reference 'nothing'", "baseline, published"),
-    ("data status nope", "unknown data set 'nope'", "one of the names that the next command lists"),
+    ("data status nope", "unknown data set 'nope'", LISTED),
     ("data fetch", "no data set is named", "--all"),
     ("data import wdbc here.csv", "no data directory is given", "a folder"),
     ("--plugin nope.py list models", "cannot read the plug-in", "a Python file"),

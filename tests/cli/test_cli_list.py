@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import pytest
-
 from elmbench.metrics import REGISTRY
 from elmbench.registry import registry
 from elmbench.specs.catalogue import load_catalogue
@@ -70,12 +68,3 @@ def test_readings(elmbench: Callable) -> None:
     assert "LEAKING" in text
     assert "step-3 (default) " in text
     assert all(name in text for name, _ in listed)
-
-
-@pytest.mark.parametrize("words", [["tables"], ["model"], []])
-def test_a_list_of_something_else(elmbench: Callable, words: list[str]) -> None:
-    listed = elmbench("list", *words)
-    assert (listed.code, listed.out) == (2, "")
-    if words:
-        assert f"error: unknown list {words[0]!r}" in listed.err
-        assert "Expected: one of datasets, experiments, metrics, models, readings" in listed.err

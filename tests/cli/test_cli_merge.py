@@ -25,19 +25,6 @@ def test_two_folders_become_one_table(elmbench: Callable, toy: Callable, worker:
     assert (found["results"], found["unknown"]) == (6, [])
 
 
-def test_what_does_not_belong_together_ends_in_2(elmbench: Callable, toy: Callable, worker: dict) -> None:
-    toy()
-    elmbench("run", "one", "--profile", "ci", "-m", "elm", "--results-dir", "a")
-    worker["elm"] = lambda unit: {"measured": {"mcc": 0.1}} if unit["kind"] == "cell" else {}
-    elmbench("run", "one", "--profile", "ci", "-m", "elm", "--results-dir", "b")
-    found = elmbench("merge", "a", "b", "--into", "c")
-    assert found.code == 2
-    assert "these results do not belong together" in found.err
-    assert "elm on wdbc, run 0, fold 1: b and a have other measured" in found.err
-    assert not Path("c").exists()
-    assert elmbench("merge", "d", "--into", "c").code == 2
-
-
 def test_clean_times_are_in_the_table_and_the_command(elmbench: Callable, toy: Callable, worker: dict) -> None:
     toy()
     found = elmbench("run", "one", "--profile", "ci", "-m", "elm", "--jobs", 2, "--clean-times")

@@ -62,13 +62,6 @@ def test_csv_is_the_summary(elmbench: Callable, real: Path) -> None:
         assert line["n"] == 3
 
 
-def test_latex(elmbench: Callable, real: Path) -> None:
-    found = elmbench("table", "table4", *CI, "--format", "latex", "--results-dir", real).out
-    assert found.startswith("\\begin{table}\n\\caption{Table IV")
-    assert r"WDBC & ELM & " in found
-    assert r"0.93 $\pm$ 0.012" in found
-
-
 def test_json_is_the_summary(elmbench: Callable, real: Path) -> None:
     found = elmbench("table", "table4", *CI, "--json", "--results-dir", real).json
     line = found[0]
@@ -91,16 +84,6 @@ def test_the_store_is_not_needed(elmbench: Callable, real: Path, form: str) -> N
     before = elmbench(*words)
     shutil.rmtree(real / ".store")
     assert elmbench(*words) == before
-
-
-def test_what_is_not_there(elmbench: Callable) -> None:
-    found = elmbench("table", "table4")
-    assert (found.code, found.out) == (2, "")
-    assert found.err == (
-        "error: elmbench-results/fast/kos-elm/table4/cells.csv is not there\n"
-        "Expected: results of an earlier run\n"
-        "Next: elmbench run kos-elm/table4 --profile fast\n"
-    )
 
 
 def test_a_layer_of_ones_scores_nothing_and_the_table_says_why(

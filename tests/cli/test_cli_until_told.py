@@ -14,7 +14,7 @@ from scipy.stats import t
 from elmbench.reporting.results import Results
 from elmbench.workflow.execute import execute
 from elmbench.workflow.prepare import PreparedRun, RunOptions
-from elmbench.workflow.until_told import TwoStages, affordable
+from elmbench.workflow.until_told import TwoStages
 
 FIGURES = """dataset,model,metric,value,std,note
 WDBC,ELM,mcc,0.92,,
@@ -163,14 +163,6 @@ def test_work_that_began_in_time_is_finished_and_the_rest_is_left(
     assert len(again.left.todo) == plans[1]
 
 
-def test_half_of_the_time_is_planned_cheapest_first() -> None:
-    costs = {("a",): 5.0, ("b",): 1.0, ("c",): 2.0, ("d",): 0.0}
-    assert affordable(costs, 100) == {*costs}
-    assert affordable(costs, 6) == {("d",), ("b",), ("c",)}
-    assert affordable({("a",): 5.0}, 6) == {("a",)}
-    assert affordable(costs, 0) == {("d",)}
-
-
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -185,17 +177,3 @@ def test_options_that_do_not_go_together(elmbench: Callable, toy: Callable, word
     outcome = elmbench(*words)
     assert outcome.code == 2
     assert said in " ".join(outcome.err.split())
-
-
-def test_a_small_real_run(elmbench: Callable) -> None:
-    words = ("run", "table4", "-d", "wdbc", "-m", "ALD-KOS-ELM", "-m", "K-ELM", "--until-told", "--jobs", 2)
-    outcome = elmbench(*words)
-    assert outcome.code == 0
-    cells = pd.read_csv("elmbench-results/fast/kos-elm/table4/cells.csv")
-    assert set(cells["status"]) == {"ok"}
-    assert set(cells["first_runs"]) == {3}
-    lines = pd.read_csv("elmbench-results/fast/kos-elm/table4/summary.csv").dropna(subset=["verdict"])
-    assert (lines["runs"] >= 3).all()
-    assert set(lines["verdict"]) <= {"reproduced", "close", "differs"}
-    assert elmbench(*words, "-q").code == 0
-    pd.testing.assert_frame_equal(pd.read_csv("elmbench-results/fast/kos-elm/table4/cells.csv"), cells)

@@ -21,36 +21,6 @@ pytestmark = pytest.mark.exhaustive
 
 MANIFEST = Path(os.environ.get("ELMBENCH_DATA_DIR", "nowhere")) / "manifest.json"
 ENTRIES = json.loads(MANIFEST.read_text()) if MANIFEST.is_file() else []
-# name -> features, negative and positive rows after the preparation, as the paper has them
-EEM_TABLE_3 = {
-    "AUSTRALIAN": (14, 383, 307), "BANK": (4, 762, 610), "BREAST CANCER": (9, 444, 239), "DIABETES": (8, 268, 500),
-    "GERMAN NUMER": (24, 700, 300), "HEART": (13, 150, 120), "LIVER-DISORDERS": (6, 145, 200), "SONAR": (60, 111, 97),
-    "SPLICE": (60, 483, 517), "ABALONE7": (10, 3786, 391), "ARYTHMIA": (261, 427, 25),
-    "CAR EVALUATION": (21, 1594, 134), "ECOLI": (7, 301, 35), "LIBRAS MOVE": (90, 336, 24), "OIL SPILL": (48, 896, 41),
-    "SICK EUTHYROID": (42, 2870, 293), "SOLAR FLARE": (32, 1321, 68), "SPECTROMETER": (93, 486, 45),
-    "FOREST COVER": (54, 571519, 9493), "ISOLET": (617, 7197, 600), "MAMMOGRAPHY": (6, 10923, 260),
-    "PROTEIN HOMOLOGY": (74, 144455, 1296), "WEBPAGES": (300, 33799, 981),
-}  # fmt: skip
-#: Names of the papers that are no names of the suite.
-SPELLINGS = {
-    "Breast cancer": "wisconsin", "BREAST-CANCER": "breast-cancer", "Bank": "bank8fm", "BANK": "banknote",
-    "California Housing": "calhousing", "Abalone": "abalone", "Face": "orl-faces", "Multi.fea.": "mfeat",
-    "NEWS20.MUL": "news20", "GERMAN.NUMER": "german",
-}  # fmt: skip
-
-
-def test_spellings_of_the_papers() -> None:
-    assert {name: load_dataset_specs().find(name).name for name in SPELLINGS} == SPELLINGS
-
-
-@pytest.mark.parametrize("name", EEM_TABLE_3)
-def test_counts_of_eem_table_3(name: str) -> None:
-    features, negatives, positives = EEM_TABLE_3[name]
-    spec = load_dataset_specs().find(name)
-    printed = spec.papers["eem"]
-    assert (printed.features, printed.negatives, printed.positives) == (features, negatives, positives)
-    assert (spec.public.features, spec.public.instances) == (features, negatives + positives)
-    assert spec.differences("eem") in ((), (printed.note,))
 
 
 @pytest.mark.parametrize("name", sorted({entry["dataset"] for entry in ENTRIES}))

@@ -12,9 +12,8 @@ import pandas as pd
 import pytest
 from made_cells import folds, frame, headings, keep, rows_of, table_from, table_of
 
-import elmbench
 from elmbench.errors import ElmbenchError
-from elmbench.layouts import LAYOUTS, find_layout, layout_of
+from elmbench.layouts import LAYOUTS, layout_of
 from elmbench.layouts.base import DATASET, VALUE, Entry, Layout, LayoutOptions, Outputs
 from elmbench.layouts.figures import Figure
 from elmbench.layouts.table import Column, Line, Text
@@ -38,11 +37,6 @@ CORRELATION = {
     "layout": "rank-correlation", "grids": {"n_hidden": [1, 10]},
     "models": {"ELM": {"model": "elm", "search": ["n_hidden"], "params": {"activation": "rbf"}}},
 }  # fmt: skip
-
-
-def test_every_kind_is_there() -> None:
-    for name in LAYOUTS:
-        assert isinstance(find_layout(name), Layout)
 
 
 def test_a_kind_that_does_not_exist(toy: Toy) -> None:
@@ -80,17 +74,6 @@ def test_options_have_defaults_and_leave_others_alone(toy: Toy) -> None:
     assert (outcome.projections, outcome.operators, outcome.dcs) == (100, 5, "corrected")
     # An option of the kind of choice is none of the table's business.
     layout_of(toy(options={"dcs": "as-printed"}, protocol={"criterion": "dcs-gaussians"}))
-
-
-def test_no_name_of_a_kind_stands_elsewhere() -> None:
-    package = Path(elmbench.__file__).parent
-    names = "|".join(LAYOUTS)
-    # Words of every day count where they are compared with a layout, the others wherever they stand.
-    part = "|".join(name for name in LAYOUTS if name not in ("metrics", "times", "parameters", "datasets"))
-    compared = re.compile(rf"layout\s*(==|!=|in|not in)\s*[(\[{{]?\s*[\"']({names})[\"']|[\"']({part})[\"']")
-    for path in package.rglob("*.py"):
-        if path.relative_to(package).parts[0] != "layouts":
-            assert not compared.search(path.read_text("utf-8")), path
 
 
 class SizesOptions(LayoutOptions):

@@ -151,8 +151,3 @@ def test_every_model_has_a_line_in_every_panel(drawings: list[Any]) -> None:
     draw_trials(trials, "Fig. 3")
     panels = [[line.get_marker() for line in axes.lines if len(line.get_xdata())] for axes in drawings[0].axes]
     assert panels == [["o", "s"]] * 4
-
-
-def test_lines_differ_by_more_than_their_colour() -> None:
-    styles = list(line_styles([str(i) for i in range(20)]).values())
-    assert len({(str(style["linestyle"]), style["marker"]) for style in styles}) == 20

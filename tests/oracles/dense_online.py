@@ -21,26 +21,6 @@ def removal_costs(D, T, gamma, C):
     return np.linalg.norm(Q @ T, axis=1) / np.diag(Q)
 
 
-def leave_one_out_errors(D, T, gamma, C):
-    """Return, for each row, the norm of the error on it of kernel ridge regression on all the others."""
-    errors = []
-    for i in range(len(D)):
-        rest = np.arange(len(D)) != i
-        weights = np.linalg.solve(regularised(D[rest], gamma, C), T[rest]) if rest.any() else np.zeros((0, T.shape[1]))
-        errors.append(np.linalg.norm(T[i] - kernel(D[i : i + 1], D[rest], gamma) @ weights))
-    return np.array(errors)
-
-
-def fixed_budget(X, T, gamma, C, budget):
-    """Return the row numbers that are in the dictionary after the last row, in their order."""
-    kept = []
-    for t in range(len(X)):
-        kept.append(t)
-        if len(kept) > budget:
-            kept.pop(int(np.argmin(removal_costs(X[kept], T[kept], gamma, C))))
-    return kept
-
-
 def squared_distance(D, x, gamma):
     """Return the squared distance of h(x) from the span of the h(d), as a least-squares residual.
 

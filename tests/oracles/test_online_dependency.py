@@ -98,16 +98,6 @@ def test_repeated_rows_never_join_nor_break_it(kind, gamma):
     assert np.abs(outputs).max() < 3 * np.abs(problem.T).max()
 
 
-def test_repeated_rows_with_different_targets_are_averaged():
-    X = np.array([[0.0], [1.0], [0.0], [1.0], [1.0]])
-    T = np.array([[1.0], [5.0], [3.0], [5.0], [8.0]])
-    state = state_of(make("plain", 2, 1, 1, 2.0, 1.0, 0), 0.1)
-    state.extend(X, T)
-    assert state.size == 2
-    weights = state.solution()
-    assert_allclose(dense.kernel(X[:2], X[:2], 2.0) @ weights, [[2.0], [6.0]], atol=1e-12)
-
-
 def test_any_threshold_within_the_bracket_gives_the_same_model_and_any_outside_another():
     problem = make("plain", 120, 3, 1, 1.0, 1.0, 2)
     state = state_of(problem, 0.05)

@@ -74,27 +74,6 @@ def test_of_equally_significant_rows_the_first_leaves(budget, kept):
     assert rows_of(state)[0].ravel().tolist() == kept
 
 
-@examples(30)
-@given(problems(20))
-def test_the_cost_of_a_row_is_its_leave_one_out_error(problem):
-    if problem.C > 100.0:
-        problem = make("plain", 12, 2, 2, problem.gamma, 100.0, 5)
-    costs = dense.removal_costs(problem.X, problem.T, problem.gamma, problem.C)
-    assert_allclose(
-        costs, dense.leave_one_out_errors(problem.X, problem.T, problem.gamma, problem.C), rtol=1e-5, atol=1e-8
-    )
-
-
-@pytest.mark.parametrize("outputs", [1, 3])
-@pytest.mark.parametrize("budget", [1, 2, 17, 40])
-def test_whole_runs_keep_the_rows_of_the_dense_reference(budget, outputs):
-    problem = make("plain", 150, 3, outputs, 3.0, 50.0, 11)
-    state = state_of(problem, budget=budget)
-    state.extend(problem.X, problem.T)
-    kept = dense.fixed_budget(problem.X, problem.T, problem.gamma, problem.C, budget)
-    assert {tuple(row) for row in rows_of(state)[0]} == {tuple(row) for row in problem.X[kept]}
-
-
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "single row"])
 def test_hundreds_of_swaps_do_not_wear_the_inverse_out(kind):
     problem = make(kind, 700, 3, 1, 1.0, 200.0, 3)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from made_work import dataset_of, fold_data, outer_fold_of, outer_split
+from made_work import fold_data, outer_fold_of, outer_split
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from elmbench.datasets import load as datasets_load
@@ -16,7 +16,6 @@ from elmbench.datasets.dataset import Dataset
 from elmbench.errors import ElmbenchError
 from elmbench.numerics.seeds import integer_seed
 from elmbench.protocol import folds
-from elmbench.protocol.folds import labels_of, load_rows, scaled_inputs
 from elmbench.protocol.scaling import scale_columns
 from elmbench.protocol.splits import check_splittable, stratified_rows, subsample
 from elmbench.specs.datasets import DatasetSpec, Shape
@@ -119,11 +118,6 @@ def test_scaling_over_the_training_part(toys: dict[str, Dataset], make_unit: Mak
     assert before.tolist() == after.tolist()
 
 
-def test_no_scaling(toys: dict[str, Dataset], make_unit: MakeUnit) -> None:
-    unit = make_unit(scale=None)
-    assert scaled_inputs(dataset_of(unit), None, None, np.arange(3)) is load_rows(dataset_of(unit), None).X
-
-
 def test_a_constant_column_becomes_the_lower_end() -> None:
     X = np.array([[5.0, 1.0], [5.0, 3.0], [9.0, 2.0]])
     scaled = scale_columns(X, np.array([0, 1]), Scale(range=(-1.0, 1.0)))
@@ -143,12 +137,6 @@ def test_rows_and_targets_stay_together(toys: dict[str, Dataset], make_unit: Mak
     known = {tuple(row): label for row, label in zip(toys["two"].X, toys["two"].y, strict=True)}
     for X, y in ((data.X_train, data.y_train), (data.X_test, data.y_test)):
         assert [known[tuple(row)] for row in X] == y.tolist()
-
-
-def test_labels(toys: dict[str, Dataset]) -> None:
-    assert labels_of(toys["two"]) == [-1, 1]
-    assert labels_of(toys["three"]) == [0, 1, 2]
-    assert labels_of(toys["real"]) is None
 
 
 # --- Fewer rows ------------------------------------------------------------------------------------------------------
@@ -186,13 +174,6 @@ def test_subsamples_differ_by_what_they_are_for(toys: dict[str, Dataset]) -> Non
     assert stratified_rows(y, 30, True, "tune", "two", 0, 0).tolist() == first
 
 
-def test_a_profile_s_rows_are_split_and_scaled(toys: dict[str, Dataset], make_unit: MakeUnit) -> None:
-    data = fold_data(make_unit(rows=30))
-    assert (len(data.X_train), len(data.X_test)) == (20, 10)
-    both = np.vstack([data.X_train, data.X_test])
-    np.testing.assert_allclose(both.max(axis=0), 1, atol=1e-12)
-
-
 # --- Loading ---------------------------------------------------------------------------------------------------------
 
 
@@ -212,8 +193,3 @@ def test_data_are_loaded_once_and_asked_for_by_run_and_options(
     assert asked == [("two", "dir", 0, {})]
     fold_data(make_unit(dataset="redrawn", run=4, options={"noise": 0.5}), "dir")
     assert asked[1:] == [("redrawn", "dir", 4, {"noise": 0.5})]
-
-
-def test_redrawn_data_differ_from_run_to_run(toys: dict[str, Dataset], make_unit: MakeUnit) -> None:
-    first, second = (fold_data(make_unit(dataset="redrawn", run=run, scale=None)) for run in (0, 1))
-    assert set(first.y_train.tolist()) & set(second.y_train.tolist()) == set()

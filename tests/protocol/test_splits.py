@@ -62,15 +62,6 @@ def test_trials_are_shuffled_anew_by_data_set_and_run(toys: dict[str, Dataset]) 
     assert (sorted(shuffled[0]), shuffled[1]) == first
 
 
-def test_each_row_is_as_likely_in_either_part(toys: dict[str, Dataset]) -> None:
-    split = Split("holdout", train=60, test=30)
-    counts = np.zeros(90)
-    for run in range(400):
-        counts[both(toys["two"], split, run=run)[1]] += 1
-    # Binomial with 400 draws at 1/3: six deviations either side.
-    assert np.abs(counts - 400 / 3).max() < 6 * np.sqrt(400 * 2 / 9)
-
-
 def test_a_series_is_learnt_before_what_comes_after_it(toys: dict[str, Dataset]) -> None:
     train, test = both(toys["real"], Split("in-order", train=60, test=20), run=3)
     assert (train, test) == (list(range(60)), list(range(60, 80)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import itertools
 import sys
 from collections.abc import Callable
@@ -16,7 +15,6 @@ import elmbench
 from elmbench.errors import ElmbenchError
 from elmbench.registry import (
     TASKS,
-    ModelEntry,
     find_model,
     list_models,
     make_model,
@@ -86,12 +84,6 @@ def test_what_is_not_there(name: str, options: dict[str, object], message: str) 
         make_model(name, **options)
     assert error.value.expected
     assert error.value.next_step
-
-
-@pytest.mark.parametrize("address", ["no_such_module:A", "sklearn.linear_model:NoSuch", "nothing"])
-def test_an_address_that_leads_nowhere(address: str) -> None:
-    with pytest.raises(ElmbenchError, match=r"the model 'lost' .* cannot be imported"):
-        ModelEntry("lost", "Lost", classification=address).factory("classification")
 
 
 # --- Plug-in files ---------------------------------------------------------------------------------------------------
@@ -236,20 +228,3 @@ def test_packages_that_are_broken_or_clash(package: Callable[..., None]) -> None
     package(MODEL, "toy = toy_models:Nothing")
     with pytest.raises(ElmbenchError, match=r"entry point 'toy' of package toy-models 1\.2 cannot be loaded"):
         registry()
-
-
-def test_a_package_may_not_take_a_name_of_the_suite(package: Callable[..., None]) -> None:
-    package(MODEL, "k-elm = toy_models:Mine")
-    with pytest.raises(ElmbenchError, match=r"'k-elm' \(package toy-models 1\.2\) is taken by built-in"):
-        registry()
-
-
-def test_packages_are_looked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A plan asks for thousands of models, and a look at what is installed takes milliseconds."""
-    plugins._from_entry_points.cache_clear()
-    calls = []
-    monkeypatch.setattr(plugins, "entry_points", lambda group: calls.append(group) or importlib.metadata.EntryPoints())
-    for _ in range(3):
-        registry()
-    plugins._from_entry_points.cache_clear()
-    assert calls == ["elmbench.models"]

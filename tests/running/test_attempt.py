@@ -181,9 +181,3 @@ def test_a_fit_that_would_not_fit_is_refused_before_it_starts(
     assert not fitted
     assert attempted(make_unit(model="large"), {}, memory_limit=2 * 10**9)["status"] == "ok"
     assert attempted(make_unit(model="large", params={"size": 20}), {})["status"] == "ok"
-
-
-def test_too_few_rows_is_a_result_too(toys: dict[str, Dataset], make_unit: MakeUnit) -> None:
-    result = attempted(make_unit(outer={"kind": "stratified-kfold", "folds": 80}), {})
-    assert result["status"] == "failed"
-    assert "too few for 80 folds" in result["reason"]

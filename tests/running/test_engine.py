@@ -75,14 +75,6 @@ def test_several_jobs_work_at_once(workers: InProcess, store: Store, plan: Plan)
 # --- What is run again -----------------------------------------------------------------------------------------------
 
 
-def test_a_second_run_has_nothing_to_do(workers: InProcess, store: Store, plan: Plan) -> None:
-    run(plan, store)
-    workers.diary.clear()
-    assert run(plan, store) == []
-    assert workers.diary == []
-    assert workers.made == 1
-
-
 def test_only_what_is_missing_and_what_rests_on_it(workers: InProcess, store: Store, plan: Plan) -> None:
     run(plan, store)
     search = next(key for key, unit in units(plan).items() if unit["kind"] == "search" and unit["fold"] == 1)
@@ -106,11 +98,6 @@ def test_retry_runs_what_ended_otherwise(workers: InProcess, store: Store, plan:
     workers.answer = lambda unit: {"status": "ok", "reason": ""}
     run(plan, store, retry=True)
     assert pending(plan.works, limits_of(plan), store, retry=True) == []
-
-
-def test_force_runs_everything(workers: InProcess, store: Store, plan: Plan) -> None:
-    run(plan, store)
-    assert pending(plan.works, limits_of(plan), store, force=True) == list(units(plan))
 
 
 @pytest.mark.parametrize(

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import platform
-import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import psutil
@@ -21,10 +19,8 @@ from elmbench.errors import ElmbenchError
 from elmbench.running.attempt import attempt
 from elmbench.running.engine import Event, Run, effective_limits
 from elmbench.running.estimates import Estimates
-from elmbench.running.executors import dask as dask_module
 from elmbench.running.executors import dask_worker
 from elmbench.running.executors.base import Done, Executor
-from elmbench.running.executors.dask import DaskExecutor
 from elmbench.running.executors.engines import ENGINES, executor_of
 from elmbench.running.executors.sandbox import Settings
 from elmbench.running.limits import machine_memory
@@ -149,27 +145,6 @@ def test_work_that_kills_every_worker_is_given_up_and_ends_no_other(
     assert result[2].result["reason"].startswith("its worker died 2 times, the last one tcp://127.0.0.1")
     assert 2 <= len(log.read_text().split()) <= 4
     assert result[0].environment["machine"] == platform.node()
-
-
-@pytest.mark.parametrize(("deaths", "status"), [(0, None), (1, None), (2, "failed")])
-def test_only_deaths_during_the_work_itself_count(
-    monkeypatch: pytest.MonkeyPatch, plan_models: Callable[..., Plan], deaths: int, status: str | None
-) -> None:
-    executor, sent = DaskExecutor(Settings(), "tcp://127.0.0.1:1"), threading.Event()
-    monkeypatch.setattr(executor, "_send", lambda request: sent.set())
-    request = dask_module._Request(Future(), {}, Limits())
-    worker = SimpleNamespace(address="tcp://127.0.0.1:1")
-    with executor:
-        executor._blame(request, deaths, SimpleNamespace(allowed_failures=1, last_worker=worker))
-        if not status:
-            sent.wait()
-    assert sent.is_set() == (not status)
-    assert request.answer.done() == bool(status)
-    if status:
-        assert done(request.answer).result == {
-            "status": status,
-            "reason": "its worker died 2 times, the last one tcp://127.0.0.1:1",
-        }
 
 
 @pytest.mark.exhaustive

@@ -126,19 +126,6 @@ def test_baselines_are_columns_more(plan_table: MakePlan) -> None:
     assert {"ELM", "K-ELM", "OS-ELM", "FB-KOS-ELM", "ALD-KOS-ELM", "ridge", "svm", "extra-trees"} <= result
 
 
-@pytest.mark.parametrize(
-    ("request_", "message"),
-    [
-        ({"models": ("selm",)}, "unknown model 'selm'"),
-        ({"datasets": ("wbcd",)}, "unknown data set 'wbcd'"),
-        ({"datasets": ("calhousing",)}, "kos-elm/table4 is about classification; 'calhousing' is for regression"),
-    ],
-)
-def test_names_that_do_not_exist(plan_table: MakePlan, request_: dict[str, Any], message: str) -> None:
-    with pytest.raises(ElmbenchError, match=message):
-        plan_table("table4", **request_)
-
-
 def test_data_that_are_not_here(plan_table: MakePlan) -> None:
     plan = plan_table("table4", profile="fast", datasets=("sylva", "wdbc"), models=("K-ELM", "svm"), runs=1)
     missing = [row for row in plan.cells if row.dataset == "sylva"]

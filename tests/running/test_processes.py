@@ -56,13 +56,3 @@ def test_all_that_a_process_has_started_counts(
     alone = psutil.Process(family.pid).memory_info().rss
     assert processes.held_bytes(family.pid, sys.maxsize) > alone + 60_000_000
     assert processes.held_bytes(os.getpid(), sys.maxsize) > alone + 60_000_000
-
-
-def test_what_has_ended_holds_nothing(family: subprocess.Popen[bytes]) -> None:
-    child = psutil.Process(family.pid).children()[0]
-    processes.end_descendants(family.pid)
-    assert processes._descendant_ids(child.pid) == []
-    family.kill()
-    family.wait()
-    assert processes._descendant_ids(family.pid) == []
-    assert processes.held_bytes(family.pid, 0) == 0

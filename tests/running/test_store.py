@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from functools import partial
@@ -10,7 +9,7 @@ from functools import partial
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from made_store import KEY, RESULT, WORK, again, cell, in_a_child, lines_of, log
+from made_store import KEY, RESULT, WORK, again, cell, in_a_child, log
 from random_examples import examples
 
 from elmbench.errors import ElmbenchError, ElmbenchWarning
@@ -138,15 +137,6 @@ def test_the_log_of_a_living_process_is_not_mended(store: Store) -> None:
     again(store).mend()
     assert again(store).damaged == 0
     assert reader.result(KEY) == RESULT
-
-
-def test_nothing_in_the_store_can_run_code(store: Store) -> None:
-    store.put(WORK, RESULT, "e")
-    store.put_environment({"python": "3"})
-    store.add_cells("ci", "toy/one", [cell()], "run")
-    assert [path for path in store.root.rglob("*") if path.is_file()] == [log(store)]
-    for line in lines_of(store, ""):
-        json.loads(line.split(b" ", 2)[2])
 
 
 # --- Several processes -----------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from made_store import KEY, OTHER, RESULT, WORK, again, cell, in_a_child, lines_of, log
+from made_store import KEY, OTHER, RESULT, WORK, again, in_a_child, lines_of, log
 
 from elmbench.files import WriteError
 from elmbench.running import records
@@ -74,15 +74,3 @@ def test_a_disk_that_fills(store: Store, tmp_path: Path) -> None:
     assert store.result(KEY) == RESULT
     assert len(lines_of(store)) == 1
     assert log(store).stat().st_size == len(lines_of(store)[0])
-
-
-def test_a_results_folder_that_is_none(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    store = Store(tmp_path / "file")
-    assert store.result(KEY) is None
-    with pytest.raises(WriteError, match=r"cannot write .*: Not a directory|File exists"):
-        store.put(WORK, RESULT, "e")
-    with pytest.raises(WriteError, match="cannot write"):
-        store.add_cells("ci", "toy/one", [cell()], "run")
-    with pytest.raises(WriteError, match="cannot write"), store.writing_tables():
-        pass

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from elmbench.errors import ElmbenchError
-from elmbench.specs.catalogue import find_experiment, load_catalogue, overlay
+from elmbench.specs.catalogue import find_experiment, load_catalogue
 from elmbench.specs.experiments import PROFILES
 from elmbench.specs.files import read_yaml
 from elmbench.specs.profiles import Resolved, resolve
@@ -119,22 +119,6 @@ def test_readings_add_up_and_their_label_does_not_depend_on_the_order() -> None:
         result.reading == resolve(file, "paper", dict(reversed(both.items()))).reading == "order=stored;scaling=train"
     )
     assert set(differences(result, resolve(file, "paper"))) == {"protocol/scale/fit-on", "protocol/order"}
-
-
-@pytest.mark.parametrize(
-    ("table", "profile", "readings", "message"),
-    [
-        ("table4", "paper", {"mg-noise": "0"}, "kos-elm/table4 has no reading 'mg-noise'"),
-        ("table4", "paper", {"order": "storde"}, r"value of reading order 'storde' \(did you mean 'stored'"),
-        ("table4", "papre", {}, r"profile 'papre' \(did you mean 'paper'"),
-        ("tabel4", "paper", {}, r"experiment 'tabel4' \(did you mean 'table4'"),
-    ],
-)
-def test_names_that_do_not_exist(table: str, profile: str, readings: dict[str, str], message: str) -> None:
-    with pytest.raises(ElmbenchError, match=message) as error:
-        resolve(find_experiment(table), profile, readings)
-    assert error.value.expected
-    assert str(error.value.next_step).startswith("elmbench ")
 
 
 # --- Profiles --------------------------------------------------------------------------------------------------------
@@ -326,21 +310,3 @@ def test_merged_keys_may_be_replaced(tmp_path: Path) -> None:
 
 
 # --- Laying over -----------------------------------------------------------------------------------------------------
-
-
-def test_laying_over_copies_and_goes_mapping_by_mapping(experiment: dict[str, Any]) -> None:
-    content = copy.deepcopy(experiment)
-    change: dict[str, Any] = {
-        "protocol": {"outer": {"folds": 9}},
-        "grids": {"C": [2], "D": [1]},
-        "profiles": {"ci": {}},
-    }
-    merged = overlay(content, change)
-    assert merged["protocol"]["outer"] == {"kind": "stratified-kfold", "folds": 9, "runs": 2}
-    assert merged["grids"]["C"] == [2]
-    assert "D" not in merged["grids"]
-    assert "D" in overlay(content, change, add=True)["grids"]
-    merged["grids"]["C"].append(3)
-    merged["models"]["ELM"]["search"].append("x")
-    assert change["grids"]["C"] == [2]
-    assert content == experiment

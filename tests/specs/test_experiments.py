@@ -177,12 +177,6 @@ def test_readings_that_are_none(reading: dict[str, Any], message: str) -> None:
         parse_spec(Paper, PAPER | {"readings": {"r": reading}}, "paper.yaml")
 
 
-def test_the_first_value_of_a_reading_is_its_default() -> None:
-    values = {"z": {"says": "x"}, "a": {"says": "y", "set": {"title": "t"}}}
-    paper = parse_spec(Paper, PAPER | {"readings": {"r": {"question": "?", "values": values}}}, "paper.yaml")
-    assert paper.readings["r"].default == "z"
-
-
 CLAIM = {"says": "x", "dataset": "wdbc", "metric": "mcc", "model": "ELM", "than": "others"}
 
 

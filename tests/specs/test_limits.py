@@ -30,19 +30,10 @@ def test_what_is_read(text: str, limits: Limits) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "5s",
-        "time",
-        "time=",
-        "time=-5s",
-        "time=0",
-        "time=5d",
-        "memory=4",
-        "memory=4G",
-        "time=5s,time=6s",
-        "cpu=2",
+        "5s", "time", "time=", "time=-5s", "time=0", "time=5d", "memory=4", "memory=4G", "time=5s,time=6s", "cpu=2",
         "time=1e3",
     ],
-)
+)  # fmt: skip
 def test_what_is_refused(text: str) -> None:
     with pytest.raises(ElmbenchError, match="cannot be read") as error:
         parse_limits(text)

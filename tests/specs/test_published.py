@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from elmbench.errors import ElmbenchError
-from elmbench.specs.files import spec_root
 from elmbench.specs.published import DATA, published_parameters, read_published
 
 HEADER = "dataset,model,metric,value,std,note\n"
@@ -149,26 +148,3 @@ def test_every_cell_of_the_papers_is_read(published: Path) -> None:
             assert entry.cited == (" (cited)" in entry.model)
             if entry.metric in ("accuracy", "train_accuracy", "precision", "recall", "f1", "gmean", "mcc"):
                 assert entry.value is None or 0 <= entry.value <= 1, entry
-
-
-def test_figures_that_only_some_papers_have(published: Path) -> None:
-    rkelm = {(v.dataset, v.model, v.metric): v for v in read_published(published / "rkelm" / "table2.csv")}
-    power = rkelm["Auto-Mpg", "RKELM", "C"]
-    assert (power.value, power.text) == (Decimal(1) / 2**20, "2^-20")
-    assert published_parameters(published / "rkelm" / "table2.csv")["Auto-Mpg", "RKELM"] == {
-        "n_hidden": 25, "C": 2.0**-20, "sigma": 4.0,
-    }  # fmt: skip
-    cited = {v.model for v in read_published(published / "rkelm" / "table10.csv") if v.cited}
-    assert {"TSVM (cited)", "DA (cited)", "CART (cited)"} <= cited
-    times = [v.over_seconds for v in read_published(published / "eem" / "table8.csv") if v.value is None]
-    assert times == [600.0] * 5
-    memory = [v for v in read_published(published / "rkelm" / "table5.csv") if v.value is None]
-    assert {(v.note, v.over_seconds) for v in memory} == {("out of memory (4 GB)", None)}
-
-
-def test_some_figures_of_the_papers() -> None:
-    folder = spec_root() / "experiments" / "kos-elm"
-    values = {(v.dataset, v.model, v.metric): (v.value, v.std) for v in read_published(folder / "table4.csv")}
-    assert values["WDBC", "FB-KOS-ELM", "mcc"] == (Decimal("0.98"), Decimal("0.005"))
-    assert values["Sylva", "K-ELM", "fit_seconds"] == (Decimal("17.42"), None)
-    assert published_parameters(folder / "table3.csv")["Calhousing", "K-ELM"] == {"gamma": 5.0, "C": 200.0}

@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 from made_work import do, evaluate, fold_data, inner_folds, model_seed, outer_split
-from recorders import Recorder
 
 from elmbench.datasets.dataset import Dataset
 from elmbench.models import FBKOSELMClassifier, KELMClassifier, KELMRegressor
 from elmbench.protocol.predictions import metric_value
 from elmbench.protocol.splits import stratified_rows
 from elmbench.specs.grids import candidates
-from elmbench.work.scoring import best, fixed_parameters
+from elmbench.work.scoring import best
 
 MakeUnit = Callable[..., dict[str, Any]]
 
@@ -117,21 +116,7 @@ def test_tuning_on_fewer_rows(toys: dict[str, Dataset], make_unit: MakeUnit, rec
         assert rows == sorted(rows)
 
 
-def test_more_tuning_rows_than_there_are(
-    toys: dict[str, Dataset], make_unit: MakeUnit, recorder: list[dict[str, Any]]
-) -> None:
-    do(make_unit("search", model="recorder", grid={"C": [1.0]}, tune_rows=1000), {})
-    assert {len(fit["X"]) for fit in recorder} == {40}
-
-
 # --- Parameters and streams ------------------------------------------------------------------------------------------
-
-
-def test_what_a_model_does_not_have_is_left_out() -> None:
-    taken = {"gamma": 1.0, "C": 2.0, "n_hidden": 5}
-    assert fixed_parameters(Recorder, taken, 9) == {"gamma": 1.0, "C": 2.0, "random_state": 9}
-    assert fixed_parameters(KELMClassifier, taken, 9) == {"gamma": 1.0, "C": 2.0}
-    assert fixed_parameters(lambda **params: None, taken, 9) == taken
 
 
 def test_one_model_takes_over_the_hyperparameters_of_another(toys: dict[str, Dataset], make_unit: MakeUnit) -> None:
