@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -163,7 +163,7 @@ def self_tests() -> str:
     total: Counter[str] = Counter()
     verdicts: Counter[str] = Counter()
     for results, joint, figures in _main_metrics():
-        counts = asdict(self_test(figures, results.resolved.file.id))
+        counts = self_test(figures, results.resolved.file.id)
         verdicts.update(counts.pop("own_verdicts"))
         total.update(counts)
         rows.append([results.resolved.file.id, str(joint.figures), joint.verdict, *_self_test(counts)])

@@ -123,10 +123,10 @@ def table(
 
 def _shown(resolved: Resolved, form: str, metrics: tuple[str, ...]) -> str:
     """Return a table as it is printed."""
+    from elmbench.reporting.cells import csv
     from elmbench.reporting.folders import pictures
     from elmbench.reporting.provenance import read_commands
     from elmbench.reporting.results import read_results
-    from elmbench.reporting.writers.csv import csv
     from elmbench.reporting.writers.latex import latex
     from elmbench.reporting.writers.markdown import markdown
 

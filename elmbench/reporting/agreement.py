@@ -66,11 +66,7 @@ class Agreement:
 def agreements(compared: Sequence[ComparedFigure], figures: pd.DataFrame, resolved: Resolved) -> list[Agreement]:
     """Return the agreement of each metric of a table with the print, in the order of the table.
 
-    Parameters
-    ----------
-    compared : sequence of ComparedFigure
-    figures : DataFrame
-        Lines of `summary.csv`, one for each published figure.
+    `figures`: the lines of `summary.csv` with a published figure.
     """
     metrics = dict.fromkeys(one.measure.metric for one in compared)
     scores = [_agreement(metric, [one for one in compared if one.measure.metric == metric]) for metric in metrics]

@@ -14,7 +14,6 @@ from elmbench.errors import ElmbenchError
 from elmbench.files import write_atomically
 from elmbench.metrics import COUNTS, REGISTRY, Metric, find_metric
 from elmbench.protocol.stored import StoredPredictions, metric_columns
-from elmbench.reporting.writers.csv import csv
 from elmbench.running.store import CLEAN, Store
 from elmbench.specs.measures import FACTS
 from elmbench.specs.profiles import Resolved
@@ -29,7 +28,7 @@ SELECTIONS = ("published", "nested", "oracle")
 CAPPED = ("capped", "search_capped")
 #: Warnings of a model, such as that it can only predict one class.
 WARNING = "warning"
-#: The limit of time in seconds that stopped a cell, and whether it stopped its own work or the search before it.
+#: The limit of time in seconds that stopped a cell, and its object: the cell itself or the search before it.
 LIMIT = ("limit", "stopped")
 #: Remarks on the data, such as that they are not the public file.
 REMARKS = "data"
@@ -210,7 +209,7 @@ def _stopped(record: dict[str, Any]) -> int:
 def warning_of(result: dict[str, Any]) -> dict[str, str]:
     """Return the value of the column `WARNING` for a cell; nothing if its model did not warn.
 
-    Warnings of other kinds, some of which depend on the versions of libraries, are left out.
+    Warnings of other kinds are left out: some depend on the versions of libraries.
     """
     messages = [
         text.removeprefix(_USER_WARNING) for text in result.get("warnings", ()) if text.startswith(_USER_WARNING)
@@ -218,8 +217,13 @@ def warning_of(result: dict[str, Any]) -> dict[str, str]:
     return {WARNING: "; ".join(messages)} if messages and result["status"] == "ok" else {}
 
 
+def csv(frame: pd.DataFrame) -> str:
+    """Return a data frame as CSV without its index; floats keep every digit."""
+    return frame.to_csv(index=False, lineterminator="\n")
+
+
 def write_frame(frame: pd.DataFrame, path: Path) -> None:
-    """Write a data frame as CSV, atomically; floats keep every digit."""
+    """Write a data frame as CSV, atomically."""
     write_atomically(path, csv(frame))
 
 

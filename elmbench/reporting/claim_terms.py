@@ -43,7 +43,7 @@ def is_true(claim: Claim, one: float, other: float) -> bool:
     region = region_of(claim)
     if claim.relation in ("above", "below"):
         return region.low < one - other < region.high
-    # Printed figures at the margin are inside, whatever their binary form.
+    # Printed figures at the margin are inside even if their binary form is not.
     slack = 1e-9
     return region.low - slack <= one - other <= region.high + slack
 

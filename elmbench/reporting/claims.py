@@ -131,7 +131,7 @@ def _outcome(claim: Claim, results: _Results) -> ClaimOutcome:
 
 
 def _decided(outcome: ClaimOutcome, tests: Sequence[_Test]) -> ClaimOutcome:
-    """Return the outcome by the tests, all of which the claim must pass."""
+    """Return the outcome by the tests; the claim must pass all of them."""
     decisive, confirming, contradicting = together([test.finding for test in tests])
     test = next(test for test in tests if test.finding is decisive)
     varies = [len(set(values)) > 1 for values in zip(*(test.about for test in tests), strict=True)]

@@ -67,17 +67,12 @@ class ComparedFigure:
 def compared_figures(figures: pd.DataFrame, measured: MeasuredCells) -> Iterator[ComparedFigure]:
     """Yield the figures that are compared with our runs, without facts of data sets.
 
-    Parameters
-    ----------
-    figures : DataFrame
-        Lines of `summary.csv`, one for each published figure.
-    measured : MeasuredCells
+    `figures`: the lines of `summary.csv` with a published figure.
     """
     resolved, layout = measured.resolved, measured.layout
-    lines = figures[figures["verdict"].isin(COMPARED)]
-    if not layout.has_runs or not len(lines):
+    if not layout.has_runs:
         return
-    for line in lines.to_dict("records"):
+    for line in figures[figures["verdict"].isin(COMPARED)].to_dict("records"):
         dataset, model, column = line["dataset"], line["model"], line["metric"]
         measure = next(one for one in layout.measures(resolved, dataset, model) if one.column == column)
         if is_fact(measure.metric):
@@ -101,10 +96,7 @@ def compared_figures(figures: pd.DataFrame, measured: MeasuredCells) -> Iterator
 def verdict_counts(figures: Iterable[Mapping[Any, Any]]) -> tuple[Counter[str], Counter[str]]:
     """Return the numbers of figures and of facts of data sets with each verdict.
 
-    Parameters
-    ----------
-    figures : iterable of dict
-        Lines of `summary.csv`, one for each published figure; those without a verdict do not count.
+    `figures`: the lines of `summary.csv` with a published figure; those without a verdict do not count.
     """
     counts: tuple[Counter[str], Counter[str]] = Counter(), Counter()
     for line in figures:
@@ -116,18 +108,8 @@ def verdict_counts(figures: Iterable[Mapping[Any, Any]]) -> tuple[Counter[str], 
 def missing_runs(figures: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
     """Return the models that have too few runs for an interval, with the runs that they lack.
 
-    Parameters
-    ----------
-    figures : DataFrame
-        Lines of `summary.csv`, one for each published figure.
-    cells : DataFrame
-        Lines of `cells.csv`.
-
-    Returns
-    -------
-    DataFrame
-        A line for each data set and model: `dataset`, `model`, `more_runs`, and `minutes`, the time of these runs on
-        one core if they take as long as the first ones.
+    The columns are `dataset`, `model`, `more_runs`, and `minutes`, the time of these runs on one core if they take as
+    long as the first ones. `figures`: the lines of `summary.csv` with a published figure.
     """
     lines = figures[figures["verdict"] == "too few runs"].drop_duplicates(ENTRY)
     groups = dict(tuple(cells.groupby(ENTRY, sort=False))) if len(lines) else {}
@@ -144,14 +126,9 @@ def missing_runs(figures: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def counts_text(figures: Iterable[Mapping[Any, Any]], missing: pd.DataFrame) -> str:
-    """Return the sentences that count verdicts, with their signs, and the missing runs.
+    """Return the sentences that count verdicts, with their signs, and the missing runs (see `missing_runs`).
 
-    Parameters
-    ----------
-    figures : iterable of dict
-        Lines of `summary.csv`, one for each published figure. Facts of data sets are counted apart.
-    missing : DataFrame
-        The lines that `missing_runs` returns.
+    `figures`: the lines of `summary.csv` with a published figure. Facts of data sets are counted apart.
     """
     counts, facts = verdict_counts(figures)
     of_facts = facts_sentence(facts)

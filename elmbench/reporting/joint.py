@@ -93,13 +93,8 @@ def main_verdict(verdicts: Sequence[JointVerdict]) -> JointVerdict:
 def judge_table(figures: Iterable[ComparedFigure], *key: str) -> list[JointVerdict]:
     """Return the verdicts on the metrics of a table, in the order of the table.
 
-    Parameters
-    ----------
-    figures : iterable of ComparedFigure
-        The compared figures of one table under one profile. If a stand-in and the data set that it stands for are
-        both there, the first one counts.
-    *key : str
-        The seed of the shuffles.
+    If a stand-in and the data set that it stands for are both there, the first one counts. `key` is the seed of the
+    shuffles.
     """
     by_metric: dict[str, dict[tuple[str, str, str], ComparedFigure]] = {}
     datasets: dict[tuple[str, str], str] = {}
@@ -114,7 +109,7 @@ def judge_metric(figures: Sequence[ComparedFigure], *key: str) -> JointVerdict:
     """Return the verdict on one metric of a table from its compared figures."""
     metric = figures[0].measure.metric
     judged = [one for one in figures if one.draws.runs >= FEWEST_RUNS]
-    inside = sum(map(_is_inside, judged))
+    inside = sum(judge(one.draws, replace(one.printed, apart=None)).verdict == "reproduced" for one in judged)
     coverage_p = _coverage_p(judged, inside) if judged else None
     rows = rows_of(figures)
     pattern_p = pattern_test([costs_of(row) for row in rows], *key, metric)
@@ -139,10 +134,6 @@ def _verdict(coverage_p: float | None = None, pattern_p: float | None = None) ->
     if coverage_p is None:
         return "too small to judge"
     return "level only" if level else "not reproduced"
-
-
-def _is_inside(figure: ComparedFigure) -> bool:
-    return judge(figure.draws, replace(figure.printed, apart=None)).verdict == "reproduced"
 
 
 def _coverage_p(figures: Sequence[ComparedFigure], inside: int) -> float | None:
@@ -199,17 +190,8 @@ def pattern_test(costs: Sequence[_Costs], *key: str) -> float | None:
     It is the share of shuffles, the order itself included, whose sum of |published - ours| is as small as that of the
     order itself. `scipy.stats.permutation_test` has no strata, so that it would also shuffle between data sets.
 
-    Parameters
-    ----------
-    costs : sequence of ndarray of shape (models, models)
-        For each data set |published - ours|, published figures by rows, our models by columns.
-    *key : str
-        The seed of the shuffles.
-
-    Returns
-    -------
-    float or None
-        None if so few permutations exist that no p-value is .05 or less.
+    `costs` has |published - ours| of each data set, published figures by rows, our models by columns. `key` is the seed
+    of the shuffles. The p-value is None if so few permutations exist that none is .05 or less.
     """
     costs = [one for one in costs if len(one) > 1]
     orders = math.prod(math.factorial(len(one)) for one in costs)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -16,39 +17,29 @@ from elmbench.reporting.verdicts import FEWEST_RUNS, Printed, draws_of_means
 RANDOM_PRINTS = 100
 
 
-@dataclass(frozen=True)
-class SelfTest:
-    """Verdicts on prints whose truth is known: the share that is `reproduced`.
+def self_test(figures: Sequence[ComparedFigure], *key: str) -> dict[str, Any]:
+    """Return the verdicts on our own runs and on wrong prints, for the figures of one metric of a table.
 
-    Attributes
-    ----------
-    own_runs, own_reproduced : int
-        Means of as many of our own runs as a published mean is over (at most half of them), judged by the other runs.
-        About 19 in 20 should be reproduced if the models differ by more than they vary.
-    wrong_models, wrong_reproduced : int
-        The print with the models of each data set rotated. None should be reproduced.
-    wrong_sets, wrong_sets_reproduced : int
-        The print with the data sets of each model rotated. None should be reproduced.
-    own_verdicts : dict of str to int
-        The number of prints of our own runs with each verdict.
+    Returns
+    -------
+    dict
+        The number of prints of each kind, and of those that are `reproduced`. `own_runs`: means of as many of our own
+        runs as a published mean is over (at most half of them), judged by the other runs; about 19 in 20 should be
+        reproduced if the models differ by more than they vary. `wrong_models`, `wrong_sets`: the print with the models
+        of each data set, or the data sets of each model, rotated; none should be reproduced. `own_verdicts`: the number
+        of prints of our own runs with each verdict.
     """
-
-    own_runs: int = 0
-    own_reproduced: int = 0
-    wrong_models: int = 0
-    wrong_reproduced: int = 0
-    wrong_sets: int = 0
-    wrong_sets_reproduced: int = 0
-    own_verdicts: dict[str, int] = field(default_factory=dict)
-
-
-def self_test(figures: Sequence[ComparedFigure], *key: str) -> SelfTest:
-    """Return the verdicts on our own runs and on wrong prints, for the figures of one metric of a table."""
-    runs = [judge_metric(one, *key).verdict for one in _prints_of_runs(figures)]
-    models = [judge_metric(one, *key).verdict for one in _rotated(figures, lambda one: (one.dataset, one.measure))]
-    sets = [judge_metric(one, *key).verdict for one in _rotated(figures, lambda one: (one.model, one.measure))]
-    own, wrong_models, wrong_sets = ((len(each), each.count("reproduced")) for each in (runs, models, sets))
-    return SelfTest(*own, *wrong_models, *wrong_sets, {verdict: runs.count(verdict) for verdict in TABLE_VERDICTS})
+    kinds = {
+        ("own_runs", "own_reproduced"): _prints_of_runs(figures),
+        ("wrong_models", "wrong_reproduced"): _rotated(figures, lambda one: (one.dataset, one.measure)),
+        ("wrong_sets", "wrong_sets_reproduced"): _rotated(figures, lambda one: (one.model, one.measure)),
+    }
+    verdicts = {names: [judge_metric(one, *key).verdict for one in prints] for names, prints in kinds.items()}
+    counts: dict[str, Any] = {}
+    for (number, reproduced), each in verdicts.items():
+        counts |= {number: len(each), reproduced: each.count("reproduced")}
+    own = verdicts["own_runs", "own_reproduced"]
+    return counts | {"own_verdicts": {verdict: own.count(verdict) for verdict in TABLE_VERDICTS}}
 
 
 def pattern_error_and_power(figures: Sequence[ComparedFigure], *key: str) -> tuple[int, int, int, int]:

@@ -36,11 +36,8 @@ class TestedClaim:
 def tested_claims(results: Iterable[Results]) -> list[TestedClaim]:
     """Return the claims of one paper, each once, with decisions that hold together by Holm's correction.
 
-    Parameters
-    ----------
-    results : iterable of Results
-        Of the paper's tables, the profile nearest to the printed protocol first. A claim counts under the first profile
-        that tested it: that profile may lack the data set of a claim.
+    The results of the paper's tables have the profile nearest to the printed protocol first. A claim counts under the
+    first profile that tested it: that profile may lack the data set of a claim.
     """
     tested: dict[tuple[str, str], TestedClaim] = {}
     for one in results:

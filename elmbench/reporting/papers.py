@@ -42,41 +42,23 @@ class PaperAnswer:
     sentences : list of str
         The first one is the answer on the whole paper. One for each table and metric follows, then the counts of
         figures and of facts of the data sets.
-    record : dict
-        The same as data: `paper`, `figures` (verdict to count), `facts` (`as_printed`, `of`), `tables` (for each the
-        fields of `JointVerdict.record` and `experiment`, `label`, `profiles`) and `sentences`.
+    figures : dict of str to int
+        The number of figures with each verdict, each figure counted once.
+    facts : dict of str to int
+        The facts of data sets: those `as_printed`, and those compared (`of`).
     """
 
     paper: str
     sentences: list[str]
-    record: dict[str, Any]
+    figures: dict[str, int]
+    facts: dict[str, int]
 
 
 def answer_papers(results: Iterable[Results]) -> list[PaperAnswer]:
     """Return the evidence on each paper, in the order in which the papers first occur.
 
-    Parameters
-    ----------
-    results : iterable of Results
-        Loaded results of any tables, as `elmbench.reporting.results.read_results` returns them. A table may be there
-        under several profiles: each figure then counts under the profile that has enough runs of it, and of several
-        such profiles under the one nearest to the printed protocol.
-
-    Returns
-    -------
-    list of PaperAnswer
-        Papers without published figures are left out.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from elmbench.reporting.results import read_results
-    >>> from elmbench.specs.catalogue import find_experiment
-    >>> from elmbench.specs.profiles import resolve
-    >>> tables = [resolve(find_experiment(name), "paper") for name in ("eem/table4", "eem/table9")]
-    >>> loaded = [read_results(table, Path("results")) for table in tables]  # doctest: +SKIP
-    >>> for answer in answer_papers(loaded):  # doctest: +SKIP
-    ...     print(answer.paper, *answer.sentences, sep="\\n")
+    Papers without published figures are left out. If a table is there under several profiles, each figure counts under
+    the profile that has enough runs of it, and of several such profiles under the one nearest to the printed protocol.
     """
     papers: dict[str, dict[str, list[Results]]] = {}
     for one in results:
@@ -96,18 +78,8 @@ def _answer(paper: str, tables: Sequence[Sequence[Results]]) -> PaperAnswer:
     sentences = [*_summary(joints)]
     sentences += [table_sentence(one.resolved.file.spec.label, joint, names) for one, joint, names in joints]
     sentences += [*_figures_sentence(figures), *filter(None, [facts_sentence(facts)])]
-    record = {
-        "paper": paper,
-        "figures": {verdict: figures[verdict] for verdict in VERDICTS},
-        "facts": {"as_printed": facts["reproduced"], "of": facts["reproduced"] + facts["differs"]},
-        "tables": [
-            {"experiment": one.resolved.file.id, "label": one.resolved.file.spec.label, "profiles": list(names)}
-            | joint.record()
-            for one, joint, names in joints
-        ],
-        "sentences": sentences,
-    }
-    return PaperAnswer(paper, sentences, record)
+    compared = {"as_printed": facts["reproduced"], "of": facts["reproduced"] + facts["differs"]}
+    return PaperAnswer(paper, sentences, {verdict: figures[verdict] for verdict in VERDICTS}, compared)
 
 
 def worth(verdict: str) -> int:

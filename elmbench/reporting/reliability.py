@@ -25,15 +25,10 @@ def reliability(outputs: Iterable[Outputs], resolved: Resolved) -> Figure | None
 
 
 def reliability_points(outputs: Iterable[Outputs], resolved: Resolved) -> pd.DataFrame:
-    """Return the points of the reliability curves of all models but the dummy.
+    """Return the points of the reliability curves of all models but the dummy, with the test rows of all folds pooled.
 
-    Each row is predicted by the models of the folds in which it is a test row; a curve pools them all.
-
-    Returns
-    -------
-    DataFrame
-        `dataset`, `model`, and for each bin `predicted`, the mean probability, and `observed`, the share of rows for
-        which it is true. The probability is that of the second class if there are two, else that of the likeliest.
+    The columns are `dataset`, `model`, and for each bin `predicted`, the mean probability, and `observed`, the share of
+    rows that it is true for. The probability is that of the second class if there are two, else that of the likeliest.
     """
     pooled: dict[tuple[str, str], list[tuple[Array, Array]]] = {}
     for one in outputs:

@@ -107,15 +107,7 @@ class Results:
         return judge_table(self.compared, self.resolved.file.id, self.resolved.profile)
 
     def renderable(self, width: int = WIDTH, *, claims: bool = True) -> RenderableType:
-        """Return the table as rich prints it, with a last line that counts the verdicts.
-
-        Parameters
-        ----------
-        width : int, default=80
-            Characters of a line.
-        claims : bool, default=True
-            Print the tested claims of the paper too.
-        """
+        """Return the table as rich prints it in lines of `width` characters, with a last line that counts verdicts."""
         table = table_text(self.table, self.sections, self.resolved, width, claims=claims)
         if self.resolved.file.spec.published is None:
             return table
@@ -199,16 +191,15 @@ def read_results(resolved: Resolved, results_dir: Path, metrics: Sequence[str] =
         resolved = with_metrics(resolved, metrics)
         lacking = [name for name in metrics if name not in cells]
         cells = cells.join(_stored_metrics(cells, lacking, resolved, results_dir))
-    # A table may measure what it did not when it was run.
+    # The specification may have got more measures since the run.
     known = [*(measure.column for measure in layout_of(resolved).values(resolved)), *TIMES, "reason"]
     return _results(resolved, folder, cells.reindex(columns=[*cells, *(name for name in known if name not in cells)]))
 
 
 def rewrite_results(resolved: Resolved, results_dir: Path) -> Results:
-    """Write `summary.csv`, `optimism.csv`, `claims.csv` and `table.md` again from the `cells.csv` of an earlier run.
+    """Rewrite `summary.csv`, `optimism.csv`, `claims.csv`, `table.md` and the figure from the `cells.csv` of a run.
 
-    So are `figure.csv` and the picture. What comes from the store stays as it is: the cells, the commands,
-    `environment.json` and a figure of what models have put out.
+    The files that come from the store stay: the cells, `environment.json` and a figure of the outputs of models.
 
     Raises
     ------

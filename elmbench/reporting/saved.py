@@ -21,7 +21,7 @@ from elmbench.reporting.summary import COLUMNS, GAINS
 PLACE = ["profile", "paper", "table"]
 #: Columns of text, empty if there is none.
 _TEXT = ("dataset", "model", "metric", "select", "reading", "verdict", "ended", "remark", "than", "is", "test", "of")
-#: Columns of whole numbers, some of which may be missing.
+#: Columns of whole numbers; some may be missing.
 _WHOLE = ("n", "runs", "runs_to_tell")
 
 

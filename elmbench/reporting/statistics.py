@@ -239,10 +239,7 @@ def _average_ranks(values: pd.DataFrame) -> pd.Series[float]:
 def compare(values: pd.DataFrame, source: Source) -> Statistics:
     """Return the comparison of models.
 
-    Parameters
-    ----------
-    values : DataFrame
-        A line for each data set, a column for each model; more is better, NaN if missing.
+    `values` has a line for each data set and a column for each model; more is better, NaN if missing.
     """
     common = _common(values)
     order = _average_ranks(common).sort_values(kind="stable").index

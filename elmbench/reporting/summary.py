@@ -22,9 +22,7 @@ from elmbench.reporting.verdicts import (
     draws_of,
     is_fact,
     judge,
-    judge_fact,
     run_means,
-    typical_distance,
 )
 from elmbench.specs.datasets.fingerprint import OTHER_DATA
 from elmbench.specs.measures import Measure
@@ -180,7 +178,8 @@ def _compared(
     if resolved.cuts(dataset) or any(one.leaks for one in resolved.file.paper.read_label(reading)):
         return {"verdict": "not comparable", "runs": runs}
     if is_fact(measure.metric):
-        return {"verdict": judge_fact(float(values.mean()), float(paper.value)), "runs": runs}
+        # No random draw changes a fact.
+        return {"verdict": "reproduced" if values.mean() == float(paper.value) else "differs", "runs": runs}
     if not layout.has_runs or not resolved.compares(dataset) or is_other_data(columns):
         return {"verdict": "not comparable", "runs": runs}
     draws = draws_of(values, columns, measure)
@@ -202,9 +201,10 @@ def printed_of(dataset: str, paper: PublishedValue, layout: Layout, resolved: Re
     metric, so that a figure has one verdict in every table that prints it.
     """
     printed = resolved.printed_in_paper.get((dataset, paper.metric), frozenset())
-    others = [value for model, value in printed if model != paper.model]
     value = float(paper.value) if paper.value is not None else math.nan
-    return Printed(value, layout.last_place(paper) / 2, resolved.mean_of, typical_distance(value, others))
+    distances = [abs(other - value) for model, other in printed if model != paper.model]
+    apart = float(np.median(distances)) if distances else None
+    return Printed(value, layout.last_place(paper) / 2, resolved.mean_of, apart)
 
 
 def _ending(dataset: str, ended: list[str], runs: NDArray[Any], layout: Layout, resolved: Resolved) -> str:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -93,7 +93,7 @@ class Printed:
     mean_of : int
         The number of draws that the figure is a mean over.
     apart : float or None
-        The median distance to the figures of other models (`typical_distance`); None if the paper prints no other.
+        The median distance to the figures of other models; None if the paper prints no other.
     """
 
     value: float
@@ -125,7 +125,7 @@ def judge(draws: Draws, printed: Printed) -> Judgement:
     """Return the verdict on a published figure that is comparable with our runs."""
     if draws.runs < FEWEST_RUNS:
         return Judgement("too few runs", None, FEWEST_RUNS)
-    # Decimal numbers at an end of the interval lie in it, whatever their binary form.
+    # Decimal numbers at an end of the interval lie in it even if their binary form does not.
     half_width = (draws.half_width(printed.mean_of) + printed.rounding) * (1 + 1e-9)
     distance = abs(printed.value - draws.mean)
     if distance > half_width:
@@ -136,9 +136,9 @@ def judge(draws: Draws, printed: Printed) -> Judgement:
 
 
 def runs_to_tell(draws: Draws, printed: Printed, apart: float) -> int | None:
-    """Return the fewest runs with an interval narrower than `apart`, if the deviation stays the same.
+    """Return the fewest runs with an interval narrower than `apart` if the deviation stays the same; None if none do.
 
-    That of a first stage does. None if no number of runs would do.
+    The deviation of a first stage stays the same.
     """
     numbers = range(FEWEST_RUNS, MOST_RUNS + 1)
 
@@ -149,19 +149,9 @@ def runs_to_tell(draws: Draws, printed: Printed, apart: float) -> int | None:
     return numbers[first] if first < len(numbers) else None
 
 
-def judge_fact(measured: float, published: float) -> str:
-    """Return the verdict on a fact of a data set, which no random draw changes: it is equal or it differs."""
-    return "reproduced" if measured == published else "differs"
-
-
 def is_fact(metric: str) -> bool:
     """Return True for a fact of a data set, such as its number of rows."""
     return metric in FACTS
-
-
-def typical_distance(value: float, others: Sequence[float]) -> float | None:
-    """Return the median distance of a published figure to the figures of other models, None if there are none."""
-    return float(np.median(np.abs(np.subtract(others, value)))) if len(others) else None
 
 
 def run_means(values: NDArray[np.float64], runs: NDArray[Any]) -> NDArray[np.float64]:
@@ -183,12 +173,7 @@ def measured_runs(values: ArrayLike, cells: Mapping[str, Any]) -> tuple[NDArray[
 def draws_of(values: ArrayLike, cells: Mapping[str, Any], measure: Measure) -> Draws:
     """Return the mean and the deviation of the runs of an entry.
 
-    Parameters
-    ----------
-    values : array-like of float
-        The value of each cell, NaN if it is missing.
-    cells : mapping of str to array-like, such as a DataFrame
-        The columns of `cells.csv`.
+    `values`: the value of each cell, NaN if it is missing. `cells`: the columns of `cells.csv`.
     """
     means = run_means(*measured_runs(values, cells))
     return draws_of_means(means, _least(float(means.mean()), cells, measure), _first_runs(cells))

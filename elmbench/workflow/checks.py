@@ -143,7 +143,7 @@ class PublishedCheck:
         """Return the check as JSON has it: everything but the results, and the error and power of `joint`."""
         names = [field.name for field in fields(self) if field.name not in ("metrics", "results", "every_profile")]
         figures = [one for one in self.results.compared if one.measure.metric == self.joint["metric"]]
-        tested = self.joint | {"self_test": asdict(self_test(figures, self.experiment, self.profile))}
+        tested = self.joint | {"self_test": self_test(figures, self.experiment, self.profile)}
         metrics = [asdict(one) for one in self.metrics]
         return {name: getattr(self, name) for name in names} | {"joint": tested, "metrics": metrics}
 

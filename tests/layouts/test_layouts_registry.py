@@ -18,9 +18,9 @@ from elmbench.layouts.base import DATASET, VALUE, Entry, Layout, LayoutOptions, 
 from elmbench.layouts.figures import Figure
 from elmbench.layouts.table import Column, Line, Text
 from elmbench.registry import plugins
+from elmbench.reporting.cells import csv
 from elmbench.reporting.results import read_results, write_results
 from elmbench.reporting.summary import MeasuredCells, summarise
-from elmbench.reporting.writers.csv import csv
 from elmbench.reporting.writers.html import html
 from elmbench.reporting.writers.latex import latex
 from elmbench.reporting.writers.markdown import markdown

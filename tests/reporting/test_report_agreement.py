@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from made_cells import cell, frame
 
-from elmbench.reporting.agreement import Agreement, agreements, error_and_power
+from elmbench.reporting.agreement import Agreement, agreements
 from elmbench.reporting.figures import compared_figures
 from elmbench.reporting.summary import MeasuredCells, summarise
 from elmbench.reporting.verdicts import Printed, draws_of_means, judge
@@ -86,18 +86,6 @@ def test_runs_that_are_left_out(toy: Toy) -> None:
     means = {"ELM": [0.90, 0.91, 0.89, 0.90, 0.5]}
     one = result(toy("WDBC,ELM,mcc,0.90,,\n", protocol=HOLDOUT), lines_of(means))["mcc"]
     assert (one.left_out, one.left_out_reproduced) == (5, 4)
-
-
-def test_error_and_power_are_sums() -> None:
-    one = Agreement("mcc", 2, pairings=3, pairings_reproduced=1, pairings_untold=4, left_out=5, left_out_reproduced=5)
-    total = error_and_power([one, one, Agreement("gmean", 1, left_out=2)])
-    assert total == {
-        "pairings": 6,
-        "pairings_reproduced": 2,
-        "pairings_untold": 8,
-        "left_out": 12,
-        "left_out_reproduced": 10,
-    }
 
 
 def test_too_few_runs_to_leave_one_out(toy: Toy) -> None:

@@ -219,12 +219,6 @@ def test_of_searches_alone_the_choice_must_be_equal(both: Callable[..., Baseline
     assert differences(both([chosen | COUNTED], [other | COUNTED])) == []
 
 
-def test_tables_of_both_tasks(both: Callable[..., BaselineCheck]) -> None:
-    lines = [cell(**COUNTED), cell(dataset="calhousing", **REAL)]
-    assert differences(both(lines, lines)) == []
-    assert differences(both(lines, [lines[0], lines[1] | {"nrmse": 0.51}])) == ["nrmse"]
-
-
 @pytest.mark.parametrize("status", ["failed", "timeout", "out-of-memory", "unavailable"])
 def test_no_baseline_is_made_of_failures(toy: Callable[..., Resolved], tmp_path: Path, status: str) -> None:
     path = tmp_path / "toy" / "one.baseline.csv"

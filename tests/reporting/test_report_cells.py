@@ -57,15 +57,6 @@ def written(toy: Callable[..., Resolved], store: Store) -> Callable[..., pd.Data
     return make
 
 
-def test_columns_are_those_of_the_design(written: Callable[..., pd.DataFrame]) -> None:
-    outcome = ",".join(written([row()]).columns)
-    assert outcome == (
-        "dataset,model,run,fold,select,reading,status,reason,params,"
-        "mcc,gmean,accuracy,precision,recall,f1,tn,fp,fn,tp,"
-        "fit_seconds,search_seconds,predict_seconds,n_units,condition,n_test"
-    )
-
-
 def test_a_line_holds_what_the_cell_gave(written: Callable[..., pd.DataFrame]) -> None:
     line = written([row()]).iloc[0].to_dict()
     assert {name: line[name] for name in METRICS | COUNTS} == METRICS | COUNTS

@@ -331,7 +331,7 @@ def test_a_claim_is_not_held_against_fewer_rows(toy: Any) -> None:
 
 def test_a_claim_is_not_held_against_other_rows(toy: Any) -> None:
     lines = over([0.6] * 6)
-    changes = {"datasets": DATASETS[:6], "other-rows": {"sylva": "drawn anew"}}
+    changes = {"datasets": DATASETS[:6], "other-rows": {"sylva": "drawn again"}}
     assert claimed(toy, lines, dataset="sylva", changes=changes).verdict == "not comparable"
     most = claimed(toy, lines, dataset="most", changes=changes).finding
     assert most is not None

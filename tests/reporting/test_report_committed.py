@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from decimal import ROUND_UP, Decimal
 from pathlib import Path
 
 import numpy as np
@@ -12,10 +10,8 @@ import pytest
 from scipy.stats import binom, t
 
 import elmbench
-from elmbench.reporting.cells import read_cells
 from elmbench.reporting.folders import ResultsDirs
-from elmbench.reporting.summary import MeasuredCells, summarise
-from elmbench.specs.catalogue import ExperimentFile, find_experiment, load_catalogue
+from elmbench.specs.catalogue import find_experiment, load_catalogue
 from elmbench.specs.profiles import resolve
 from elmbench.workflow.checks import check_published
 
@@ -69,36 +65,6 @@ def test_each_verdict_by_hand(table: str) -> None:
             expected = inside if distance <= half else "close" if distance <= 2 * half else "differs"
             assert (line["low"], line["high"]) == pytest.approx((runs.mean() - half, runs.mean() + half))
         assert line["verdict"] == expected, line
-
-
-@pytest.mark.exhaustive
-@pytest.mark.parametrize("table", ["eem/table4", "kos-elm/table4", "rkelm/table5"])
-def test_a_published_value_moved_by_five_standard_errors_changes_its_verdict(
-    table: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    metric, mean_of = TABLES[table]
-    resolved = resolve(find_experiment(table), "paper")
-    cells = read_cells(RESULTS / "paper" / table / "cells.csv")
-    cells, printed = cells[cells["reading"] == ""], resolved.file.figures
-    entry_columns = ["dataset", "model", "metric", "select"]
-    before = summarise(MeasuredCells(cells, resolved)).set_index(entry_columns)
-    moved = 0
-    for entry, line in before[before["verdict"].isin(["reproduced", "consistent", "close"])].iterrows():
-        dataset, model, _, select = entry
-        part = cells[(cells["dataset"] == dataset) & (cells["model"] == model) & (cells["select"] == select)]
-        runs = part.groupby("run")[metric].mean().to_numpy(float)
-        error = runs.std(ddof=1) * np.sqrt(1 / mean_of + 1 / len(runs))
-        figure = resolved.published[dataset, model, metric]
-        away = 1 if figure.value >= Decimal(line["mean"]) else -1
-        # To the next printed digit that is at least as far away.
-        value = (figure.value + Decimal(away * 5 * error)).quantize(figure.value, ROUND_UP)
-        other = replace(figure, value=value)
-        with monkeypatch.context() as patch:
-            patch.setattr(ExperimentFile, "figures", tuple(other if one == figure else one for one in printed))
-            after = summarise(MeasuredCells(cells, resolve(find_experiment(table), "paper"))).set_index(entry_columns)
-        assert after.loc[entry, "verdict"] == "differs", entry
-        moved += 1
-    assert moved > 0
 
 
 def test_our_own_runs_are_reproduced_and_other_models_are_not() -> None:

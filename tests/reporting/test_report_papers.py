@@ -37,21 +37,19 @@ def answer(*names: str) -> PaperAnswer:
 
 def test_the_sentences_on_a_table() -> None:
     result = answer("paper/eem/table4", "paper/eem/table5")
-    first, other = result.record["tables"]
+    first = read("paper/eem/table4").verdicts[0]
     assert result.sentences[0] == (
         "The models compare as published in 2 of 2 tables; the values agree in 1 of these, and 1 has too few runs to "
         "tell."
     )
     assert result.sentences[1] == (
-        f"Of the 72 G-means of Table 4, {first['of']} have an interval, and of these {first['inside']} are inside the "
-        f"interval ({first['expected']} expected), and the pattern is that of the print (p < .001): reproduced."
+        f"Of the 72 G-means of Table 4, {first.of} have an interval, and of these {first.inside} are inside the "
+        f"interval ({first.expected} expected), and the pattern is that of the print (p < .001): reproduced."
     )
     assert result.sentences[2] == (
         "Of the 54 G-means of Table 5, none has the 3 runs that an interval needs, but the pattern is that of the "
         "print (p < .001): pattern only."
     )
-    assert (other["experiment"], other["profiles"], other["of"]) == ("eem/table5", ["paper"], 0)
-    assert result.record["sentences"] == result.sentences
 
 
 @pytest.mark.parametrize(
@@ -101,8 +99,8 @@ def test_the_counts_are_those_of_the_summary() -> None:
     result = answer("paper/eem/table4")
     summary = pd.read_csv(RESULTS / "paper/eem/table4/summary.csv", keep_default_na=False, na_values=[""])
     part = summary[summary["reading"].isna() & (summary["select"] == "oracle") & summary["published"].notna()]
-    assert sum(result.record["figures"].values()) == len(part) == 81
-    assert list(result.record["figures"]) == list(VERDICTS)
+    assert sum(result.figures.values()) == len(part) == 81
+    assert list(result.figures) == list(VERDICTS)
 
 
 def test_a_figure_of_several_tables_counts_once() -> None:
@@ -115,7 +113,7 @@ def test_a_figure_of_several_tables_counts_once() -> None:
         if line.dataset != "waveform-drawn"
     ]
     assert len(set(entries)) == len(entries) - 3
-    assert sum(answer(*names).record["figures"].values()) == len(set(entries))
+    assert sum(answer(*names).figures.values()) == len(set(entries))
 
 
 def test_a_figure_has_one_verdict_in_all_tables() -> None:
@@ -127,14 +125,14 @@ def test_a_figure_has_one_verdict_in_all_tables() -> None:
 
 
 def test_an_equal_number_under_another_criterion_is_another_figure() -> None:
-    alone = [sum(answer(f"paper/eem/table{number}").record["figures"].values()) for number in (9, 10)]
-    assert sum(answer("paper/eem/table9", "paper/eem/table10").record["figures"].values()) == sum(alone)
+    alone = [sum(answer(f"paper/eem/table{number}").figures.values()) for number in (9, 10)]
+    assert sum(answer("paper/eem/table9", "paper/eem/table10").figures.values()) == sum(alone)
 
 
 def test_facts_of_the_data_are_counted_apart() -> None:
     result = answer("fast/eem/table3", "paper/eem/table4")
-    assert result.record["figures"] == answer("paper/eem/table4").record["figures"]
-    assert result.record["facts"] == {"as_printed": 48, "of": 48}
+    assert result.figures == answer("paper/eem/table4").figures
+    assert result.facts == {"as_printed": 48, "of": 48}
     assert result.sentences[-1] == "48 of 48 facts of the data sets (rows, columns, classes) are as printed."
     alone = answer("fast/eem/table3")
     assert alone.sentences == result.sentences[-1:]
@@ -142,16 +140,14 @@ def test_facts_of_the_data_are_counted_apart() -> None:
 
 def test_a_figure_counts_under_the_profile_with_enough_runs() -> None:
     names = ("fast/rkelm/table3", "paper/rkelm/table3")
-    (table,) = answer(*names).record["tables"]
-    fast, paper = (answer(name).record["tables"][0] for name in names)
-    assert table["profiles"] == ["paper", "fast"]
+    fast, paper = (read(name).verdicts[0].figures for name in names)
     # The other data sets are those of profile fast alone.
-    assert (table["figures"], table["datasets"]) == (fast["figures"], fast["datasets"])
-    assert paper["figures"] < table["figures"]
+    assert answer(*names).sentences[1].startswith(f"Of the {fast} RMSEs of Table 3 (profile paper and fast), ")
+    assert paper < fast
     # Table 4 has one run of the SVM in profile paper and of all models in profile fast.
-    counts = answer("paper/eem/table4", "fast/eem/table4").record["figures"]
+    counts = answer("paper/eem/table4", "fast/eem/table4").figures
     assert {name: counts[name] for name in JUDGED} == {
-        name: answer("paper/eem/table4").record["figures"][name] for name in JUDGED
+        name: answer("paper/eem/table4").figures[name] for name in JUDGED
     }
 
 

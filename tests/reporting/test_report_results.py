@@ -52,14 +52,6 @@ def resolved(toy: Callable[..., Resolved]) -> Resolved:
     return toy("WDBC,ELM,mcc,0.9,,\n", layout="precision-recall")
 
 
-def test_files_are_where_the_design_has_them(resolved: Resolved, tmp_path: Path) -> None:
-    store = Store(tmp_path / "r")
-    fill(store)
-    results = write_results(resolved, store, tmp_path / "r")
-    assert results.folder == tmp_path / "r" / "paper" / "toy" / "one"
-    assert sorted(path.name for path in results.folder.iterdir()) == FILES
-
-
 def test_the_optimism_is_written_where_both_selections_were_run(toy: Callable[..., Resolved], tmp_path: Path) -> None:
     store = Store(tmp_path)
     rows = []

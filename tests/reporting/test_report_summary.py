@@ -12,20 +12,13 @@ import pytest
 from made_cells import HEADER, cell, entry, folds, frame, notes_of, table_of
 
 from elmbench.reporting.cells import REMARKS
-from elmbench.reporting.summary import COLUMNS, MeasuredCells, summarise
+from elmbench.reporting.summary import MeasuredCells, summarise
 from elmbench.specs.catalogue import load_catalogue
 from elmbench.specs.datasets.fingerprint import OTHER_DATA
 from elmbench.specs.profiles import Resolved, resolve
 from elmbench.specs.published import read_published
 
 Toy = Callable[..., Resolved]
-
-
-def test_columns_are_those_of_the_design(toy: Toy) -> None:
-    result = summarise(MeasuredCells(frame(toy(), folds("ELM", 0.8, 0.9)), toy()))
-    expected = "dataset,model,metric,select,reading,mean,std,n,published,published_std,verdict"
-    expected += ",ended,runs,low,high,runs_to_tell"
-    assert ",".join(result.columns) == expected == ",".join(COLUMNS)
 
 
 def test_only_cells_that_ended_ok_are_averaged(toy: Toy) -> None:

@@ -69,11 +69,6 @@ def test_a_mean_of_some_folds_says_of_how_many(toy: Toy) -> None:
     assert "wdbc ELM, nested: 1 of 2 cells timeout: > 5 s" in notes_of(table)
 
 
-def test_one_cell_that_ran_into_its_limit_shows_it(toy: Toy) -> None:
-    table = table_of(toy("WDBC,ELM,mcc,0.9,,\n"), [cell(fold=0, **stopped(5))])
-    assert row(table.sections[0], "ELM")["value"] == "> 5 s"
-
-
 def test_each_selection_and_reading_has_its_own_limit(toy: Toy) -> None:
     lines = [cell(fold=i, **stopped(5)) for i in range(2)]
     lines += [line | {"reading": "order=stored"} | stopped(60) for line in lines]
@@ -235,11 +230,6 @@ def test_a_table_of_which_no_cell_has_ended_says_so(toy: Toy) -> None:
     table = table_of(toy(), [])
     assert table.subtitle.endswith("Profile paper: no cell has ended yet.")
     assert table.sections == ()
-
-
-def test_a_metric_that_is_no_number_does_not_break_the_table(toy: Toy) -> None:
-    table = table_of(toy(), folds("ELM", float("nan"), float("nan")))
-    assert row(table.sections[0], "ELM")["value"] == ""
 
 
 @pytest.mark.parametrize(

@@ -17,9 +17,7 @@ from elmbench.reporting.verdicts import (
     draws_of,
     draws_of_means,
     judge,
-    judge_fact,
     runs_to_tell,
-    typical_distance,
 )
 from elmbench.specs.measures import Measure
 
@@ -112,17 +110,6 @@ def test_run_means_that_differ_by_round_off_do_not_vary() -> None:
     values = [0.1 + 0.2, 0.3, 0.3]
     assert np.std(values) > 0
     assert draws_of_means(np.array(values), 0.01).deviation == 0
-
-
-def test_facts_are_equal_or_they_differ() -> None:
-    assert judge_fact(690.0, 690.0) == "reproduced"
-    assert judge_fact(691.0, 690.0) == "differs"
-
-
-def test_how_far_the_models_lie_apart() -> None:
-    assert typical_distance(0.9, [0.91, 0.95, 0.7]) == pytest.approx(0.05)
-    assert typical_distance(0.9, [0.91, 0.95]) == pytest.approx(0.03)
-    assert typical_distance(0.9, []) is None
 
 
 @pytest.mark.parametrize(("runs", "mean_of"), [(3, 1), (10, 1), (20, 20)])

@@ -14,22 +14,16 @@ import pandas as pd
 
 from elmbench.errors import ElmbenchError
 from elmbench.files import WriteError
+from elmbench.reporting.cells import csv
 from elmbench.reporting.folders import SITE_MARK
 from elmbench.reporting.site.documents import paper_latex, paper_markdown
 from elmbench.reporting.site.gather import PaperResults
 from elmbench.reporting.site.pages import asset, pages
 from elmbench.reporting.site.table_pages import address, figures_frame
-from elmbench.reporting.writers.csv import csv
 
 
 def refuse_other(folder: Path) -> None:
-    """Refuse a folder that holds something other than a site, which is not ours to replace.
-
-    Raises
-    ------
-    ElmbenchError
-        If it does.
-    """
+    """Raise ElmbenchError if a folder holds something other than a site."""
     is_site = folder.is_dir() and ((folder / SITE_MARK).is_file() or not any(folder.iterdir()))
     if folder.exists() and not is_site:
         raise ElmbenchError(
@@ -42,12 +36,8 @@ def refuse_other(folder: Path) -> None:
 def write_site(papers: list[PaperResults], folder: Path, mark: Mapping[str, Any] | None = None) -> list[Path]:
     """Write the site of these results into `folder`; return its files.
 
-    The site is written beside the old one, which it then replaces, so that a reader never sees half of it.
-
-    Parameters
-    ----------
-    mark : mapping, optional
-        Values for the file `SITE_MARK`, which also lists the files of the site.
+    The site is written beside the old one, which it then replaces, so that a reader never sees half of it. `mark` has
+    values for the file `SITE_MARK`, which also lists the files of the site.
 
     Raises
     ------

@@ -136,13 +136,13 @@ class PaperResults:
     @property
     def verdicts(self) -> dict[str, int]:
         """The number of figures with each verdict, each figure counted once, and of those `not run`."""
-        counts = self.answer.record["figures"] if self.answer else dict.fromkeys(VERDICTS, 0)
+        counts = self.answer.figures if self.answer else dict.fromkeys(VERDICTS, 0)
         return counts | {"not run": sum(table.verdicts["not run"] for table in self.tables)}
 
     @property
     def facts(self) -> dict[str, int]:
         """The facts of data sets: those `as_printed`, and those compared (`of`)."""
-        return dict(self.answer.record["facts"]) if self.answer else {"as_printed": 0, "of": 0}
+        return self.answer.facts if self.answer else {"as_printed": 0, "of": 0}
 
     def label(self, id: str) -> str:
         """Return the label of a table by its id."""
@@ -155,18 +155,9 @@ def added(counts: Sequence[Mapping[str, int]]) -> dict[str, int]:
 
 
 def gather(dirs: ResultsDirs, watch: Watch = iter) -> list[PaperResults]:
-    """Return the results of every paper.
+    """Return the results of every paper; raise ElmbenchError if there are none.
 
-    Parameters
-    ----------
-    dirs : ResultsDirs
-    watch : callable
-        Yields the tables that it is given, one after the other.
-
-    Raises
-    ------
-    ElmbenchError
-        If there are no results.
+    `watch` yields the tables that it is given, one after the other.
     """
     tables: dict[str, list[TableResults]] = {}
     for file in watch(list(load_catalogue().values())):

@@ -16,13 +16,7 @@ _SIDE = 4.6
 
 
 def pictures_of(predictions: pd.DataFrame, models: Sequence[str], spec: DatasetSpec) -> Iterator[Picture]:
-    """Yield the pictures of the predictions for the test rows of one data set (see `predictions_frame`).
-
-    Parameters
-    ----------
-    models : sequence of str
-        The best one first.
-    """
+    """Yield the pictures of the predictions for the test rows of one data set, by its models, the best one first."""
     by_model = {model: predictions[predictions["model"] == model] for model in models}
     best, rows = next(iter(by_model.items()))
     if spec.task == "regression":

@@ -25,13 +25,7 @@ _PICTURES = {
 
 
 def own_page(results: Results, predictions: pd.DataFrame, importance: pd.DataFrame) -> str:
-    """Return the page of a comparison as HTML.
-
-    Parameters
-    ----------
-    predictions, importance : DataFrame
-        The lines of `predictions.csv` and of `importance.csv`.
-    """
+    """Return the page of a comparison as HTML, from the lines of `predictions.csv` and of `importance.csv`."""
     resolved, record = results.resolved, read_environment(results.folder)
     try:
         across = compare_models(results.summary, resolved)[0]

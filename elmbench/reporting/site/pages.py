@@ -17,7 +17,7 @@ from elmbench.reporting.site.charts import scatter, verdict_map
 from elmbench.reporting.site.findings import Finding, find
 from elmbench.reporting.site.gather import PaperResults, added
 from elmbench.reporting.site.links import doc_page, paper_page, readings_page, table_page
-from elmbench.reporting.site.listings import Listing, listings
+from elmbench.reporting.site.listings import listings
 from elmbench.reporting.site.markdown import documents
 from elmbench.reporting.site.table_pages import LEGEND, table_context
 
@@ -51,7 +51,8 @@ def pages(papers: Sequence[PaperResults]) -> Iterator[tuple[str, str]]:
             if table.profiles:
                 yield page(table_page(table.file.id), "table.html", **table_context(paper, table))
     for one in lists:
-        yield page(one.page, "listing.html", **_listing(one))
+        content = {"title": one.title, "introduction": one.introduction, "parts": one.parts}
+        yield page(one.page, "listing.html", **content)
     for document in docs:
         content = {"title": document.title, "content": document.content, "guide": guide}
         yield page(doc_page(document.stem), "document.html", **content)
@@ -101,14 +102,10 @@ def _count(page: str, name: str, verdicts: Mapping[str, int]) -> dict[str, Any]:
     return {"page": page, "name": name, "counts": verdicts, "total": sum(verdicts.values())}
 
 
-def _listing(one: Listing) -> dict[str, Any]:
-    return {"title": one.title, "introduction": one.introduction, "parts": one.parts}
-
-
 @cache
 def environment() -> Environment:
     """Return the environment of the templates, which escapes the content that they are filled with."""
-    # Whatever a template puts on a page is text: names and columns may come from anybody's files.
+    # All content of a page is text: names and columns may come from anybody's files.
     templates = Environment(
         loader=PackageLoader("elmbench.reporting.site"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )

@@ -35,16 +35,8 @@ def table_text(
     Printed figures have the shape of the print, data sets by models: below each row of ours stands that of the paper,
     with the sign of the verdict; the best of each row is marked. Other figures have the lines of their kind of table.
 
-    Parameters
-    ----------
-    table : ResultTable
-    sections : sequence of EntrySection
-        The entries of the table's sections.
-    resolved : Resolved
-    width : int, default=80
-        Characters of a line; a wider grid is cut into blocks of columns.
-    claims : bool, default=True
-        Print the tested claims of the paper too.
+    A grid wider than `width` characters is cut into blocks of columns. Without `claims`, the tested claims of the paper
+    are left out.
     """
     parts: list[RenderableType] = [Text(f"\n{table.title}", style="bold"), Text(table.subtitle)]
     for i, (section, lines) in enumerate(zip(sections, table.sections, strict=True)):

@@ -24,14 +24,8 @@ def grid(
 ) -> RichTable:
     """Return a table of text without vertical lines.
 
-    Parameters
-    ----------
-    headings : sequence of str
-    rows : iterable of sequence
-    right : sequence of str
-        The headings of the columns that are aligned to the right.
-    whole : sequence of str
-        The headings of the columns whose words are never broken.
+    `right`: the headings of the columns that are aligned to the right. `whole`: those of columns whose words are never
+    broken.
     """
     shown = any(headings)
     table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False, show_header=shown)
