@@ -53,8 +53,8 @@ from elmbench.models.svm import EpsilonSVR
 
 
 def dummy_classifier() -> DummyClassifier:
-    """Return a classifier that predicts the most frequent class of the training rows."""
-    return DummyClassifier(strategy="most_frequent")
+    """Return a classifier that predicts the most frequent class of the training rows, and the shares of all classes."""
+    return DummyClassifier(strategy="prior")
 
 
 def dummy_regressor() -> DummyRegressor:

@@ -227,6 +227,7 @@ BUILT_IN = (
         "Most frequent class, or mean: what any model should beat",
         f"{BASELINES}dummy_classifier",
         f"{BASELINES}dummy_regressor",
+        version="2",
         cost=_linear_cost,
     ),
 )

@@ -149,4 +149,7 @@ def test_every_default_model_is_compared(metric: str) -> None:
     assert set(found.cells["model"]) == {*MODELS, "dummy"}
     assert set(found.cells["status"]) == {"ok"}
     assert np.isfinite(found.cells[metric]).all()
+    # The dummy predicts the shares of the classes, which is better than to be sure of three equally likely ones.
+    dummy = found.cells.loc[found.cells["model"] == "dummy", metric].astype(float).abs()
+    assert (dummy < {"log_loss": 1.1, "neg_brier_score": 2 / 3}[metric]).all()
     assert find_metric(metric).takes == "probabilities"
