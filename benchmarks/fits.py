@@ -61,7 +61,7 @@ _WAVE_GAMMA, _WAVE_C, _CENTRES = 0.1, 1.0, 400
 def _waveforms(trial: bool) -> tuple[Array, NDArray[np.int64], int, int]:
     """Return waveforms of three classes, scaled to [-1, 1], and the numbers of training and test rows."""
     n, m = (800, 400) if trial else (8000, 4000)
-    X, y = waveform("benchmark", 0, None, rows=n + m)
+    X, y = waveform("benchmark", 0, rows=n + m)
     return scale_columns(X, slice(None), Scale(range=(-1.0, 1.0))), y, n, m
 
 

@@ -131,12 +131,12 @@ def has_ended(file: str, *, own: bool = False) -> bool:
     return False
 
 
-def cache_folder(cache_dir: Path | str | None = None) -> Path:
+def cache_folder() -> Path:
     """Return the cache folder, for what can be fetched or made again.
 
-    It is `cache_dir`, else what `ELMBENCH_CACHE_DIR` names, else the user's cache folder of this system.
+    It is the folder that `ELMBENCH_CACHE_DIR` names, else the user's cache folder of this system.
     """
-    given = cache_dir or os.environ.get("ELMBENCH_CACHE_DIR")
+    given = os.environ.get("ELMBENCH_CACHE_DIR")
     if given:
         return Path(given).expanduser()
     import platformdirs

@@ -12,7 +12,7 @@ from elmbench.metrics import COUNTS, columns, find_metric
 from elmbench.numerics.seeds import integer_seed
 from elmbench.protocol import folds, splits
 from elmbench.protocol.content import read_content
-from elmbench.protocol.folds import DatasetRef, FoldData, OuterFold
+from elmbench.protocol.folds import FoldData, OuterFold
 from elmbench.protocol.predictions import metric_value
 from elmbench.protocol.stored import StoredPredictions, metric_columns
 from elmbench.running.attempt import attempt
@@ -71,11 +71,6 @@ def outer_fold_of(content: Content) -> OuterFold:
 def fold_data(content: Content, data_dir: str | None = None) -> FoldData:
     """Return the rows of the outer fold that some content names."""
     return folds.fold_data(outer_fold_of(content), data_dir)
-
-
-def dataset_of(content: Content) -> DatasetRef:
-    """Return the data that some content names."""
-    return read_content(DatasetRef, content["dataset"], spec=toy_spec(content["dataset"]["name"]))
 
 
 def model_seed(content: Content) -> int:

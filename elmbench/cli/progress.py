@@ -43,7 +43,7 @@ class RunProgress:
         self.done_cells = 0
         self.endings: Counter[str] = Counter()
         self._table = {key: resolved.file.id for resolved, plan in reversed(run.tables) for key in plan.works}
-        self._said: set[str] = set()
+        self._said = False
         self._last_line = 0.0
         self._bar: Any = None
         self._task: Any = None
@@ -77,7 +77,7 @@ class RunProgress:
         """Update the display at the start or end of some work."""
         key = event.work.key
         if event.kind == "no-workers":
-            self._say_once("the scheduler has no worker: the run waits for one")
+            self._say_deserted()
             return
         if event.work.immediate:
             pass
@@ -104,13 +104,12 @@ class RunProgress:
             self._last_line = self.left.elapsed
             print(f"{cells} cells, {100 * share:.0f} %, {times}; {table}", file=sys.stderr, flush=True)
 
-    def _say_once(self, text: str) -> None:
-        if text not in self._said and not self.quiet:
-            self._said.add(text)
-            if self._bar is not None:
-                self._bar.console.print(text, markup=False)
-            else:
-                print(text, file=sys.stderr, flush=True)
+    def _say_deserted(self) -> None:
+        """Say once, on the standard error, that no worker is there."""
+        if not (self._said or self.quiet):
+            self._said = True
+            # Above the bar, too, which takes the standard error over.
+            print("the scheduler has no worker: the run waits for one", file=sys.stderr, flush=True)
 
 
 def watched(tables: Sequence[ExperimentFile]) -> Iterator[ExperimentFile]:

@@ -168,7 +168,6 @@ def run_cells(prepared: PreparedRun, executor: Executor, carry_out: Callable[...
 
 def _show(results: Sequence[Results]) -> None:
     """Print tables."""
-
     state.emit(
         [
             {

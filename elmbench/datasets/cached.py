@@ -29,9 +29,9 @@ _NOT_OF_FILES = {"labels", "prepare", "already_prepared", "split_in_order", "not
 _DIGITS = 16
 
 
-def cached_parts(spec: DatasetSpec, source: SourceSpec, cache_dir: Path | str | None = None) -> Parts:
+def cached_parts(spec: DatasetSpec, source: SourceSpec) -> Parts:
     """Return the files of a data set that were fetched from a source; none if they are not complete."""
-    parts = {_words(path)[0]: path for path in sorted(_files(spec, source, cache_dir), key=os.path.getmtime)}
+    parts = {_words(path)[0]: path for path in sorted(_files(spec, source), key=os.path.getmtime)}
     if "all" in parts:
         return {"all": parts["all"]}
     return {part: parts[part] for part in ("train", "test")} if len(parts) == 2 else {}
@@ -60,28 +60,27 @@ def keep(
     source: SourceSpec,
     rows: Mapping[str, Table | Path],
     folder: Path,
-    cache_dir: Path | str | None = None,
 ) -> None:
     """Put the parts of a data set into the cache, in place of earlier ones.
 
     `rows`: tables are written, as Parquet or NumPy archives; files are moved. `folder`: folder for unfinished files, on
     the disk of the cache.
     """
-    earlier = _files(spec, source, cache_dir)
+    earlier = _files(spec, source)
     new = []
     for part, content in rows.items():
         file = content if isinstance(content, Path) else write_table(content, folder / part)
         name = f"{_key(source)}.{part}.{file_sha256(file)[:_DIGITS]}.{file.name.partition('.')[2]}"
-        new.append(_folder(spec, cache_dir) / name)
+        new.append(_folder(spec) / name)
         new[-1].parent.mkdir(parents=True, exist_ok=True)
         os.replace(file, new[-1])
     for path in set(earlier) - set(new):
         path.unlink(missing_ok=True)
 
 
-def discard(spec: DatasetSpec, source: SourceSpec, cache_dir: Path | str | None = None) -> None:
+def discard(spec: DatasetSpec, source: SourceSpec) -> None:
     """Delete what was fetched from a source."""
-    for path in _files(spec, source, cache_dir):
+    for path in _files(spec, source):
         path.unlink(missing_ok=True)
 
 
@@ -92,12 +91,12 @@ def _key(source: SourceSpec) -> str:
     return f"{source.kind}-{digest[:12]}"
 
 
-def _folder(spec: DatasetSpec, cache_dir: Path | str | None) -> Path:
-    return cache_folder(cache_dir) / "datasets" / spec.stem
+def _folder(spec: DatasetSpec) -> Path:
+    return cache_folder() / "datasets" / spec.stem
 
 
-def _files(spec: DatasetSpec, source: SourceSpec, cache_dir: Path | str | None) -> list[Path]:
-    return list(_folder(spec, cache_dir).glob(f"{_key(source)}.*.*.*"))
+def _files(spec: DatasetSpec, source: SourceSpec) -> list[Path]:
+    return list(_folder(spec).glob(f"{_key(source)}.*.*.*"))
 
 
 def _words(path: Path) -> list[str]:

@@ -40,7 +40,6 @@ def identify(
     data_dir: Path | str | None = None,
     run: int = 0,
     options: Mapping[str, float] | None = None,
-    cache_dir: Path | str | None = None,
     other_data: bool = False,
 ) -> Identity:
     """Return checksum and remarks of `load_checked(...)`; the rows are read only if they were not loaded before.
@@ -50,8 +49,8 @@ def identify(
 
     Parameters and errors are those of `load_checked`.
     """
-    source = find_source(spec, data_dir, cache_dir)
-    request = Request(spec, spec.chosen_options(options), run, cache_dir)
+    source = find_source(spec, data_dir)
+    request = Request(spec, spec.chosen_options(options), run)
     if spec.redraw and source.generated:
         return Identity(source.checksum(request))
     values = [f"{option}={value!r}" for option, value in sorted(request.options.items())]
@@ -65,12 +64,12 @@ def identify(
     }
     state = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
     if state not in _known:
-        path = cache_folder(cache_dir) / "checksums.json"
+        path = cache_folder() / "checksums.json"
         match _read(path).get(entry_name):
             case [str(known), str(checksum), [*remarks]] if known == state:
                 _known[state] = Identity(checksum, tuple(map(str, remarks)))
             case _:
-                data = load_checked(spec, data_dir, run, options, cache_dir, other_data)
+                data = load_checked(spec, data_dir, run, options, other_data)
                 _known[state] = Identity(data.checksum, data.remarks)
                 _write(path, _read(path) | {entry_name: [state, data.checksum, data.remarks]})
     return _known[state]

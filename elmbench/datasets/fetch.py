@@ -32,12 +32,10 @@ class Fetched:
     downloaded: bool
 
 
-def fetch(
-    name: str, cache_dir: Path | str | None = None, *, progress: Progress | None = None, force: bool = False
-) -> Fetched:
+def fetch(name: str, *, progress: Progress | None = None, force: bool = False) -> Fetched:
     """Fetch a data set, by name or alias, into the cache from the first source that has it, and check that it loads.
 
-    `cache_dir`: see `cache_folder`. `progress`: called as `progress(address, bytes so far, bytes in all or None)`.
+    `progress`: called as `progress(address, bytes so far, bytes in all or None)`.
     `force`: fetch the data set even if it is there. Raises DataUnavailableError if no source can be reached. Raises
     ElmbenchError if the name is unknown, or the sources give other data.
     """
@@ -45,12 +43,12 @@ def fetch(
     sources = _network_sources(spec)
     if len(sources) < len(spec.sources):
         return Fetched(spec.name, f"{spec.sources[0].kind}: nothing to fetch", False)
-    if not force and (source := _fetched_from(spec, cache_dir)):
+    if not force and (source := _fetched_from(spec)):
         return Fetched(spec.name, source.title, False)
     refusals: list[tuple[NetworkSource, ElmbenchError]] = []
     for source in sources:
         try:
-            _fetch_and_check(spec, source, cache_dir, progress)
+            _fetch_and_check(spec, source, progress)
             return Fetched(spec.name, source.title, True)
         except ElmbenchError as error:
             refusals.append((source, error))
@@ -58,9 +56,9 @@ def fetch(
 
 
 @contextmanager
-def download_folder(cache_dir: Path | str | None = None) -> Iterator[Path]:
+def download_folder() -> Iterator[Path]:
     """Yield an empty folder for a download, which is deleted at the end; delete old ones that were left."""
-    shared = cache_folder(cache_dir) / "downloads"
+    shared = cache_folder() / "downloads"
     shared.mkdir(parents=True, exist_ok=True)
     for path in shared.iterdir():
         if time.time() - path.stat().st_mtime > _OLD:
@@ -73,32 +71,30 @@ def _network_sources(spec: DatasetSpec) -> list[NetworkSource]:
     return [cast(NetworkSource, source) for source in sources_of(spec) if source.needs_network]
 
 
-def _fetched_from(spec: DatasetSpec, cache_dir: Path | str | None) -> NetworkSource | None:
+def _fetched_from(spec: DatasetSpec) -> NetworkSource | None:
     """Return the source that a data set was fetched from; None if it is not there, or was changed."""
     for source in _network_sources(spec):
         try:
-            if source.status(Request(spec, cache_dir=cache_dir)):
+            if source.status(Request(spec)):
                 return source
         except ElmbenchError:
             continue
     return None
 
 
-def _fetch_and_check(
-    spec: DatasetSpec, source: NetworkSource, cache_dir: Path | str | None, progress: Progress | None
-) -> None:
+def _fetch_and_check(spec: DatasetSpec, source: NetworkSource, progress: Progress | None) -> None:
     most = unpacked_bytes(spec.shape.instances, spec.shape.features, spec.sparse)
     fingerprint = spec.fingerprint
     is_compared = (
         fingerprint is not None and fingerprint.part == "all" and not (spec.training_part or source.other_values)
     )
-    with download_folder(cache_dir) as folder:
+    with download_folder() as folder:
         rows = source.fetch(FetchJob(spec.shape.features, most, folder, is_compared, progress))
-        keep(spec, source, rows, folder, cache_dir)
+        keep(spec, source, rows, folder)
     try:
-        compared(load_from(source, Request(spec, spec.chosen_options(), cache_dir=cache_dir)), spec, source)
+        compared(load_from(source, Request(spec, spec.chosen_options())), spec, source)
     except ElmbenchError:
-        discard(spec, source, cache_dir)
+        discard(spec, source)
         raise
 
 

@@ -1,4 +1,4 @@
-"""Generators of data sets: functions `(name, run, cache_dir, **parameters) -> X, y`."""
+"""Generators of data sets: functions `(name, run, **parameters) -> X, y`."""
 
 from collections.abc import Callable
 from typing import Any
@@ -20,7 +20,7 @@ def base_waves() -> NDArray[np.float64]:
     return np.array([np.maximum(6.0 - np.abs(points - peak), 0.0) for peak in (11, 15, 7)])
 
 
-def waveform(name: str, run: int, cache_dir: Any, *, rows: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def waveform(name: str, run: int, *, rows: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Draw waveforms: u h_a + (1 - u) h_b + e, with u uniform on [0, 1] and e standard normal at each of 21 points.
 
     Returns
@@ -42,7 +42,7 @@ def waveform(name: str, run: int, cache_dir: Any, *, rows: int) -> tuple[NDArray
 
 
 def sparse_rows(
-    name: str, run: int, cache_dir: Any, *, rows: int, features: int, density: float
+    name: str, run: int, *, rows: int, features: int, density: float
 ) -> tuple[sp.csr_matrix, NDArray[np.int64]]:
     """Draw sparse rows of two classes of equal size.
 

@@ -30,7 +30,6 @@ def load_dataset(
     *,
     run: int = 0,
     options: Mapping[str, float] | None = None,
-    cache_dir: Path | str | None = None,
     other_data: bool = False,
 ) -> Dataset:
     """Load a data set by name, prepared but not scaled. Never uses a network.
@@ -49,8 +48,6 @@ def load_dataset(
         The run, for data that are redrawn every run.
     options : mapping of str to float, optional
         Options of generated data, such as `{"noise_variance": 0}`.
-    cache_dir : path, optional
-        By default `ELMBENCH_CACHE_DIR`, or the user's cache folder.
     other_data : bool
         Accept a file even if its rows are not those of the public file; a note says so.
 
@@ -61,7 +58,7 @@ def load_dataset(
     ElmbenchError
         If the name is unknown, or a file is there but bad, or holds other rows than the public file.
     """
-    return load_checked(load_dataset_specs().find(name), data_dir, run, options, cache_dir, other_data)
+    return load_checked(load_dataset_specs().find(name), data_dir, run, options, other_data)
 
 
 def load_checked(
@@ -69,12 +66,11 @@ def load_checked(
     data_dir: Path | str | None = None,
     run: int = 0,
     options: Mapping[str, float] | None = None,
-    cache_dir: Path | str | None = None,
     other_data: bool = False,
 ) -> Dataset:
     """Load the data set of a spec, and compare it with the fingerprint of the public file (see `load_dataset`)."""
-    source = find_source(spec, data_dir, cache_dir)
-    return compared(load(spec, data_dir, run, options, cache_dir), spec, source, other_data)
+    source = find_source(spec, data_dir)
+    return compared(load(spec, data_dir, run, options), spec, source, other_data)
 
 
 def load(
@@ -82,11 +78,10 @@ def load(
     data_dir: Path | str | None = None,
     run: int = 0,
     options: Mapping[str, float] | None = None,
-    cache_dir: Path | str | None = None,
 ) -> Dataset:
     """Load the data set of a spec as it is here (see `load_dataset`); its counts are checked, its values are not."""
-    source = find_source(spec, data_dir, cache_dir)
-    data = load_from(source, Request(spec, spec.chosen_options(options), run, cache_dir))
+    source = find_source(spec, data_dir)
+    data = load_from(source, Request(spec, spec.chosen_options(options), run))
     if options and not source.generated:
         return data.remarked(f"{data.source} is used as it is: the options have no effect")
     return data
@@ -103,9 +98,9 @@ def sources_of(spec: DatasetSpec) -> tuple[Source, ...]:
     return cast(tuple[Source, ...], spec.sources)
 
 
-def find_source(spec: DatasetSpec, data_dir: Path | str | None = None, cache_dir: Path | str | None = None) -> Source:
+def find_source(spec: DatasetSpec, data_dir: Path | str | None = None) -> Source:
     """Return the source that `load` takes the rows of a data set from; no rows are read."""
-    request = Request(spec, cache_dir=cache_dir)
+    request = Request(spec)
     sources, folder = sources_of(spec), data_folder(data_dir)
     for source in sources:
         if source.is_users and source.status(request):

@@ -24,7 +24,7 @@ _ENDING = re.compile(r"(\.(csv|tsv|txt|xlsx|svm|libsvm|svmlight|arff|npz|parquet
 MOST_BYTES = 2_000_000_000
 
 
-def local_file(location: str, target: str = "", cache_dir: Path | str | None = None) -> tuple[Path, str, str]:
+def local_file(location: str, target: str = "") -> tuple[Path, str, str]:
     """Return the file of a path, `openml:ID` or `sklearn:NAME`, its title and the name of its target column.
 
     Data that are not in a file yet are written to the cache.
@@ -37,7 +37,7 @@ def local_file(location: str, target: str = "", cache_dir: Path | str | None = N
             problem = f"{location!r} is not a path: {first_line(error)}"
             raise ElmbenchError(problem, expected="the path of a file", next_step="correct the path") from error
         return path, path.name, target
-    folder = cache_folder(cache_dir) / "own"
+    folder = cache_folder() / "own"
     release = version("scikit-learn") if kind == "sklearn" else ""
     stem = "-".join(filter(None, (kind, slug(name), target and slug(target), release)))
     if kind == "openml" and not name.isdigit():
@@ -49,7 +49,7 @@ def local_file(location: str, target: str = "", cache_dir: Path | str | None = N
     if kind == "sklearn":
         return _write(_of_scikit_learn(name), folder, stem), location, "target"
     source = OpenMLSource(kind="openml", id=int(name), target=target or None)
-    with download_folder(cache_dir) as downloads:
+    with download_folder() as downloads:
         table = source.fetch(FetchJob(0, MOST_BYTES, downloads))["all"]
     return _write(table, folder, stem), location, "target"
 

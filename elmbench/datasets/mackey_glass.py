@@ -2,7 +2,6 @@
 
 import hashlib
 from contextlib import suppress
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,12 +56,12 @@ def integrate(history: Array, n_samples: int) -> Array:
     return samples
 
 
-def clean_series(n_samples: int, cache_dir: Path | str | None = None) -> Array:
+def clean_series(n_samples: int) -> Array:
     """Return the first samples of the noiseless series, of shape (n_samples,).
 
     The 20,007 of the data set are cached; a cache that cannot be written is no error.
     """
-    path = cache_folder(cache_dir) / f"mackey-glass-{SERIES_SHA256[:12]}.npy"
+    path = cache_folder() / f"mackey-glass-{SERIES_SHA256[:12]}.npy"
     with suppress(OSError, ValueError, EOFError):
         series: Array = np.load(path, allow_pickle=False)
         if series_sha256(series) == SERIES_SHA256 and n_samples <= SERIES_SAMPLES:
@@ -81,9 +80,7 @@ def series_sha256(series: Array) -> str:
     return hashlib.sha256(np.ascontiguousarray(series, dtype="<f8").tobytes()).hexdigest()
 
 
-def mackey_glass(
-    name: str, run: int, cache_dir: Path | str | None, *, rows: int, taps: int, noise_variance: float
-) -> tuple[Array, Array]:
+def mackey_glass(name: str, run: int, *, rows: int, taps: int, noise_variance: float) -> tuple[Array, Array]:
     """Return inputs and targets of one-step prediction: `taps` samples in a row, and the sample after them.
 
     `name`, `run`: what the noise is drawn from. `rows`, `taps`: rows of the data set and inputs of each.
@@ -92,7 +89,7 @@ def mackey_glass(
 
     Returns `X` (ndarray of shape (rows, taps)): oldest sample first.
     """
-    series = clean_series(rows + taps, cache_dir)
+    series = clean_series(rows + taps)
     if noise_variance:
         series = series + np.sqrt(noise_variance) * generator("data", name, run).standard_normal(len(series))
     windows = np.lib.stride_tricks.sliding_window_view(series, taps + 1)

@@ -28,21 +28,19 @@ class Status:
     next_step: str = ""
 
 
-def status(
-    names: Iterable[str] | None = None, data_dir: Path | str | None = None, cache_dir: Path | str | None = None
-) -> list[Status]:
+def status(names: Iterable[str] | None = None, data_dir: Path | str | None = None) -> list[Status]:
     """Return the origin of each data set (of all, if none is named), without reading it or using a network."""
     specs = load_dataset_specs()
     chosen = specs.values() if names is None else [specs.find(name) for name in names]
     folder = data_folder(data_dir)
     if folder is not None:
         check_folder(folder)
-    return [_status(spec, folder, cache_dir) for spec in chosen]
+    return [_status(spec, folder) for spec in chosen]
 
 
-def _status(spec: DatasetSpec, data_dir: Path | None, cache_dir: Path | str | None) -> Status:
+def _status(spec: DatasetSpec, data_dir: Path | None) -> Status:
     try:
-        here = find_source(spec, data_dir, cache_dir).status(Request(spec, cache_dir=cache_dir))
+        here = find_source(spec, data_dir).status(Request(spec))
         return Status(spec.name, *(here or ("bad", "")))
     except DataUnavailableError:
         return Status(spec.name, "to fetch", spec.sources[0].title, f"elmbench data fetch {spec.name}")

@@ -84,12 +84,12 @@ class UserData:
     weights: str | None = None
 
 
-def describe(asked: UserData, cache_dir: Path | str | None = None) -> DatasetSpec:
+def describe(asked: UserData) -> DatasetSpec:
     """Return the spec of a user's data; its notes tell the detected settings, and what is suspicious.
 
     Raises ElmbenchError if the data cannot be read or used.
     """
-    path, title, target = local_file(asked.location, asked.target, cache_dir)
+    path, title, target = local_file(asked.location, asked.target)
     options = {name: getattr(asked, name) for name in FILE_OPTIONS}
     if asked.test:
         options["test"] = str(local_file(asked.test)[0])

@@ -130,10 +130,9 @@ class Curves(Layout):
             for measure in self.measures(resolved, str(dataset), str(model)):
                 values = self.values_of(group, measure).dropna()
                 if len(values):
-                    std = float(values.std(ddof=1)) if len(values) > 1 else None
                     point = {"dataset": resolved.spelling(str(dataset)), "model": model, "metric": measure.metric}
                     point |= {"parameter": measure.parameter, "value": _number(measure)}
-                    lines.append(point | {"mean": float(values.mean()), "std": std, "n": len(values)})
+                    lines.append(point | {"mean": values.mean(), "std": values.std(ddof=1), "n": len(values)})
         return pd.DataFrame(lines)
 
     def draw(self, points: pd.DataFrame, resolved: Resolved) -> bytes:

@@ -40,31 +40,27 @@ class OptionCurves(Times):
         return (DATASET, MODEL, *TIMES, *RATIOS)
 
     def points_of(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> pd.DataFrame:
-        return option_curves(cells, resolved)
+        """Return the mean time of a fit by generator, model and value of the option, under the default readings.
+
+        The columns are dataset (without its option), model, option, value, mean, std (from cell to cell) and n of the
+        cells that ended ok, and ending: how the first of the others ended.
+        """
+        import pandas as pd
+
+        lines = []
+        for (dataset, model), group in default_cells(cells).groupby(["dataset", "model"], sort=False):
+            spec: DatasetSpec = resolved.dataset(str(dataset))
+            ((option, value),) = split_name(spec.name)[1].items()
+            ok = group["status"] == "ok"
+            seconds = group.loc[ok, "fit_seconds"].dropna().astype(float)
+            point = {"dataset": spec.base, "model": model, "option": option, "value": value}
+            point |= {"mean": seconds.mean(), "std": seconds.std(ddof=1), "n": len(seconds)}
+            lines.append(point | {"ending": "" if ok.all() else group.loc[~ok, "status"].iloc[0]})
+        return pd.DataFrame(lines)
 
     def draw(self, points: pd.DataFrame, resolved: Resolved) -> bytes:
         titles = {spec.base: spec.title for spec in resolved.datasets.values()}
         return draw_option_curves(points, titles, title_of(resolved))
-
-
-def option_curves(cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
-    """Return the mean time of a fit by generator, model and value of the option, under the default readings.
-
-    The columns are dataset (without its option), model, option, value, mean, std (from cell to cell) and n of the cells
-    that ended ok, and ending: how the first of the others ended.
-    """
-    import pandas as pd
-
-    lines = []
-    for (dataset, model), group in default_cells(cells).groupby(["dataset", "model"], sort=False):
-        spec: DatasetSpec = resolved.dataset(str(dataset))
-        ((option, value),) = split_name(spec.name)[1].items()
-        ok = group["status"] == "ok"
-        seconds = group.loc[ok, "fit_seconds"].dropna().astype(float)
-        point = {"dataset": spec.base, "model": model, "option": option, "value": value}
-        point |= {"mean": seconds.mean(), "std": seconds.std(ddof=1), "n": len(seconds)}
-        lines.append(point | {"ending": "" if ok.all() else group.loc[~ok, "status"].iloc[0]})
-    return pd.DataFrame(lines)
 
 
 def draw_option_curves(curves: pd.DataFrame, titles: dict[str, str], title: str) -> bytes:

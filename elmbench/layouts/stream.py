@@ -127,34 +127,26 @@ class StreamCurves(Curves):
             yield from lines.values()
 
     def draw(self, points: pd.DataFrame, resolved: Resolved) -> bytes:
-        return draw_stream(points, title_of(resolved))
+        """Return the picture of what was measured over the rows learnt, as Figs. 1 and 2 of the OSPVM paper.
 
-
-def draw_stream(points: pd.DataFrame, title: str) -> bytes:
-    """Return the picture of what was measured over the rows learnt, as Figs. 1 and 2 of the OSPVM paper.
-
-    A band is one deviation to both sides.
-
-    Parameters
-    ----------
-    points : DataFrame
-        With the columns of `Curves.curves`.
-    """
-    models = list(dict.fromkeys(points["model"]))
-    words = points["metric"].map(_WORDS)
-    points = points.assign(axis=[_AXES.get(metric, _WORDS[metric]) for metric in points["metric"]])
-    if points.groupby("axis")["metric"].nunique().max() == 1:
-        labels = points["model"]
-    else:
-        labels = words if len(models) == 1 else points["model"] + ", " + words
-    points = points.assign(line=labels)
-    styles = line_styles(list(dict.fromkeys(points["line"])))
-    groups = list(points.groupby(["dataset", "axis"], sort=False))
-    figure, every = panels(len(groups))
-    for axes, ((dataset, axis), group) in zip(every, groups, strict=True):
-        for line, curve in group.groupby("line", sort=False):
-            plot_with_band(axes, curve["value"], curve, styles[str(line)])
-        metrics = group["metric"].unique()
-        axes.set(xlabel="training rows learnt", ylabel=_WORDS[metrics[0]] if len(metrics) == 1 else axis)
-        panel_title(axes, str(dataset))
-    return finish(figure, every, styles, title if len(models) > 1 else f"{title}: {models[0]}")
+        A band is one deviation to both sides.
+        """
+        models = list(dict.fromkeys(points["model"]))
+        words = points["metric"].map(_WORDS)
+        points = points.assign(axis=[_AXES.get(metric, _WORDS[metric]) for metric in points["metric"]])
+        if points.groupby("axis")["metric"].nunique().max() == 1:
+            labels = points["model"]
+        else:
+            labels = words if len(models) == 1 else points["model"] + ", " + words
+        points = points.assign(line=labels)
+        styles = line_styles(list(dict.fromkeys(points["line"])))
+        groups = list(points.groupby(["dataset", "axis"], sort=False))
+        figure, every = panels(len(groups))
+        for axes, ((dataset, axis), group) in zip(every, groups, strict=True):
+            for line, curve in group.groupby("line", sort=False):
+                plot_with_band(axes, curve["value"], curve, styles[str(line)])
+            metrics = group["metric"].unique()
+            axes.set(xlabel="training rows learnt", ylabel=_WORDS[metrics[0]] if len(metrics) == 1 else axis)
+            panel_title(axes, str(dataset))
+        title = title_of(resolved)
+        return finish(figure, every, styles, title if len(models) > 1 else f"{title}: {models[0]}")

@@ -23,27 +23,23 @@ class Trials(Metrics):
     compares_readings = False
 
     def points_of(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> pd.DataFrame:
-        trials = trials_of(cells, resolved)
+        """Return the metric of each trial under the default readings.
+
+        The columns are dataset (as the paper spells it), model, metric, trial (counted from 1) and value, which is
+        empty if a cell of the trial did not end ok.
+        """
+        import pandas as pd
+
+        lines = []
+        for (dataset, model, run), group in default_cells(cells).groupby(["dataset", "model", "run"], sort=False):
+            metric = resolved.spec.protocol.metric_for(resolved.dataset(str(dataset)).task)
+            value = group[metric].astype(float).mean() if (group["status"] == "ok").all() else None
+            lines.append([resolved.spelling(str(dataset)), model, metric, int(str(run)) + 1, value])
+        trials = pd.DataFrame(lines, columns=["dataset", "model", "metric", "trial", "value"])
         return trials if trials["value"].notna().any() else trials[:0]
 
     def draw(self, points: pd.DataFrame, resolved: Resolved) -> bytes:
         return draw_trials(points, title_of(resolved))
-
-
-def trials_of(cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
-    """Return the metric of each trial under the default readings.
-
-    The columns are dataset (as the paper spells it), model, metric, trial (counted from 1) and value, which is empty if
-    a cell of the trial did not end ok.
-    """
-    import pandas as pd
-
-    lines = []
-    for (dataset, model, run), group in default_cells(cells).groupby(["dataset", "model", "run"], sort=False):
-        metric = resolved.spec.protocol.metric_for(resolved.dataset(str(dataset)).task)
-        value = group[metric].astype(float).mean() if (group["status"] == "ok").all() else None
-        lines.append([resolved.spelling(str(dataset)), model, metric, int(str(run)) + 1, value])
-    return pd.DataFrame(lines, columns=["dataset", "model", "metric", "trial", "value"])
 
 
 def draw_trials(trials: pd.DataFrame, title: str) -> bytes:

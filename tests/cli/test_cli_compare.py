@@ -115,25 +115,6 @@ def test_what_cannot_be_asked_ends_in_2(elmbench: Callable, shop: Callable, word
     assert "Next:" in found.err
 
 
-def test_a_rare_class_is_said_before_anything_runs(elmbench: Callable, shop: Callable) -> None:
-    shop()
-    frame = pd.read_csv("shop.csv")
-    frame.loc[:2, "buys"] = "perhaps"
-    frame.to_csv("shop.csv", index=False)
-    found = elmbench("compare", "shop.csv", "-t", "buys", "-m", "ridge", "--dry-run")
-    assert found.code == 0, found.err
-    assert "the class 'perhaps' has 3 rows, fewer than the 5 folds" in " ".join(found.out.split())
-
-
-def test_missing_values_are_refused_with_the_option_named(elmbench: Callable, shop: Callable) -> None:
-    path = shop(height=[np.nan, 1.0, 2.0] * 20)
-    found = elmbench("compare", path, "-t", "buys", "--dry-run")
-    assert found.code == 2
-    assert "20 values are missing, in 20 rows (columns height)" in found.err
-    assert "--impute" in found.err
-    assert elmbench("compare", path, "-t", "buys", "--dry-run", "--impute").code == 0
-
-
 def test_a_budget_that_leaves_models_out_is_no_failure(elmbench: Callable, shop: Callable) -> None:
     found = elmbench("compare", shop(), "-t", "buys", "-m", "elm,ridge", "--budget", "0s")
     assert found.code == 0, found.err

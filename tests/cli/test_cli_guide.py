@@ -5,14 +5,17 @@ from __future__ import annotations
 import inspect
 import re
 import shlex
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from added_specs import forget_added
+from sklearn.datasets import load_iris
 
 import elmbench.models
 from elmbench.models.protocols import GridPath
-from elmbench.registry import find_model, list_models
+from elmbench.registry import find_model, list_models, plugins
 from elmbench.registry.entry import TASKS
 from elmbench.reporting.site.markdown import documents
 
@@ -40,6 +43,49 @@ def test_what_a_page_says_is_run_in_its_order(
             assert found.out, line
             commands += 1
     assert commands > 10 or name != "getting-started.md"
+
+
+OWN_DATA = blocks("own-data.md")
+
+
+@pytest.fixture
+def folder(elmbench: Callable, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Have the files of own-data.md: those whose first line is their name, and the flowers."""
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    words = y.map(dict(enumerate(["setosa", "versicolor", "virginica"])))
+    X.assign(species=words).to_csv("flowers.csv", index=False)
+    for _, text in OWN_DATA:
+        named = re.match(r"# (\S+\.\w+)\n", text)
+        if named:
+            Path(named[1]).parent.mkdir(exist_ok=True)
+            Path(named[1]).write_text(text)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setattr(plugins, "_by_address", {})
+    yield
+    sys.modules.pop("my_models", None)
+    forget_added()
+
+
+@pytest.mark.parametrize("block", [text for kind, text in OWN_DATA if kind == "sh"])
+@pytest.mark.usefixtures("folder", "worker")
+def test_the_commands_of_a_block_run_one_after_the_other(elmbench: Callable, block: str) -> None:
+    for command in block.splitlines():
+        name, *words = shlex.split(command)
+        assert name == "elmbench"
+        found = elmbench(*words)
+        assert found.code == 0, found.err
+        assert found.out
+
+
+@pytest.mark.usefixtures("folder", "worker")
+def test_the_programs_run(capsys: pytest.CaptureFixture[str]) -> None:
+    names: dict[str, object] = {}
+    for kind, text in OWN_DATA:
+        if kind == "python" and not text.startswith("#"):
+            exec(text, names)
+    output = capsys.readouterr().out
+    for text in ("Comparison: data.parquet", "'kelmclassifier__C'", "landmarks: [", "rows kept: 150"):
+        assert text in output
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable, Iterator
 
@@ -58,15 +57,3 @@ def test_nothing_is_said_where_nobody_looks(
     for _ in watched(tables):
         clock(100.0)
     assert capsys.readouterr().err == ""
-
-
-def test_a_terminal_has_a_bar(
-    tables: list[ExperimentFile], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    assert list(watched(tables)) == tables
-    shown = capsys.readouterr().err
-    assert "tables" in shown
-    assert "100%" in shown

@@ -12,8 +12,6 @@ import numpy as np
 import pytest
 from loopback import Page, Server
 
-from elmbench.datasets import checksums, load
-from elmbench.datasets.checksums import identify
 from elmbench.datasets.fetch import fetch
 from elmbench.datasets.load import load_dataset
 from elmbench.datasets.status import status
@@ -46,18 +44,6 @@ def fetched(server: Server, use_specs: Use, tmp_path: Path) -> Path:
     assert fetch("toy").downloaded
     (path,) = (tmp_path / "cache" / "datasets" / "toy").iterdir()
     return path
-
-
-def test_the_checksum_of_a_fetched_set_is_cached(fetched: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    spec = load.load_dataset_specs()["toy"]
-    first = identify(spec)
-    assert first.checksum == load_dataset("toy").checksum
-    monkeypatch.setattr(checksums, "_known", {})
-    monkeypatch.setattr(checksums, "load_checked", None)
-    assert identify(spec) == first
-    fetched.unlink()
-    with pytest.raises(DataUnavailableError):
-        identify(spec)
 
 
 def test_a_fetched_set_is_not_fetched_again_unless_it_is_forced(fetched: Path, server: Server) -> None:

@@ -114,7 +114,7 @@ def rows(ending: str, *seeds: bytes) -> Target:
         except ElmbenchError:
             refused += 1
         try:
-            described = describe(UserData(str(folder / f"rows.{ending}")), folder)
+            described = describe(UserData(str(folder / f"rows.{ending}")))
             assert described.shape.instances > 0
         except ElmbenchError:
             refused += 1

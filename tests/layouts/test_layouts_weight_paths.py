@@ -15,7 +15,7 @@ from elmbench.errors import ElmbenchError
 from elmbench.layouts import layout_of
 from elmbench.layouts.base import Outputs
 from elmbench.layouts.figures import Figure
-from elmbench.layouts.weight_paths import draw_weight_paths, kernel_labels
+from elmbench.layouts.weight_paths import draw_weight_paths
 from elmbench.specs.profiles import Resolved
 from elmbench.work.plan import Plan
 
@@ -114,14 +114,6 @@ def test_the_figure_has_the_first_fold_of_weights_that_were_learnt(toy: Toy, dra
 def test_no_figure_where_nothing_was_learnt(toy: Toy) -> None:
     assert figure_of(toy(**TABLE)) is None
     assert figure_of(toy(**TABLE), learnt("one", START), learnt("sparse", PATH[:1]), learnt("K-ELM", [])) is None
-
-
-def test_kernels_are_called_by_what_differs() -> None:
-    left = {"kernels": [*KERNELS, ["polynomial", {"degree": 2, "gamma": 0.1}]], "weights": [[0.25] * 4]}
-    assert kernel_labels(left) == ["rbf, gamma 0.5", "rbf, gamma 0.0312", "linear", "polynomial"]
-    left["kernels"] = [["rbf", {"columns": [0, 2]}], ["rbf", {}]]
-    assert kernel_labels(left) == ["rbf, columns [0, 2]", "rbf"]
-    assert kernel_labels({"kernels": None, "weights": [[0.5, 0.5]]}) == ["kernel 1", "kernel 2"]
 
 
 def test_kernels_have_the_names_that_the_table_gives(toy: Toy, drawn: list[Learnt], monkeypatch: Any) -> None:

@@ -66,11 +66,6 @@ class Base(ClassifierMixin, BaseEstimator):
         return np.where(X[:, 0] > 0.4, 1, -1)
 
 
-class Raising(Base):
-    def act(self, X, y):
-        raise RuntimeError("no luck")
-
-
 class Exiting(Base):
     def act(self, X, y):
         os._exit(7)
@@ -110,11 +105,6 @@ class Printing(Base):
         os.write(1, b"straight to the descriptor\\n")
         subprocess.run(["echo", "from a child"], check=True)
         assert sys.stdin.read() == ""
-
-
-class NotFinite(Base):
-    def decision_function(self, X):
-        return np.full(len(X), np.nan)
 
 
 class Forking(Base):
@@ -241,9 +231,9 @@ MODELS = {
     "no-label": NoLabel, "negative": Negative,
     "detaching": Detaching, "orphaning": Orphaning, "leaking-child": LeakingChild,
     "treacherous": Treacherous, "treacherous-once": TreacherousOnce,
-    "healthy": Base, "raising": Raising, "exiting": Exiting, "leaving": Leaving, "killed": Killed,
+    "healthy": Base, "exiting": Exiting, "leaving": Leaving, "killed": Killed,
     "stuck": Stuck, "leaking": Leaking, "printing": Printing,
-    "not-finite": NotFinite, "forking": Forking, "parent": Parent,
+    "forking": Forking, "parent": Parent,
 }
 '''
 

@@ -98,13 +98,10 @@ def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize(
     ("model", "status", "reason", "survives"),
     [
-        ("raising", "failed", "RuntimeError: no luck", True),
         ("leaving", "failed", "SystemExit: 5", True),
-        ("not-finite", "diverged", "a prediction is not finite", True),
         ("negative", "failed", "ValueError: expected an n_units_ of at least 0 that fits into 64 bits, got -1", True),
         ("unjson", "failed", "TypeError: ", True),
         ("colourful", "failed", "RuntimeError: ?[2J red??1m ?der\tand\nmore", True),
-        ("no-label", "failed", "ValueError: expected predictions among the labels -1, 1, got 7 instead", True),
         ("exiting", "failed", "the worker process ended by itself with exit code 7", False),
         ("killed", "failed", "the worker process died by signal 9 (SIGKILL)", False),
     ],

@@ -17,7 +17,6 @@ from elmbench.errors import ElmbenchError
 from elmbench.specs.catalogue import find_experiment
 from elmbench.specs.datasets import load_dataset_specs
 from elmbench.work.plan import Request
-from elmbench.workflow.api import run
 from elmbench.workflow.prepare import RunOptions, prepare
 from elmbench.workflow.user_specs import add_spec_dir, add_table
 
@@ -114,31 +113,6 @@ def test_tables_are_checked_like_ours(folder: Path, change: dict[str, Any], mess
     (folder / "my-table.yaml").write_text(yaml.safe_dump(TABLE | change))
     with pytest.raises(ElmbenchError, match=message):
         add_spec_dir(folder)
-
-
-PLUGIN = """
-import numpy as np
-from elmbench.datasets.sources import Source
-from elmbench.datasets.table import Table
-
-class Spiral(Source):
-    def load(self, request):
-        angle = np.linspace(0, 9, 60)
-        return Table.of_numbers(np.column_stack([angle, np.sin(angle)]), np.arange(60) % 2, self.title)
-
-SOURCES = {"spiral": Spiral}
-"""
-
-
-def test_rows_of_a_kind_of_source_from_a_plugin_reach_the_workers(folder: Path, tmp_path: Path) -> None:
-    plugin = tmp_path / "spirals.py"
-    plugin.write_text(PLUGIN)
-    shape = {"instances": 60, "features": 2, "classes": {0: 30, 1: 30}}
-    entry = {"title": "S", "task": "classification", "shape": shape, "citation": "me"}
-    entry |= {"positive": [1], "sources": [{"kind": "spiral"}]}
-    (folder / "datasets.yaml").write_text(yaml.safe_dump({"my-notes": entry}))
-    results = run(str(folder / "my-table.yaml"), plugins=[plugin], spec_dirs=[folder], results_dir=tmp_path / "results")
-    assert dict(zip(results.cells["status"], results.cells["reason"], strict=True)) == {"ok": ""}
 
 
 def test_what_is_not_there_or_has_a_name_of_ours_is_said(folder: Path, tmp_path: Path) -> None:

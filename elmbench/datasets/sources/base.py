@@ -36,8 +36,6 @@ class Request:
     options: Mapping[str, float] = field(default_factory=dict)
     #: The run, for rows that are redrawn every run.
     run: int = 0
-    #: See `cache_folder`.
-    cache_dir: Path | str | None = None
 
 
 @dataclass(frozen=True)
@@ -106,14 +104,14 @@ class NetworkSource(Source):
 
     def parts(self, request: Request) -> Parts:
         """Return the files in the cache."""
-        return cached_parts(request.spec, self, request.cache_dir)
+        return cached_parts(request.spec, self)
 
     def status(self, request: Request) -> tuple[State, str] | None:
         parts = self.parts(request)
         if not parts:
             return None
         verify(parts, request.spec)
-        return "fetched", f"{self.title}, fetched {day_of(parts)}, in {cache_folder(request.cache_dir)}"
+        return "fetched", f"{self.title}, fetched {day_of(parts)}, in {cache_folder()}"
 
     def files(self, request: Request) -> tuple[Path, ...]:
         return tuple(self.parts(request).values())

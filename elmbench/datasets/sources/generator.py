@@ -61,8 +61,6 @@ class GeneratorSource(Source):
         from elmbench.datasets.table import Table
 
         run = request.run if request.spec.redraw else 0
-        X, y = GENERATORS[self.generator](
-            request.spec.base, run, request.cache_dir, **self.parameters, **request.options
-        )
+        X, y = GENERATORS[self.generator](request.spec.base, run, **self.parameters, **request.options)
         shown = ", ".join(f"{option} {value:g}" for option, value in request.options.items())
         return Table.of_numbers(X, y, self.title + (f" ({shown})" if shown else ""))
