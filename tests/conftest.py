@@ -17,8 +17,8 @@ from random_examples import register_profiles
 for _library in ("OMP", "OPENBLAS", "MKL", "BLIS", "VECLIB_MAXIMUM", "NUMEXPR"):
     os.environ[f"{_library}_NUM_THREADS"] = "1"
 
-#: Options of the app that a developer may have set; a test that needs one sets it itself.
-_OPTIONS = ("RESULTS_DIR", "PLUGIN", "QUIET", "JSON", "DEBUG")
+#: Options of the app, and data files, that a developer may have set; a test that needs one sets it itself.
+_OPTIONS = ("DATA_DIR", "RESULTS_DIR", "PLUGIN", "QUIET", "JSON", "DEBUG")
 
 PAPER: dict[str, Any] = {
     "key": "toy",

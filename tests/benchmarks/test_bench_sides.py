@@ -85,9 +85,7 @@ def test_bytes_of_the_online_models() -> None:
     assert touched == sum(4 * m**2 for m in range(5)) + 10 * 24 * 5**2
 
 
-def test_tables_are_those_of_the_first_fold_on_few_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    # With a folder of data files there are more data sets.
-    monkeypatch.delenv("ELMBENCH_DATA_DIR", raising=False)
+def test_tables_are_those_of_the_first_fold_on_few_rows() -> None:
     works = first_fold("table4", 400, None)
     outer_folds = [work.outer_fold for work in works.values()]
     assert {(one.run, one.fold, one.dataset.rows) for one in outer_folds} == {(0, 0, 400)}

@@ -42,7 +42,6 @@ def elmbench(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> Iterator[Callable[..., Outcome]]:
     """Run a command in an empty folder, beside no committed results: `elmbench("run", "table4")`."""
-    monkeypatch.delenv("ELMBENCH_DATA_DIR", raising=False)
     monkeypatch.delenv("COLUMNS", raising=False)
     monkeypatch.setattr("elmbench.reporting.folders.committed_results", lambda: None)
     (tmp_path / "cwd").mkdir()

@@ -4,10 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import pytest
-
-from elmbench.specs.catalogue import load_catalogue
-
 
 def test_protocol_grids_data_cost_and_published_values(elmbench: Callable) -> None:
     text = elmbench("show", "table4").out
@@ -27,11 +23,3 @@ def test_json_is_the_content_of_the_file(elmbench: Callable) -> None:
     assert found["protocol"]["outer"] == {
         "kind": "stratified-kfold", "folds": 10, "runs": 20, "sizes": {}, "except": {"wdbc": {"folds": 3}},
     }  # fmt: skip
-
-
-@pytest.mark.exhaustive
-def test_every_experiment_can_be_shown(elmbench: Callable) -> None:
-    for name in load_catalogue():
-        found = elmbench("show", name)
-        assert (found.code, found.err) == (0, "")
-        assert max(map(len, found.out.splitlines())) <= 80

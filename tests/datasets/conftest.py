@@ -25,7 +25,6 @@ GIVEN = os.environ.get("ELMBENCH_DATA_DIR")
 @pytest.fixture(autouse=True)
 def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ELMBENCH_CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.delenv("ELMBENCH_DATA_DIR", raising=False)
     monkeypatch.setattr(checksums, "_known", {})
 
 

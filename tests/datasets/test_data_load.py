@@ -29,13 +29,6 @@ def test_wdbc_without_any_file() -> None:
     assert data.source == "scikit-learn load_breast_cancer"
 
 
-def test_bundled_wdbc_equals_the_public_file(real_data: Path) -> None:
-    bundled, public = load_dataset("wdbc"), load_dataset("wdbc", real_data)
-    assert str(real_data) in public.source
-    np.testing.assert_array_equal(bundled.X, public.X)
-    assert bundled.checksum == public.checksum
-
-
 @pytest.mark.parametrize("suffix", ["", ".gz", ".xz"])
 def test_a_file_comes_before_the_bundled_set(folder: Path, wdbc_lines: list[str], suffix: str) -> None:
     text = "\n".join([wdbc_lines[0], "0" + wdbc_lines[1][wdbc_lines[1].index(",") :], *wdbc_lines[2:]]).encode()

@@ -20,9 +20,3 @@ def drawings(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     for module in (figures, comparison, curves, precision_recall, surface, weight_paths):
         monkeypatch.setattr(module, "png", lambda figure: made.append(figure) or b"")
     return made
-
-
-@pytest.fixture(autouse=True)
-def _no_data_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
-    """WDBC comes with scikit-learn and needs no file."""
-    monkeypatch.delenv("ELMBENCH_DATA_DIR", raising=False)

@@ -87,11 +87,6 @@ def test_other_selections_and_cells_that_failed_are_not_mixed_in(figure: Callabl
     check(curve, "svm", b)
 
 
-def test_nothing_is_drawn_where_nothing_has_ended(toy: Callable[..., Resolved]) -> None:
-    assert figure_of(toy(layout="precision-recall"), (cell(status="timeout"), None)) is None
-    assert figure_of(toy(), (cell(), scores(0))) is None
-
-
 def test_every_model_is_drawn(drawings: list[Any]) -> None:
     pooled = {f"m{i}": [(true > 0, values)] for i, (true, values) in enumerate(map(scores, range(6)))}
     curves = precision_recall(pooled)
@@ -143,10 +138,6 @@ def test_every_data_set_has_a_line_that_the_legend_names_from_the_top(drawings: 
     assert len({(line.get_linestyle(), line.get_marker()) for line in lines}) == 12
 
 
-def test_no_curves_where_nothing_has_ended(toy: Callable[..., Resolved]) -> None:
-    assert figure_of(toy(**CURVES), (cell(status="timeout", reason="> 5 s"), None)) is None
-
-
 def test_curves_over_powers_of_two_stand_at_equal_distances_below_their_ridges(drawings: list[Any]) -> None:
     points = [(m, 2.0**e, 0.1 * e * i) for i, m in enumerate(("L = 200", "L = 400")) for e in range(-5, 31)]
     curves = pd.DataFrame(points, columns=["model", "value", "mean"])
@@ -160,3 +151,20 @@ def test_curves_over_powers_of_two_stand_at_equal_distances_below_their_ridges(d
     named = dict(zip(above.get_xticks(), (label.get_text() for label in above.get_xticklabels()), strict=True))
     assert named[2.0**8] == "$2^{-8}$"
     assert (other.get_xscale(), other.child_axes) == ("linear", [])
+
+
+ELM = {"model": "elm", "search": ["C"], "params": {"n_hidden": 5}}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        *({"layout": name} for name in ("metrics", "precision-recall", "size-curves", "trials", "weight-paths")),
+        {"layout": "curves", "models": {"ELM": ELM}},
+        {"layout": "surface", "models": {"ELM": ELM}, "options": {"rows": "n_hidden"}},
+    ],
+)
+def test_nothing_is_drawn_where_nothing_has_ended(toy: Callable[..., Resolved], changes: dict[str, Any]) -> None:
+    resolved = toy(**changes)
+    assert figure_of(resolved, (cell(status="timeout", reason="> 5 s"), None)) is None
+    assert figure_of(resolved) is None

@@ -51,7 +51,3 @@ def test_each_model_has_its_line_and_what_keeps_every_row_a_level_one(
     )  # fmt: skip
     lines = [(list(line.get_xdata()), list(line.get_ydata())) for line in drawings[0].axes[0].lines]
     assert lines[:2] == [([5.0, 9.0], [0.5, 0.8]), ([0, 1], [0.95, 0.95])]
-
-
-def test_nothing_is_drawn_where_nothing_has_ended(toy: Callable[..., Resolved]) -> None:
-    assert drawn(toy(**BUDGETS), cell("K-ELM", status="timeout")) is None

@@ -54,10 +54,6 @@ def test_points_are_means_over_folds_at_both_hyperparameters(toy: Toy) -> None:
     np.testing.assert_allclose(result["mean"], [1, 0.7, 0.9, 0.1, 0.2, 0.3])
 
 
-def test_nothing_is_drawn_where_nothing_has_ended_well(toy: Toy) -> None:
-    assert figure_of(toy(**SURFACE), [cell("L=50", status="timeout", reason="> 5 s")]) is None
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [

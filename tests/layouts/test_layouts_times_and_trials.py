@@ -140,11 +140,6 @@ def test_a_trial_is_the_mean_over_the_folds_of_a_run(toy: Toy) -> None:
     assert rows_of(table_of(resolved, lines).sections[0])[0]["value"].startswith("0.65")
 
 
-def test_no_trials_where_nothing_has_ended_well(toy: Toy) -> None:
-    assert figure_of(toy(**TRIALS, **BOTH), [cell(status="timeout", reason="> 5 s")]) is None
-    assert figure_of(toy(**TRIALS, **BOTH), []) is None
-
-
 def test_every_model_has_a_line_in_every_panel(drawings: list[Any]) -> None:
     points = [(d, m, t, 0.1 * t) for d in "abcd" for m in ("ELM", "SVM") for t in (1, 2, 3)]
     trials = pd.DataFrame(points, columns=["dataset", "model", "trial", "value"]).assign(metric="accuracy")

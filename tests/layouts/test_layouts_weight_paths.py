@@ -111,11 +111,6 @@ def test_the_figure_has_the_first_fold_of_weights_that_were_learnt(toy: Toy, dra
         np.testing.assert_array_equal(part[["weight 1", "weight 2", "weight 3"]], weights)
 
 
-def test_no_figure_where_nothing_was_learnt(toy: Toy) -> None:
-    assert figure_of(toy(**TABLE)) is None
-    assert figure_of(toy(**TABLE), learnt("one", START), learnt("sparse", PATH[:1]), learnt("K-ELM", [])) is None
-
-
 def test_kernels_have_the_names_that_the_table_gives(toy: Toy, drawn: list[Learnt], monkeypatch: Any) -> None:
     from elmbench.layouts import weight_paths
 

@@ -126,12 +126,6 @@ def test_a_constant_column_becomes_the_lower_end() -> None:
     assert np.isfinite(scaled).all()
 
 
-def test_targets_are_not_scaled(toys: dict[str, Dataset], make_unit: MakeUnit) -> None:
-    data = fold_data(make_unit(dataset="real"))
-    assert sorted([*data.y_train, *data.y_test]) == sorted(toys["real"].y)
-    assert data.labels is None
-
-
 def test_rows_and_targets_stay_together(toys: dict[str, Dataset], make_unit: MakeUnit) -> None:
     data = fold_data(make_unit(scale=None))
     known = {tuple(row): label for row, label in zip(toys["two"].X, toys["two"].y, strict=True)}

@@ -19,12 +19,6 @@ from elmbench.work.plan import Plan
 __all__ = ["add_model", "make_unit", "plan", "plan_table", "plan_toy", "toys", "workers"]
 
 
-@pytest.fixture(autouse=True)
-def _no_data_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ignore the data files of a developer: WDBC comes with scikit-learn."""
-    monkeypatch.delenv("ELMBENCH_DATA_DIR", raising=False)
-
-
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
     """An empty store."""

@@ -149,7 +149,6 @@ def test_data_that_are_not_here(plan_toy: MakePlan, curves: dict[str, Any], spea
 @pytest.mark.parametrize(
     ("layout", "model", "message"),
     [
-        ("curves", {"search": ["n_hidden", "C"]}, "searches n_hidden, C; expected one hyperparameter"),
         ("curves", {"search": []}, "searches nothing; expected one hyperparameter"),
         ("curves", {"like": "first"}, "is like 'first'; expected a column that takes over nothing"),
         ("rank-correlation", {"search": ["C"]}, "searches C; expected n_hidden"),

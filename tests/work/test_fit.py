@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 import warnings
 from collections.abc import Callable
@@ -16,7 +15,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 from elmbench.datasets.dataset import Dataset
 from elmbench.models import ELMClassifier, FBKOSELMRegressor, KELMClassifier, KELMRegressor
-from elmbench.protocol.stored import StoredPredictions
 
 MakeUnit = Callable[..., dict[str, Any]]
 AddModel = Callable[..., None]
@@ -78,22 +76,6 @@ def test_os_elm_shares_the_nodes_of_elm(toys: dict[str, Dataset], make_unit: Mak
         )
         assert shared == pytest.approx(elm, abs=1e-7)
         assert separate != pytest.approx(elm, abs=1e-4)
-
-
-@pytest.mark.parametrize("dataset", ["two", "three"])
-def test_predictions_are_stored_with_decision_values(
-    toys: dict[str, Dataset], make_unit: MakeUnit, dataset: str
-) -> None:
-    unit = make_unit(dataset=dataset)
-    data = fold_data(unit)
-    assert data.labels is not None
-    stored = StoredPredictions(json.loads(json.dumps(cell(unit)))["predictions"])
-    model = KELMClassifier().fit(data.X_train, data.y_train)
-    assert np.take(data.labels, stored.true).tolist() == data.y_test.tolist()
-    assert np.take(data.labels, stored.predicted).tolist() == model.predict(data.X_test).tolist()
-    assert stored.scores is not None
-    np.testing.assert_array_equal(stored.scores, model.decision_function(data.X_test).astype(np.float32))
-    assert stored.probabilities is None
 
 
 # --- Models that are made for a test ---------------------------------------------------------------------------------
@@ -158,19 +140,6 @@ def test_the_condition_is_kept_to_six_digits(
 
     add_model("conditioned", Conditioned)
     assert cell(make_unit(model="conditioned"))["condition"] == stored
-
-
-@pytest.mark.parametrize("shape", [(-1, 1), (1, -1)])
-def test_predictions_of_another_shape_are_no_result(
-    toys: dict[str, Dataset], make_unit: MakeUnit, add_model: AddModel, shape: tuple[int, int]
-) -> None:
-    class Column(SimpleRegressor):
-        def predict(self, X: np.ndarray) -> np.ndarray:
-            return X[:, 0].reshape(shape)
-
-    add_model("column", regression=Column)
-    with pytest.raises(ValueError, match="expected predictions of shape"):
-        cell(make_unit(dataset="real", model="column"))
 
 
 def test_the_warm_up_is_not_timed_and_says_nothing(

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from made_work import choose, do, evaluate, fold_data, model_seed, outer_split
+from made_work import choose, do, evaluate, fold_data, model_seed
 from recorders import Recorder
 
 from elmbench.datasets.dataset import Dataset
@@ -44,17 +44,6 @@ def test_oracle_is_brute_force_over_the_outer_folds(
     assert result["params"] == {"budget": 3, **grid[int(np.argmax(means))]}
     assert result["scores"] == pytest.approx(means, abs=1e-8)
     assert result["seconds"] == pytest.approx(np.mean([part["seconds"] for part in evaluated]))
-
-
-def test_oracle_does_see_the_test_rows(
-    toys: dict[str, Dataset], make_unit: MakeUnit, keep_split: Callable[[Any], None]
-) -> None:
-    unit = make_unit("grid")
-    before = evaluate(unit, {})["scores"]
-    split = outer_split(toys["two"], unit["protocol"], 0, 0)
-    toys["two"].y[split[1]] *= -1
-    keep_split(split)
-    assert evaluate(unit, {})["scores"] == pytest.approx([-score for score in before])
 
 
 # --- One hyperparameter, none chosen ---------------------------------------------------------------------------------

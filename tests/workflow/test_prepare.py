@@ -55,14 +55,6 @@ def test_what_is_known_costs_nothing(tmp_path: Path) -> None:
     assert [line["seconds"] for line in again.cost_by_entry()] == [0]
 
 
-def test_cells_without_data_are_counted_apart(tmp_path: Path) -> None:
-    request = Request(models=("ELM",), runs=1, data_dir=str(tmp_path))
-    run = prepare(options("table4", profile="fast", request=request), tmp_path / "r")
-    assert run.count_cells() == {"planned": 13, "to_run": 3, "unavailable": 10}
-    lines = {line["dataset"]: line for line in run.cost_by_entry()}
-    assert (lines["sylva"]["unavailable"], lines["sylva"]["seconds"]) == (10, 0)
-
-
 def test_nothing_is_fitted_for_a_table_of_data_facts(tmp_path: Path) -> None:
     request = Request(models=("elm", "svm"), with_baselines=True)
     run = prepare(options("table2", request=request), tmp_path)
