@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import os
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -116,11 +117,17 @@ def _no_options_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(autouse=True)
-def _own_plugins(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Forget the plug-ins that a test has loaded."""
+def _own_plugins(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Forget the plug-ins that a test has loaded, and the data sets and tables that it has added."""
     from elmbench.registry import plugins
 
     monkeypatch.setattr(plugins, "_declared", {})
+    yield
+    for name, loader in (("datasets", "load_dataset_specs"), ("catalogue", "load_catalogue")):
+        module: Any = sys.modules.get(f"elmbench.specs.{name}")
+        if module is not None and module._added:
+            module._added.clear()
+            getattr(module, loader).cache_clear()
 
 
 @pytest.fixture

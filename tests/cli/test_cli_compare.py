@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from elmbench.specs import datasets
-
-
-@pytest.fixture(autouse=True)
-def _forgets() -> Iterator[None]:
-    yield
-    datasets._added.clear()
-    datasets.load_dataset_specs.cache_clear()
-
 
 @pytest.fixture
 def shop() -> Callable[..., Path]:
-    def write(**more: object) -> Path:
+    def write() -> Path:
         random = np.random.default_rng(0)
         frame = pd.DataFrame({"age": random.normal(size=60), "colour": ["red", "green"] * 30, "day": range(60)})
         path = Path("shop.csv")
-        frame.assign(buys=["yes", "no", "no"] * 20, **more).to_csv(path, index=False)
+        frame.assign(buys=["yes", "no", "no"] * 20).to_csv(path, index=False)
         return path
 
     return write

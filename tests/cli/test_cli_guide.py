@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from added_specs import forget_added
 from sklearn.datasets import load_iris
 
 import elmbench.models
@@ -63,7 +62,6 @@ def folder(elmbench: Callable, monkeypatch: pytest.MonkeyPatch) -> Iterator[None
     monkeypatch.setattr(plugins, "_by_address", {})
     yield
     sys.modules.pop("my_models", None)
-    forget_added()
 
 
 @pytest.mark.parametrize("block", [text for kind, text in OWN_DATA if kind == "sh"])

@@ -14,6 +14,7 @@ import pytest
 import typer
 
 from elmbench.cli import app, commands
+from elmbench.specs.catalogue import find_experiment
 
 ROOT = Path(__file__).parents[2]
 DATA = os.environ.get("ELMBENCH_DATA_DIR")
@@ -56,6 +57,11 @@ def parse(words: list[str]) -> None:
         context = command.make_context(name, [], parent=context, resilient_parsing=True)
         command = command.commands[name]
     command.make_context("elmbench", words, parent=context)
+
+
+@pytest.mark.parametrize("text", re.findall(r"\(`(elmbench (?:table|run) [^`]+)`\)", PAGES[0].read_text("utf-8")))
+def test_evidence_in_the_readme_is_named_by_its_command(text: str) -> None:
+    assert find_experiment(text.split()[2]).id
 
 
 def test_the_page_of_commands_has_every_command() -> None:

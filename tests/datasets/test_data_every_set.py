@@ -147,16 +147,3 @@ def test_another_width_after_the_preparation_is_noted(folder: Path) -> None:
     width, unknown = data.remarks
     assert width.startswith("937 rows and 49 features after the preparation; the public file has 937 and 48")
     assert unknown == "oil-spill.csv: only the counts were compared with those of the public file"
-
-
-def test_secom_with_its_missing_values(folder: Path) -> None:
-    spec = load_dataset_specs()["secom"]
-    write_dense(folder / "secom.csv", spec, labels_for(spec))
-    lines = (folder / "secom.csv").read_text().splitlines()
-    for row in (1, 5):
-        lines[row] = "NaN" + lines[row][lines[row].index(",") :]
-    (folder / "secom.csv").write_text("\n".join(lines))
-    data = load_dataset("secom", folder)
-    column = np.array([float(line.split(",")[0]) for line in lines[1:]])
-    np.testing.assert_allclose(data.X[[0, 4], 0], np.nanmean(column))
-    np.testing.assert_array_equal(data.X[1:4, 0], column[1:4])

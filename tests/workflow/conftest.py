@@ -11,13 +11,12 @@ import pytest
 from elmbench.protocol.folds import forget_data
 from elmbench.running.attempt import attempt
 from elmbench.running.executors.sandbox import Sandbox
-from elmbench.specs import datasets
 from elmbench.work.base import Context, Work
 
 
 @pytest.fixture
 def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Use an empty cache and folder, do work in this process, and forget added data sets at the end."""
+    """Use an empty cache and folder, do work in this process, and forget the rows at the end."""
     monkeypatch.setenv("ELMBENCH_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path)
 
@@ -26,6 +25,4 @@ def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
     monkeypatch.setattr(Sandbox, "run", here)
     yield
-    datasets._added.clear()
-    datasets.load_dataset_specs.cache_clear()
     forget_data()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from added_specs import forget_added
 
 from elmbench.datasets.load import load_dataset
 from elmbench.errors import ElmbenchError
@@ -34,7 +32,7 @@ TABLE: dict[str, Any] = {
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Iterator[Path]:
+def folder(tmp_path: Path) -> Path:
     random = np.random.default_rng(0)
     (tmp_path / "rows").mkdir()
     frame = pd.DataFrame(random.normal(size=(40, 3)), columns=list("abc")).assign(forged=["yes", "no"] * 20)
@@ -42,8 +40,7 @@ def folder(tmp_path: Path) -> Iterator[Path]:
     entry = {"sources": [{"kind": "file", "path": "rows/my-notes.csv", "target": "forged"}]}
     (tmp_path / "datasets.yaml").write_text(yaml.safe_dump({"my-notes": entry}))
     (tmp_path / "my-table.yaml").write_text(yaml.safe_dump(TABLE))
-    yield tmp_path
-    forget_added()
+    return tmp_path
 
 
 def cells(name: str, results: Path, **asked: Any) -> set[tuple[str, str]]:
