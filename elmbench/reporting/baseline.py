@@ -65,7 +65,7 @@ def refuse_failures(cells: pd.DataFrame, path: Path) -> None:
     Raises
     ------
     ElmbenchError
-        If there is no cell, or one failed: a baseline of failures would hide them.
+        If there are no cells, or one failed: a baseline of failures would hide them.
     """
     bad = cells[cells["status"].isin(["failed", "timeout", "out-of-memory", "unavailable"])]
     if not len(cells) or len(bad):

@@ -233,7 +233,7 @@ def read_cells(path: Path) -> pd.DataFrame:
     Raises
     ------
     ElmbenchError
-        If it is not there or is no such file.
+        If the file does not exist or is not such a table.
     """
     try:
         types = dict.fromkeys(_TEXT, "str") | dict.fromkeys(_WHOLE, "Int64")

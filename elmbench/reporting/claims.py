@@ -157,12 +157,12 @@ def _tests(claim: Claim, results: _Results) -> _Tests:
     pairs = [pair for row in rows for pair in row]
     if min(len(values) for pair in pairs for values in (pair.one, pair.two)) < FEWEST_RUNS:
         return _Tests(verdict="too few runs", remark=f"fewer than {FEWEST_RUNS} folds or runs")
-    tests = [_Test(_on_one(claim, pair, results), _about(claim, pair), pair.means) for pair in pairs]
+    metric = claim.metric.column
+    tests = [
+        _Test(_on_one(claim, pair, results), (pair.dataset, claim.model, pair.other, metric), pair.means)
+        for pair in pairs
+    ]
     return _Tests(tests) if len(rows) == len(datasets) else _Tests(tests, "incomplete", _MISSING)
-
-
-def _about(claim: Claim, pair: _Pair) -> tuple[str, str, str, str]:
-    return pair.dataset, claim.model, pair.other, claim.metric.column
 
 
 def _pairs(claim: Claim, dataset: str, results: _Results) -> list[_Pair]:

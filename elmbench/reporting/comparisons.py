@@ -62,17 +62,8 @@ def corrected_t(
     The variance of the mean of n differences is s^2 (1/n + n_test/n_train), not s^2/n: Nadeau and Bengio, "Inference
     for the generalization error" (2003); for repeated folds Bouckaert and Frank (2004).
 
-    Parameters
-    ----------
-    differences : array-like of shape (n,)
-        Two or more differences on the same rows.
-    test_share : float
-        n_test/n_train; 0 is the ordinary paired t-test.
-    region : Region
-    least : float
-        The least half width of the interval, for models that do not vary.
-    of : str
-        The unit of the differences: folds or trials.
+    `differences`: two or more on the same rows. `test_share`: n_test/n_train; 0 is the ordinary paired t-test. `least`:
+    the least half width of the interval, for models that do not vary. `of`: the unit of the differences.
     """
     values = np.asarray(differences, dtype=float)
     n = len(values)
@@ -83,13 +74,7 @@ def corrected_t(
 def welch(one: ArrayLike, other: ArrayLike, region: Region, least: float = 0.0) -> Finding:
     """Test the difference of the means of two independent samples.
 
-    Parameters
-    ----------
-    one, other : array-like
-        Two or more values each.
-    region : Region
-    least : float
-        The least half width of the interval.
+    Each sample has two or more values. `least`: the least half width of the interval.
     """
     first, second = np.asarray(one, dtype=float), np.asarray(other, dtype=float)
     parts = [float(sample.var(ddof=1)) / len(sample) for sample in (first, second)]

@@ -52,9 +52,6 @@ class Results:
         The lines of `cells.csv`, `summary.csv` and `optimism.csv`.
     claims : list of ClaimOutcome
         The outcome of each claim of the paper about the table.
-    sections : list of EntrySection
-    table : ResultTable
-    resolved : Resolved
     measured : MeasuredCells
         The cells that ended ok, by entry.
     """

@@ -188,7 +188,14 @@ def compare_models(summary: pd.DataFrame, resolved: Resolved) -> list[Statistics
     """
     figures: dict[Source, pd.DataFrame] = {
         "measured": _measured(summary, resolved),
-        "published": _published(resolved),
+        "published": _oriented(
+            {
+                key: float(figure.value)
+                for key, figure in resolved.published.items()
+                if figure.value is not None and not figure.cited
+            },
+            resolved,
+        ),
     }
     comparisons = [compare(values, source) for source, values in figures.items() if min(_common(values).shape) > 1]
     if not comparisons or comparisons[0].source != "measured":
@@ -204,17 +211,6 @@ def _measured(summary: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
     lines = summary[(summary["reading"] == "") & (summary["ended"] == COMPLETE) & summary["mean"].notna()]
     lines = lines[~lines["model"].isin(dummies(resolved))].drop_duplicates(["dataset", "model", "metric"])
     return _oriented(lines.set_index(["dataset", "model", "metric"])["mean"].to_dict(), resolved)
-
-
-def _published(resolved: Resolved) -> pd.DataFrame:
-    return _oriented(
-        {
-            key: float(figure.value)
-            for key, figure in resolved.published.items()
-            if figure.value is not None and not figure.cited
-        },
-        resolved,
-    )
 
 
 def _oriented(figures: Mapping[Any, float], resolved: Resolved) -> pd.DataFrame:

@@ -47,14 +47,8 @@ Key = tuple[str, ...]
 class MeasuredCells:
     """The cells of a table that ended ok, by entry; each measure is read from the frame only once.
 
-    Attributes
-    ----------
-    resolved : Resolved
-    layout : Layout
-    every : DataFrame
-        The entry and status of all cells, also of those that did not end ok.
-    lines : dict of tuple to ndarray of int
-        The numbers of an entry's lines among the cells that ended ok, by the values of `ENTRY`.
+    `every` has the entry and status of all cells, also of those that did not end ok. `lines` has the numbers of an
+    entry's lines among the cells that ended ok, by the values of `ENTRY`.
     """
 
     def __init__(self, cells: pd.DataFrame, resolved: Resolved) -> None:

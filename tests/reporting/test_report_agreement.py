@@ -47,7 +47,7 @@ def test_another_best_model_and_another_order(toy: Toy) -> None:
     assert (one.rank_correlation, one.same_best, one.rows) == (pytest.approx(0.5), 0, 1)
 
 
-def test_of_errors_the_smallest_is_the_best(toy: Toy) -> None:
+def test_the_best_error_is_the_smallest(toy: Toy) -> None:
     outer = HOLDOUT["outer"] | {"sizes": {"calhousing": {"train": 100, "test": 100}}}
     protocol = HOLDOUT | {"outer": outer, "metrics": ["nrmse"]}
     figures = "Calhousing,ELM,nrmse,0.5,,\nCalhousing,K-ELM,nrmse,0.3,,\n"
@@ -118,7 +118,7 @@ def test_each_time_is_compared_by_itself(toy: Toy) -> None:
         for run in range(4)
     ]
     ours = result(toy(figures, protocol=protocol), lines)
-    # Of the time that is printed as 0 there is no ratio.
+    # A time that is printed as 0 has no ratio.
     assert {name: (one.figures, one.median_factor) for name, one in ours.items()} == {
         "fit_seconds": (2, pytest.approx(4.0)),
         "predict_seconds": (2, pytest.approx(8.0)),

@@ -211,11 +211,11 @@ def test_a_copy_of_the_cells_is_a_baseline_as_well(toy: Callable[..., Resolved],
     assert (result.compared, result.differences) == (2, ())
 
 
-def test_of_searches_alone_the_choice_must_be_equal(both: Callable[..., BaselineCheck]) -> None:
+def test_searches_must_choose_the_same_if_they_have_no_figures(both: Callable[..., BaselineCheck]) -> None:
     chosen, other = cell(params={"C": 8.0, "gamma": 1.0}), cell(params={"C": 8.0, "gamma": 2.0})
     assert differences(both([chosen], [chosen])) == []
     assert differences(both([chosen], [other])) == ["params"]
-    # Beside figures, they say for themselves.
+    # If there are figures, the choice is not compared.
     assert differences(both([chosen | COUNTED], [other | COUNTED])) == []
 
 

@@ -1,4 +1,4 @@
-"""cells.csv: its columns and order, what it leaves out, and that what is written is what is read."""
+"""cells.csv: its columns and order, the cells that it leaves out, and reading it again."""
 
 from __future__ import annotations
 
@@ -85,12 +85,12 @@ def test_order_of_lines(written: Callable[..., pd.DataFrame]) -> None:
     assert outcome == [[getattr(r, name) for name in columns] for r in expected]
 
 
-def test_what_is_written_is_what_is_read(written: Callable[..., pd.DataFrame], tmp_path: Path) -> None:
+def test_cells_are_read_as_they_were_written(written: Callable[..., pd.DataFrame], tmp_path: Path) -> None:
     rows = [row(fold=0), row(fold=1), row("NA", run=10), row("K-ELM", unavailable='a "quoted", reason')]
     cells = written(rows, {r.key: result() if i != 1 else result("failed") for i, r in enumerate(rows[:3])})
     write_frame(cells, tmp_path / "cells.csv")
     again = read_cells(tmp_path / "cells.csv")
-    # Digit for digit, and an empty text is no missing one.
+    # Every digit is kept, and an empty text is not a missing one.
     pd.testing.assert_frame_equal(again, cells, check_dtype=False, check_exact=True)
     assert again["reading"].tolist() == ["", "", "", ""]
     write_frame(again, tmp_path / "again.csv")
@@ -121,7 +121,7 @@ def test_other_slashes_stay(text: str) -> None:
         (b"\xff\xfe\x00", "cannot read"),
     ],
 )
-def test_a_file_that_is_no_table_of_cells(tmp_path: Path, content: str | bytes | None, words: str) -> None:
+def test_a_file_that_is_not_a_table_of_cells(tmp_path: Path, content: str | bytes | None, words: str) -> None:
     path = tmp_path / "ci" / "toy" / "one" / "cells.csv"
     path.parent.mkdir(parents=True)
     if content is not None:

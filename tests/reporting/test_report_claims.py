@@ -146,13 +146,13 @@ def test_holms_correction_is_over_all_tested_claims(toy: Any) -> None:
     assert [one.verdict for one in corrected] == ["undecided", "does not hold", "undecided", "holds"]
     assert "by itself it holds, but not after Holm's correction for 4 claims" in corrected[0].text
     assert corrected[1:] == outcomes[1:]
-    # What was not tested, or could not be decided by any figures, does not count.
+    # Untested and undecidable claims do not count.
     untested = replace(one, p=None, finding=None, verdict="incomplete")
     undecidable = replace(one, p=0.5, verdict="too few data sets")
     assert correct_by_holm([outcomes[0], untested, undecidable])[0].verdict == "holds"
 
 
-def test_of_several_columns_the_weakest_decides(toy: Any) -> None:
+def test_the_weakest_of_several_columns_decides(toy: Any) -> None:
     lines = [*cells_of("ELM", 0.8), *cells_of("K-ELM", 0.5), *cells_of("OS-ELM", 0.79, 0.81, 0.77, 0.82)]
     result = claimed(toy, lines, than=["K-ELM", "OS-ELM"])
     assert (result.verdict, result.about) == ("undecided", "OS-ELM")
@@ -188,7 +188,7 @@ def test_a_mean_over_some_of_the_folds_decides_nothing(toy: Any, model: str) -> 
     lines = cells_of(model, 0.9)
     failed = [*lines[:3], cell(model, run=1, fold=1, status="timeout", reason="> 5 s")]
     assert claimed(toy, [*failed, *other]).remark == "cells are missing"
-    # Nor does one whose other folds have not been run yet.
+    # A mean whose other folds have not been run yet decides nothing either.
     assert claimed(toy, [*lines[:3], *other]).remark == "cells are missing"
 
 
@@ -338,7 +338,7 @@ def test_a_claim_is_not_held_against_other_rows(toy: Any) -> None:
     assert most.n == 5
 
 
-def test_what_stands_in_for_the_papers_data_decides_nothing(toy: Any) -> None:
+def test_a_stand_in_for_the_papers_data_decides_nothing(toy: Any) -> None:
     profiles = {"ci": {"stand-ins": ["wdbc"]}}
     resolved = toy(profile="ci", datasets=["heart"], profiles=profiles, claims=[CLAIM | {"dataset": "most"}])
     lines = [*cells_of("ELM", 0.8), *cells_of("K-ELM", 0.5)]

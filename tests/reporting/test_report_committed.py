@@ -1,4 +1,4 @@
-"""The rule of the verdicts on the committed results: worked out a second time, and what it tells of our own runs."""
+"""The rule of the verdicts on the committed results: computed a second time, and applied to our own runs."""
 
 from __future__ import annotations
 

@@ -235,20 +235,6 @@ def test_the_pattern_test_keeps_its_level_and_knows_our_own_runs() -> None:
     assert power == runs == 20
 
 
-def test_runs_that_are_missing_and_their_minutes() -> None:
-    results = committed("kos-elm/table6", "fast")
-    missing = results.missing_runs
-    assert len(missing) == (results.figures["verdict"] == "too few runs").sum() == 9
-    assert set(missing["more_runs"]) == {2}
-    one = missing.iloc[0]
-    cells = results.cells[
-        (results.cells["dataset"] == one["dataset"]) & (results.cells["model"] == one["model"])
-        & (results.cells["reading"] == "")
-    ]  # fmt: skip
-    seconds = cells[["fit_seconds", "search_seconds", "predict_seconds"]].sum().sum()
-    assert one["minutes"] == pytest.approx(2 * seconds / 60)
-
-
 def test_a_search_that_all_folds_share_is_counted_once() -> None:
     entry = {"dataset": "wdbc", "model": "ELM", "select": "oracle", "reading": ""}
     cell = entry | {"fit_seconds": 1.0, "predict_seconds": 0.5, "search_seconds": 57.0}

@@ -28,13 +28,13 @@ def test_it_is_the_oracle_minus_nested_on_the_same_folds(toy: Toy) -> None:
     (line,) = optimism(frame(resolved, lines), resolved).to_dict("records")
     assert [line[name] for name in ("dataset", "model", "metric", "reading", "n")] == ["wdbc", "ELM", "mcc", "", 2]
     assert [line["oracle"], line["nested"], line["optimism"]] == pytest.approx([0.85, 0.675, 0.175])
-    # Of the differences 0.05 and 0.3, not of the means.
+    # The deviation of the differences 0.05 and 0.3, not of the means.
     assert line["std"] == pytest.approx(0.25 / 2**0.5)
     half = t.ppf(0.975, 1) * 0.25 / 2**0.5 * np.sqrt(1 / 2 + 1)
     assert (line["low"], line["high"]) == pytest.approx((0.175 - half, 0.175 + half))
 
 
-def test_of_an_error_the_sign_is_turned(toy: Toy) -> None:
+def test_an_error_has_the_opposite_sign(toy: Toy) -> None:
     resolved = toy(datasets=["calhousing"], protocol={"metrics": ["nrmse"]})
     lines = [cell(dataset="calhousing", select=s, nrmse=v) for s, v in [("oracle", 0.4), ("nested", 0.5)]]
     (line,) = optimism(frame(resolved, lines), resolved).to_dict("records")
@@ -50,7 +50,7 @@ def test_of_an_error_the_sign_is_turned(toy: Toy) -> None:
         {"mcc": float("nan")},
     ],
 )
-def test_an_entry_of_which_a_fold_is_missing_has_none(toy: Toy, change: dict[str, Any]) -> None:
+def test_an_entry_without_a_fold_has_no_optimism(toy: Toy, change: dict[str, Any]) -> None:
     resolved = toy(**BOTH)
     lines = [*both("ELM", [0.9, 0.8], [0.8, 0.7]), *both("K-ELM", [0.9, 0.8], [0.8, 0.7])]
     lines[0] |= change

@@ -116,14 +116,6 @@ def test_a_figure_of_several_tables_counts_once() -> None:
     assert sum(answer(*names).figures.values()) == len(set(entries))
 
 
-def test_a_figure_has_one_verdict_in_all_tables() -> None:
-    columns = ["dataset", "model", "metric", "published", "mean", "runs"]
-    both = [one.figures.dropna(subset=["mean"]) for one in load("fast/rkelm/table5", "fast/rkelm/table12")]
-    merged = both[0].merge(both[1], on=columns)
-    assert "shuttle" in set(merged["dataset"])
-    assert (merged["verdict_x"] == merged["verdict_y"]).all()
-
-
 def test_an_equal_number_under_another_criterion_is_another_figure() -> None:
     alone = [sum(answer(f"paper/eem/table{number}").figures.values()) for number in (9, 10)]
     assert sum(answer("paper/eem/table9", "paper/eem/table10").figures.values()) == sum(alone)

@@ -1,4 +1,4 @@
-"""The page of readings: the same cells under each value, and which value brings the published figure back."""
+"""The page of readings: the same cells under each value, and the value that is nearest to the published figure."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_a_fit_holds_for_every_figure_that_rounds_to_the_print(
     assert compared(lines, "WDBC,ELM,mcc,0.9,,\n")[0].fits == ""
 
 
-def test_what_a_reading_does_not_move_is_left_out(compared: Callable[..., list[ReadingComparison]]) -> None:
+def test_figures_that_a_reading_does_not_move_are_left_out(compared: Callable[..., list[ReadingComparison]]) -> None:
     same = folds("K-ELM", 0.8, 0.8)
     lines = [*same, *(line | {"reading": "order=stored"} for line in same)]
     assert compared(lines, "WDBC,K-ELM,mcc,0.9,,\n") == []
@@ -135,7 +135,7 @@ def test_the_nearer_value_is_found_on_cells_that_both_ended_ok(
 
 def test_a_reading_that_was_not_run_has_nothing_to_compare(compared: Callable[..., list[ReadingComparison]]) -> None:
     assert compared(folds("ELM", 0.7, 0.7)) == []
-    # Nor is one value enough where the default was not run.
+    # One value is not enough if the default was not run.
     assert compared(stored(0.7, 0.7)) == []
 
 
@@ -146,7 +146,7 @@ def test_correlations_are_compared_and_absent_data_are_not(compared: Callable[..
     lines = [cell(**{"spearman@h=1": 0.5, "spearman@h=10": 0.9})]
     lines += [cell(dataset="heart", status="unavailable", reason="no file")]
     lines += [line | {"reading": "order=stored", "spearman@h=1": 0.6} for line in lines]
-    # Of h = 5 there is nothing to compare: this profile leaves it out.
+    # This profile leaves h = 5 out.
     figures = [("WDBC", 1), ("WDBC", 5), ("WDBC", 10), ("heart", 1)]
     (result,) = compared(lines, "".join(f"{name},ELM,spearman@h={h},0.9,,\n" for name, h in figures), **changes)
     assert result.means == {"shuffled": "0.500", "stored": "0.600"}

@@ -1,4 +1,4 @@
-"""The files of a table: where they are, what they can be traced to, and that none is ever half-written."""
+"""The files of a table: their content, their origin, and no file is ever half-written."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def resolved(toy: Callable[..., Resolved]) -> Resolved:
     return toy("WDBC,ELM,mcc,0.9,,\n", layout="precision-recall")
 
 
-def test_the_optimism_is_written_where_both_selections_were_run(toy: Callable[..., Resolved], tmp_path: Path) -> None:
+def test_the_optimism_is_written_if_both_selections_were_run(toy: Callable[..., Resolved], tmp_path: Path) -> None:
     store = Store(tmp_path)
     rows = []
     for select, mcc in (("oracle", 0.9), ("nested", 0.7)):
@@ -182,7 +182,7 @@ def test_commands_of_results_without_a_record(tmp_path: Path, content: str | Non
         (("Zen", 1), "1 with openblas Haswell, 1 thread; 1 with openblas Zen, 1 thread"),
     ],
 )
-def test_a_table_says_where_it_mixes_arithmetic(
+def test_a_table_says_if_it_mixes_linear_algebra(
     toy: Callable[..., Resolved], tmp_path: Path, second: tuple[str, int], says: str | None
 ) -> None:
     store, rows = Store(tmp_path), []
@@ -278,7 +278,7 @@ def test_cells_that_somebody_has_changed_are_a_table_or_one_error(
         ("fold", "1", "line 3: duplicate cell"),
     ],
 )
-def test_what_is_wrong_with_cells(resolved: Resolved, tmp_path: Path, column: str, value: str, says: str) -> None:
+def test_an_error_names_the_damage(resolved: Resolved, tmp_path: Path, column: str, value: str, says: str) -> None:
     store = Store(tmp_path)
     fill(store)
     path = write_results(resolved, store, tmp_path).folder / "cells.csv"

@@ -123,7 +123,7 @@ def test_measured_and_printed_figures_are_compared_apart(toy: Callable[..., Reso
     lines = [cell(m, fold=f, mcc=v) for m, v in (("ELM", 0.7), ("K-ELM", 0.8)) for f in (0, 1)]
     lines += [cell(m, fold=f, dataset="calhousing", nrmse=v) for m, v in (("ELM", 0.5), ("K-ELM", 0.4)) for f in (0, 1)]
     measured, published = compare_models(summarise(MeasuredCells(frame(resolved, lines), resolved)), resolved)
-    # Of an error the smaller is the better one.
+    # The smaller error is the better one.
     assert (measured.source, measured.ranks) == ("measured", {"K-ELM": 1.0, "ELM": 2.0})
     assert (published.source, published.ranks) == ("published", {"ELM": 1.0, "K-ELM": 2.0})
     assert (measured.record()["friedman"], measured.record()["p"]) == (None, None)

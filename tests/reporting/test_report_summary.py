@@ -1,4 +1,4 @@
-"""summary.csv: what is averaged, over what the deviation is taken, and where a figure agrees with the published one."""
+"""summary.csv: the averages, the deviations, and the verdicts on the published figures."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def runs(model: str, *mcc: float, **values: Any) -> list[dict[str, Any]]:
     ("printed", "verdict"),
     [("0.91", "reproduced"), ("0.947", "reproduced"), ("0.953", "close"), ("0.83", "close"), ("0.78", "differs")],
 )
-def test_the_verdict_and_what_it_goes_by(toy: Toy, printed: str, verdict: str) -> None:
+def test_the_verdict_and_its_interval(toy: Toy, printed: str, verdict: str) -> None:
     line = entry(toy(f"WDBC,ELM,mcc,{printed},0.3,\n"), runs("ELM", 0.89, 0.9, 0.91))
     # t(.975, 2) = 4.302653, and half of the last printed digit.
     half = 4.302653 * 0.01 * (4 / 3) ** 0.5 + (0.005 if len(printed) == 4 else 0.0005)
@@ -73,7 +73,7 @@ def test_a_published_mean_of_many_draws_has_a_narrower_interval(toy: Toy) -> Non
     assert entry(resolved, runs("ELM", 0.89, 0.9, 0.91))["high"] == pytest.approx(0.9 + half, rel=1e-6)
 
 
-def test_how_many_runs_would_tell_the_models_apart(toy: Toy) -> None:
+def test_the_runs_that_would_tell_the_models_apart(toy: Toy) -> None:
     figures = "WDBC,ELM,mcc,0.9000,,\nWDBC,K-ELM,mcc,0.9500,,\nWDBC,OS-ELM,mcc,,,\n"
     line = entry(toy(figures), runs("ELM", 0.89, 0.9, 0.91))
     # 2 t s sqrt(1 + 1/R) + 0.0001 is 0.053 after six runs, 0.051 after seven and 0.0502 after eight.
@@ -165,7 +165,7 @@ def test_times_and_sizes_are_not_judged(toy: Toy, metric: str) -> None:
 
 
 @pytest.mark.parametrize("status", ["timeout", "out-of-memory", "diverged", "failed", "unavailable"])
-def test_an_entry_of_which_all_cells_ended_alike_says_how(toy: Toy, status: str) -> None:
+def test_an_entry_has_the_ending_that_all_its_cells_share(toy: Toy, status: str) -> None:
     resolved = toy("WDBC,ELM,mcc,0.9,,\n")
     line = entry(resolved, [cell(fold=0, status=status), cell(fold=1, status=status)])
     assert (line["verdict"], line["ended"]) == ("no data", status)

@@ -107,7 +107,7 @@ def test_default_readings_and_the_own_selection_stand_first(toy: Toy) -> None:
         ("dcs-kde", "nested: hyperparameters of the largest D_CS of the two classes' projected training rows, by kern"),
     ],
 )
-def test_a_heading_says_what_hyperparameters_were_chosen_by(toy: Toy, criterion: str, says: str) -> None:
+def test_a_heading_names_the_criterion_of_the_choice(toy: Toy, criterion: str, says: str) -> None:
     lines = [*folds("ELM", 0.9, 0.9), *folds("ELM", 0.9, 0.9, select="oracle")]
     nested, oracle = table_of(toy(protocol={"criterion": criterion}), lines).sections
     assert nested.heading.startswith(says)
@@ -165,11 +165,11 @@ def test_a_fit_that_ran_over_shows_where_its_time_would_stand(toy: Toy, ending: 
     table = table_of(resolved, lines)
     result = row(table.sections[0], "OS-ELM")
     assert (result["fit"], result["published_fit"], result["value"]) == (shown, "> 600 s", "")
-    # What the cell says already is not said again.
+    # A note does not repeat the content of the cell.
     assert [note for note in notes_of(table) if "over 600 s" in note] == []
 
 
-def test_a_column_in_which_nothing_stands_is_left_out(toy: Toy) -> None:
+def test_an_empty_column_is_left_out(toy: Toy) -> None:
     resolved = toy("WDBC,ELM,mcc,0.93,,\n")
     lines = [*folds("ELM", 0.9, 0.9), *folds("ELM", 0.9, 0.9, reading="order=stored")]
     table = table_of(resolved, lines)
@@ -226,7 +226,7 @@ def test_data_sets_that_lack_for_the_same_reason_share_a_note(toy: Toy) -> None:
     assert alone == f"sonar unavailable: {reasons['sonar']}"
 
 
-def test_a_table_of_which_no_cell_has_ended_says_so(toy: Toy) -> None:
+def test_a_table_without_ended_cells_says_so(toy: Toy) -> None:
     table = table_of(toy(), [])
     assert table.subtitle.endswith("Profile paper: no cell has ended yet.")
     assert table.sections == ()

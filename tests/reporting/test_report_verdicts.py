@@ -70,7 +70,7 @@ def test_an_interval_as_wide_as_the_models_lie_apart_is_consistent_at_best() -> 
         assert judge(DRAWS, Printed(0.5, 0.005, apart=apart)).verdict == "differs"
 
 
-def test_how_many_runs_would_tell() -> None:
+def test_the_runs_that_would_tell() -> None:
     printed = Printed(0.9, 0.0005, apart=0.06)
     result = judge(DRAWS, printed)
     assert result.verdict == "consistent"
