@@ -1,6 +1,6 @@
 """One outer fold of a data set: its rows in their order, scaled."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Self
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from elmbench.protocol.content import OPTIONAL, UNSAID, named
 from elmbench.protocol.encoding import prepared_inputs
-from elmbench.protocol.scaling import scale_columns, scale_targets
+from elmbench.protocol.scaling import scale_columns, scale_targets, unscaled_targets
 from elmbench.protocol.splits import Indices, cut_to, outer_parts, presented, subsample
 from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.protocol import Scale, Split
@@ -135,6 +135,8 @@ class FoldData:
         A number for each training row, the same for rows of one group.
     weights : ndarray of shape (n_train,) or None
         The weights of the training rows in a fit.
+    in_units : callable
+        Returns targets or predictions, of shape (n,), in the units of the metrics.
     """
 
     X_train: Any
@@ -146,6 +148,7 @@ class FoldData:
     nominal: tuple[int, ...] = ()
     groups: NDArray[np.int64] | None = None
     weights: NDArray[np.float64] | None = None
+    in_units: Callable[[NDArray[Any]], NDArray[Any]] = lambda values: values
 
 
 def labels_of(data: "Dataset") -> list[int] | None:
@@ -213,7 +216,11 @@ def fold_data(outer_fold: OuterFold, data_dir: str | None) -> FoldData:
     raw = data.X[train] if data.is_raw else None
     by_row: tuple[Any, Any] = data.groups, data.weights
     groups, weights = (None if column is None else column[train] for column in by_row)
-    return FoldData(X[train], y[train], X[test], y[test], labels_of(data), raw, data.nominal, groups, weights)
+    fold = FoldData(X[train], y[train], X[test], y[test], labels_of(data), raw, data.nominal, groups, weights)
+    scale = outer_fold.protocol.targets
+    if scale is None or scale.metrics == "scaled" or data.classes is not None:
+        return fold
+    return replace(fold, in_units=lambda values: unscaled_targets(values, data.y, train, scale))
 
 
 def fold_rows(outer_fold: OuterFold, data_dir: str | None) -> tuple[Indices, Indices]:

@@ -11,7 +11,6 @@ import pandas as pd
 from elmbench.errors import ElmbenchError
 from elmbench.numerics.arrays import Array
 from elmbench.protocol.folds import fold_rows, load_rows
-from elmbench.protocol.scaling import unscaled_targets
 from elmbench.protocol.stored import StoredPredictions
 from elmbench.reporting.cells import stored_in
 from elmbench.running.store import Store
@@ -50,15 +49,13 @@ def _parts(planned: Iterable[Cell], store: Store, resolved: Resolved) -> Iterato
             continue
         if data.checksum != work.outer_fold.dataset.checksum:
             continue
-        train, test = fold_rows(work.outer_fold, None)
+        _, test = fold_rows(work.outer_fold, None)
         where: dict[str, Any] = {"dataset": cell.dataset, "row": test if data.rows is None else data.rows[test]}
         where |= {"run": cell.run, "fold": cell.fold, "model": cell.model}
         if data.classes is not None:
             yield pd.DataFrame(where | _of_classes(stored, data.classes))
         else:
-            scale = work.outer_fold.protocol.targets
-            predicted = stored.predicted if scale is None else unscaled_targets(stored.predicted, data.y, train, scale)
-            yield pd.DataFrame(where | {"true": data.y[test], "predicted": predicted})
+            yield pd.DataFrame(where | {"true": data.y[test], "predicted": stored.predicted})
 
 
 def _of_classes(stored: StoredPredictions, classes: tuple[str, ...]) -> dict[str, Any]:

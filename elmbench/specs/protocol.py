@@ -60,10 +60,13 @@ class Scale(Spec):
     range: tuple[float, float] = (0.0, 1.0)
     #: Rows that the factors are taken from: all of them (as the papers did) or the training part.
     fit_on: Literal["all", "train"] = "all"
+    #: Units of metrics, for targets: the scaled ones (as the papers did) or those of the file.
+    metrics: Literal["scaled", "original"] = "scaled"
 
     def content(self) -> dict[str, Any]:
         """Return the content of the scaling in the key of a stored result."""
         own: dict[str, Any] = {"range": list(self.range)} if self.kind == "range" else {"kind": self.kind}
+        own |= {"metrics": self.metrics} if self.metrics != "scaled" else {}
         return own | {"fit-on": self.fit_on}
 
     @classmethod
@@ -200,7 +203,7 @@ class Protocol(Spec):
     scale: Scale | None
     #: Data sets whose inputs are scaled otherwise: sparse rows cannot be centred.
     scale_except: dict[str, Scale | None] = Field(default_factory=dict)
-    #: Scaling of the targets of a regression; metrics are then in these units.
+    #: Scaling of the targets of a regression.
     targets: Scale | None = None
     #: Data sets whose targets stay as they are.
     raw_targets: tuple[str, ...] = ()

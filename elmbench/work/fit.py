@@ -100,7 +100,8 @@ class Fit(FoldWork):
             "n_train": len(data.y_train),
             "n_test": len(data.y_test),
         }
-        predictions = stored_predictions(classifier, data.X_test, data.y_test, predicted, data.labels)
+        true, predicted = data.in_units(data.y_test), data.in_units(predicted)
+        predictions = stored_predictions(classifier, data.X_test, true, predicted, data.labels)
         if predictions is None:
             return result | NOT_FINITE
         return result | {"predictions": predictions} | self.more(classifier, data)

@@ -45,8 +45,8 @@ class Importance(Fit):
 
         def score(_: Any, rows: NDArray[np.intp], y: NDArray[Any]) -> float:
             X = np.take_along_axis(data.X_test, rows[:, sources], axis=0)
-            scores = FoldScores(metric, y, data.labels, 1)
-            scores.add(0, outputs_for(metric, estimator, X, data.labels))
+            scores = FoldScores(metric, data.in_units(y), data.labels, 1)
+            scores.add(0, data.in_units(outputs_for(metric, estimator, X, data.labels)))
             scores.finish()
             return float(scores.scores[0])
 

@@ -157,7 +157,7 @@ def _protocol(asked: Comparison, specs: Sequence[DatasetSpec]) -> dict[str, Any]
     return {
         "scale": by_column,
         "scale-except": {spec.name: {"kind": "max-abs", "fit-on": "train"} for spec in specs if spec.sparse},
-        "targets": by_column,
+        "targets": by_column | {"metrics": "original"},
         "outer": _outer(asked, specs, kind) | {"runs": asked.runs},
         "inner": {"kind": kind, "folds": INNER_FOLDS},
         "select": "nested",

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_diabetes, load_iris
 from sklearn.linear_model import RidgeClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -52,6 +52,20 @@ def test_estimators_beside_names() -> None:
     for wrong in (SVC, 3, StandardScaler()):
         with pytest.raises(ElmbenchError, match="neither the name of a model nor an estimator"):
             elmbench.compare(X, y, [wrong])
+
+
+def test_errors_are_in_the_units_of_the_target() -> None:
+    X, y = load_diabetes(return_X_y=True)
+    results = elmbench.compare(X, y, ["ridge"], metric=["mae", "nrmse"], grids={"ridge": {"C": [1.0]}}, folds=3)
+    predictions = pd.read_csv(results.folder / "predictions.csv")
+    assert set(predictions["true"]) == set(y)
+    off = (predictions["predicted"] - predictions["true"]).abs()
+    means = off.groupby([predictions["model"], predictions["fold"]]).mean()
+    cells = results.cells.set_index(["model", "fold"])
+    np.testing.assert_allclose(cells["mae"].astype(float), means.loc[cells.index], rtol=1e-9)
+    # The deviation of the target is 77.
+    assert 40 < means["ridge"].mean() < 50
+    assert 0.6 < cells.loc["ridge", "nrmse"].astype(float).mean() < 0.8
 
 
 def test_no_frame_is_written_over_another() -> None:
