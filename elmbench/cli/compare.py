@@ -26,6 +26,7 @@ def compare(
     ] = None,
     grid: Annotated[list[str] | None, typer.Option(help="Grid of a model: 'k-elm: {C: [1, 10]}'.")] = None,
     task: Annotated[str | None, typer.Option(help="classification or regression; else by the target.")] = None,
+    positive: Annotated[str, typer.Option(help="Class that precision and F1 are of; else the last.")] = "",
     metric: Annotated[
         list[str] | None,
         typer.Option(help="Metrics or scorers; the first chooses and ranks."),
@@ -104,6 +105,7 @@ def compare(
                 test=test,
                 fold=fold,
                 weights=weights,
+                positive=positive,
             )
             for location in data
         )

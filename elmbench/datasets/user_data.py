@@ -64,6 +64,8 @@ class UserData:
         Path of a file of held-out rows.
     fold, weights : str or None
         Names of columns, see `DatasetSpec`.
+    positive : str
+        The label, of two, that metrics such as precision are of; the last one if empty.
     """
 
     location: str
@@ -82,6 +84,7 @@ class UserData:
     test: str = ""
     fold: str | None = None
     weights: str | None = None
+    positive: str = ""
 
 
 def describe(asked: UserData) -> DatasetSpec:
@@ -118,9 +121,11 @@ def describe(asked: UserData) -> DatasetSpec:
     labels = sorted(counts, key=category_order)
     if task == "classification":
         _check_labels(table, labels, title)
+    positive = _positive(asked, labels, title)
     column = f"the column {table.target_name!r}" if table.target_name else "the file's own target"
     kind = f"classification, {len(labels)} classes" if labels else "regression"
     detected = [f"{kind} of {column} ({'as given' if asked.task else 'detected by its values'})"]
+    detected += [f"the positive class is {label}" for label in positive]
     if table.nominal:
         words = _few([table.names[position] for position in sorted(table.nominal)])
         settings.append(f"words, encoded on each training part: {words}")
@@ -138,7 +143,7 @@ def describe(asked: UserData) -> DatasetSpec:
         name=name_of(asked.location),
         title=title,
         task=task,
-        positive=(labels[-1],) if len(labels) == 2 else (),
+        positive=positive,
         shape=Shape(instances=n, features=d, classes={label: counts[label] for label in labels} or None, split=split),
         sparse=sp.issparse(table.X) and n * d > DENSE_VALUES,
         by_fold=bool(table.nominal) or (missing and asked.impute),
@@ -201,6 +206,15 @@ def _task_of(table: Table) -> Task:
     n_labels = len(set(label_words(table.target)))
     whole = bool((values == np.round(values)).all())
     return "classification" if whole and n_labels <= min(MOST_CLASSES, len(values) // 3) else "regression"
+
+
+def _positive(asked: UserData, labels: list[str], title: str) -> tuple[str, ...]:
+    """Return the positive one of two labels; none for more labels or a regression."""
+    if asked.positive and (len(labels) != 2 or asked.positive not in labels):
+        problem = f"{title}: {asked.positive!r} is named as the positive class of {len(labels) or 'no'} classes"
+        expected = f"{labels[0]} or {labels[1]}" if len(labels) == 2 else "a target with two classes"
+        raise ElmbenchError(problem, expected=expected, next_step="correct --positive or leave it out")
+    return (asked.positive or labels[-1],) if len(labels) == 2 else ()
 
 
 def _check_labels(table: Table, labels: list[str], title: str) -> None:

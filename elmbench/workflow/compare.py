@@ -38,6 +38,7 @@ def compare(
     *,
     name: str = "data",
     task: Task | None = None,
+    positive: Any = None,
     metric: str | Sequence[str] = (),
     grids: Mapping[str, Mapping[str, Any]] | None = None,
     folds: int = 5,
@@ -72,6 +73,8 @@ def compare(
         Name of the data.
     task : {"classification", "regression"}, optional
         Found by the values of `y` where it is not given.
+    positive : label, optional
+        Of two classes, the one that metrics such as precision are of; the last one by default.
     metric : str or sequence of str
         A name of `elmbench list metrics` or of a scikit-learn scorer, or several: the first chooses hyperparameters and
         ranks the models, accuracy or the NRMSE by default.
@@ -143,6 +146,7 @@ def compare(
         test=held_out,
         fold=named["_fold"],
         weights=named["_weights"],
+        positive="" if positive is None else str(positive),
     )
     asked = Comparison(
         (rows,), tuple(names), dict(grids or {}), metrics, folds, runs, limit, f"{short_slug(name)}-{digest[:8]}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -66,6 +67,24 @@ def test_errors_are_in_the_units_of_the_target() -> None:
     # The deviation of the target is 77.
     assert 40 < means["ridge"].mean() < 50
     assert 0.6 < cells.loc["ridge", "nrmse"].astype(float).mean() < 0.8
+
+
+def test_a_positive_class_is_named() -> None:
+    X, y = load_iris(return_X_y=True)
+    words = np.where(y == 2, "rare", "usual")
+    options: dict[str, Any] = {"metric": ["recall", "average_precision"], "grids": {"ridge": {"C": [1.0]}}, "folds": 3}
+    found = {name: elmbench.compare(X, words, ["ridge"], positive=name, **options) for name in (None, "rare")}
+    for name, results in found.items():
+        label = name or "usual"
+        assert f"the positive class is {label}" in results.text
+        lines = pd.read_csv(results.folder / "predictions.csv").query("model == 'ridge'")
+        lines["right"] = lines["predicted"] == label
+        recall = results.cells.query("model == 'ridge'").set_index("fold")["recall"].astype(float)
+        np.testing.assert_allclose(recall, lines[lines["true"] == label].groupby("fold")["right"].mean())
+    with pytest.raises(ElmbenchError, match="'frequent' is named as the positive class of 2 classes"):
+        elmbench.compare(X, words, ["ridge"], positive="frequent")
+    with pytest.raises(ElmbenchError, match="of 3 classes"):
+        elmbench.compare(X, y, ["ridge"], positive=1)
 
 
 def test_no_frame_is_written_over_another() -> None:
