@@ -7,7 +7,10 @@ import statistics
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field
+from functools import cache
 from typing import Any
+
+import numpy as np
 
 LONG_ROUND = 30.0
 """Seconds of a round, both sides together, from which a row is measured twice instead of five times."""
@@ -45,6 +48,13 @@ def timed(work: Callable[[], Any]) -> tuple[Seconds, Any]:
     wall, cpu = time.perf_counter(), cpu_seconds()
     result = work()
     return Seconds(cpu_seconds() - cpu, time.perf_counter() - wall), result
+
+
+@cache
+def dgemm_rate() -> float:
+    """Return the floating-point operations a second of the product of two matrices of 2,000 rows, the best of five."""
+    A, B = (np.random.default_rng(i).random((2000, 2000)) for i in (0, 1))
+    return 2 * 2000**3 / min(timed(lambda: A @ B)[0].cpu for _ in range(5))
 
 
 def median_seconds(rounds: list[Seconds]) -> Seconds:
@@ -107,6 +117,8 @@ class Result:
         Whether both sides chose the same candidate.
     difference : float or None
         Largest difference between the scores of the two sides.
+    share : float or None
+        Time that the work takes at least on this machine, as a share of the time of elmbench.
     points : dict
         Of a scaling: `x`, `ours`, `theirs` (seconds), `slope`, `slope_against`, `axis`.
     skipped : str
@@ -122,6 +134,7 @@ class Result:
     subset: str = ""
     same_choice: bool | None = None
     difference: float | None = None
+    share: float | None = None
     note: str = ""
     points: dict[str, Any] = field(default_factory=dict)
     skipped: str = ""
@@ -154,10 +167,15 @@ class Result:
         return record | {"extrapolated": bool(self.subset)}
 
 
-def measured(rounds: Measurement, **facts: Any) -> Result:
-    """Return the result of a measurement; `facts` are the other attributes of `Result`."""
-    theirs = median_seconds(rounds.theirs) * rounds.scale
-    return Result(ratios=rounds.ratios, ours=median_seconds(rounds.ours), theirs=theirs, **facts)
+def measured(rounds: Measurement, *, operations: float | None = None, **facts: Any) -> Result:
+    """Return the result of a measurement; `facts` are the other attributes of `Result`.
+
+    Its share of the bound is that of `operations` at the rate of dgemm.
+    """
+    ours, theirs = median_seconds(rounds.ours), median_seconds(rounds.theirs) * rounds.scale
+    if operations is not None:
+        facts["share"] = operations / dgemm_rate() / ours.cpu
+    return Result(ratios=rounds.ratios, ours=ours, theirs=theirs, **facts)
 
 
 @dataclass(frozen=True)
