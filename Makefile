@@ -31,14 +31,17 @@ results: $(VENV)/.runtime ## Make the committed results again; ELMBENCH_DATA_DIR
 	$(COMMITTED) run table4 -d wdbc --select nested --reading c-grid=all-powers --jobs $(JOBS)
 	for reading in os-start=ridge ald-threshold=as-printed carry-over=folds order=stored scaling=train; do \
 	  $(COMMITTED) run table4 -d wdbc --reading $$reading --jobs $(JOBS) || exit 1; done
-	$(COMMITTED) run table4 -d sylva -m fb-kos-elm --reading carry-over=folds --jobs $(JOBS)
-	$(COMMITTED) run table6 -m os-elm --reading os-start=ridge --jobs $(JOBS)
-	$(COMMITTED) run table6 -m ald-kos-elm --reading ald-threshold=as-printed --jobs $(JOBS)
-	$(COMMITTED) run table6 -d calhousing -m os-elm -m fb-kos-elm -m ald-kos-elm --reading order=stored --jobs $(JOBS)
-	$(COMMITTED) run table6 -d mackey-glass --reading mg-noise=0 --jobs $(JOBS)
-	for noise in 1e-4 2e-4; do \
-	  $(COMMITTED) run table6 -d mackey-glass -m elm -m os-elm -m fb-kos-elm -m ald-kos-elm \
+	$(COMMITTED) run kos-elm/table4 kos-elm/text-speed -d sylva --runs 3 --jobs $(JOBS)
+	$(COMMITTED) run table4 -d sylva -m fb-kos-elm --runs 3 --reading carry-over=folds --jobs $(JOBS)
+	$(COMMITTED) run kos-elm/table6 kos-elm/text-budget --runs 3 --jobs $(JOBS)
+	$(COMMITTED) run table6 -m os-elm --runs 3 --reading os-start=ridge --jobs $(JOBS)
+	$(COMMITTED) run table6 -m ald-kos-elm --runs 3 --reading ald-threshold=as-printed --jobs $(JOBS)
+	$(COMMITTED) run table6 -d calhousing -m os-elm -m fb-kos-elm -m ald-kos-elm --runs 3 --reading order=stored \
+	  --jobs $(JOBS)
+	for noise in 0 1e-4 2e-4; do \
+	  $(COMMITTED) run table6 -d mackey-glass -m elm -m os-elm -m fb-kos-elm -m ald-kos-elm --runs 3 \
 	    --reading mg-noise=$$noise --jobs $(JOBS) || exit 1; done
+	$(COMMITTED) run table6 -d mackey-glass --reading mg-noise=0 --jobs $(JOBS)
 	$(COMMITTED) report
 
 results-eem: $(VENV)/.runtime ## The same for the EEM paper, of as many of its data sets as the folder holds.

@@ -21,7 +21,7 @@ from elmbench.datasets.targets import check_numeric, check_shape, code_target, w
 from elmbench.datasets.user_table import sorted_by, take_row_columns, with_numbered_categories
 from elmbench.errors import DataUnavailableError, ElmbenchError
 from elmbench.specs.datasets import DatasetSpec, load_dataset_specs
-from elmbench.specs.datasets.fingerprint import OTHER_DATA
+from elmbench.specs.datasets.fingerprint import OTHER_DATA, TRAINING_ONLY
 
 
 def load_dataset(
@@ -175,7 +175,7 @@ def _as_public(table: Table, spec: DatasetSpec, source: Source) -> Table:
     part = spec.training_part
     if part is not None and table.n_train is None and table.X.shape[0] == part.instances:
         check_shape(table, part, "the training part of the public file")
-        note = f"only the training part is here: {part.instances} of {spec.shape.instances} rows"
+        note = f"{TRAINING_ONLY}: {part.instances} of {spec.shape.instances} rows"
         return prepare(table.remarked(note), spec.prepare)
     if source.already_prepared:
         check_shape(table, spec.prepared or spec.shape, "the prepared public file")

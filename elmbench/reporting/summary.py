@@ -24,7 +24,7 @@ from elmbench.reporting.verdicts import (
     judge,
     run_means,
 )
-from elmbench.specs.datasets.fingerprint import OTHER_DATA
+from elmbench.specs.datasets.fingerprint import OTHER_DATA, TRAINING_ONLY
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.protocol import SIZED
@@ -184,8 +184,9 @@ def _compared(
 
 
 def is_other_data(columns: Mapping[str, NDArray[Any]]) -> bool:
-    """Return True if the rows are known to differ from those of the public file."""
-    return any(isinstance(text, str) and OTHER_DATA in text for text in columns.get(REMARKS, ()))
+    """Return True if the rows are known to be others, or fewer, than those of the public file."""
+    remarks = {text for text in columns.get(REMARKS, ()) if isinstance(text, str)}
+    return any(words in text for text in remarks for words in (OTHER_DATA, TRAINING_ONLY))
 
 
 def printed_of(dataset: str, paper: PublishedValue, layout: Layout, resolved: Resolved) -> Printed:

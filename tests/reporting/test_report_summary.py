@@ -14,7 +14,7 @@ from made_cells import HEADER, cell, entry, folds, frame, notes_of, table_of
 from elmbench.reporting.cells import REMARKS
 from elmbench.reporting.summary import MeasuredCells, summarise
 from elmbench.specs.catalogue import load_catalogue
-from elmbench.specs.datasets.fingerprint import OTHER_DATA
+from elmbench.specs.datasets.fingerprint import OTHER_DATA, TRAINING_ONLY
 from elmbench.specs.profiles import Resolved, resolve
 from elmbench.specs.published import read_published
 
@@ -138,6 +138,7 @@ def test_other_rows_than_the_papers_are_not_compared(toy: Toy) -> None:
     assert "wdbc not comparable: it prints 900 rows" in notes_of(table_of(resolved, result))
     for remark, verdict in {
         f"wdbc.csv {OTHER_DATA} that of scikit-learn: 12 values": "not comparable",
+        f"{TRAINING_ONLY}: 400 of 569 rows": "not comparable",
         "wdbc.csv: only the counts were compared": "reproduced",
     }.items():
         remarked = frame(toy(figures), result).assign(**{REMARKS: remark})

@@ -8,6 +8,8 @@ from elmbench.specs.datasets.steps import SpecPart
 
 #: Words of the remark on rows that are not those of the public file.
 OTHER_DATA = "is other data than"
+#: Words of the remark on a training part without its test part, of which fewer rows are left to learn.
+TRAINING_ONLY = "only the training part is here"
 
 
 class Fingerprint(SpecPart):
