@@ -67,7 +67,11 @@ results-rkelm: $(VENV)/.runtime ## The same for the RKELM paper.
 	$(COMMITTED) run --paper rkelm --jobs $(JOBS)
 	$(COMMITTED) run rkelm/table11 --profile paper --jobs $(JOBS)
 	$(COMMITTED) run rkelm/table7 --profile paper --runs 3 --jobs $(JOBS)
+	$(COMMITTED) run rkelm/table9 --runs 3 --jobs $(JOBS)
 	$(COMMITTED) run rkelm/table3 --profile paper -d auto-mpg -d wisconsin -d triazines --jobs $(JOBS)
+	$(COMMITTED) run rkelm/table5 --profile paper -d segment -m rkelm -m elm -m kelm -m ls-svm -m svm --select published \
+	  --jobs $(JOBS)
+	$(COMMITTED) run rkelm/table12 --profile paper --jobs $(JOBS)
 	$(COMMITTED) report
 
 results-ospvm: $(VENV)/.runtime ## The same for the OSPVM paper.
