@@ -15,7 +15,7 @@ import pytest
 
 from elmbench.layouts import layout_of
 from elmbench.layouts.table import ResultTable, Section
-from elmbench.protocol.stored import _packed
+from elmbench.protocol.stored import _pack
 from elmbench.reporting.cells import LIMIT, PLACE, TIMES
 from elmbench.reporting.claims import check_claims
 from elmbench.reporting.summary import MeasuredCells, optimism, summarise
@@ -78,8 +78,8 @@ def keep(store: Store, key: str, result: dict[str, Any], environment: str = "e",
 
 def predictions(true: Sequence[int], predicted: Sequence[int], scores: Any = None, classes: int = 2) -> dict[str, Any]:
     """Predictions as a record has them, of class numbers."""
-    content = {name: _packed(np.array(rows), "|u1") for name, rows in (("true", true), ("predicted", predicted))}
-    more = {} if scores is None else {"scores": _packed(np.array(scores), "<f4")}
+    content = {name: _pack(np.array(rows), "|u1") for name, rows in (("true", true), ("predicted", predicted))}
+    more = {} if scores is None else {"scores": _pack(np.array(scores), "<f4")}
     return {"classes": classes, **content, **more}
 
 

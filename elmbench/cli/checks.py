@@ -55,7 +55,7 @@ def baseline_cases(outcomes: Mapping[str, BaselineCheck]) -> Iterator[Case]:
 def published_text(checks: Sequence[PublishedCheck]) -> RenderableType:
     """Return the verdicts on figures and tables, the agreement of each metric, and the sentences on each paper."""
     counts = [(one.experiment, *one.verdicts.values()) for one in checks if any(one.verdicts.values())]
-    rows = [(one.experiment, *_measured(found)) for one in checks for found in one.metrics]
+    rows = [(one.experiment, *_agreement_row(found)) for one in checks for found in one.metrics]
     right = ("median apart", "rank corr.", "same best", "wrong pairs", "own runs")
     headings = [_SHORT.get(verdict, verdict) for verdict in VERDICTS]
     whole = [heading for heading in ("experiment", *headings) if heading not in _BROKEN]
@@ -109,15 +109,15 @@ _LEGEND = (
 )
 
 
-def _measured(found: Agreement) -> tuple[str, ...]:
+def _agreement_row(found: Agreement) -> tuple[str, ...]:
     apart = found.median_difference
     shown = f"x {found.median_factor:.2g}" if apart is None else three_figures(apart)
     order = "" if found.rank_correlation is None else f"{found.rank_correlation:.2f}"
     best = f"{found.same_best} of {found.rows}" if found.rows else ""
-    return found.metric, shown, order, best, *map(_share, *_counted(found))
+    return found.metric, shown, order, best, *map(_share, *_left_out_counts(found))
 
 
-def _counted(found: Agreement) -> tuple[tuple[int, int], tuple[int, int]]:
+def _left_out_counts(found: Agreement) -> tuple[tuple[int, int], tuple[int, int]]:
     return (found.pairings_reproduced, found.left_out_reproduced), (found.pairings, found.left_out)
 
 

@@ -116,12 +116,12 @@ def table(
         _compare_models(resolved, diagram)
         return
     dirs = state.results_dirs
-    state.console.file.write(_shown(resolved, "json" if state.as_json else form, split_words(metric)))
+    state.console.file.write(_table_as(resolved, "json" if state.as_json else form, split_words(metric)))
     if dirs.committed is not None:
         state.remark(dirs.origin(resolved.profile, resolved.file.id))
 
 
-def _shown(resolved: Resolved, form: str, metrics: tuple[str, ...]) -> str:
+def _table_as(resolved: Resolved, form: str, metrics: tuple[str, ...]) -> str:
     """Return a table as it is printed."""
     from elmbench.reporting.cells import csv
     from elmbench.reporting.folders import pictures

@@ -56,7 +56,7 @@ def date_format(words: Iterable[object], day_first: bool | None = None, column: 
     if known.empty or known.str.isdigit().all():
         return None
     formats = ["ISO8601", *_formats_of(known.iloc[0])]
-    readings = {text: dates for text in formats if (dates := _parsed(known, text)) is not None}
+    readings = {text: dates for text in formats if (dates := _parse(known, text)) is not None}
     first = next(iter(readings), None)
     if first is None or all((dates == readings[first]).all() for dates in readings.values()):
         return first
@@ -89,7 +89,7 @@ def date_parts(dates: Dates, first: np.datetime64) -> dict[str, NDArray[np.float
     return {name: np.asarray(values, dtype=np.float64) for name, values in parts.items()}
 
 
-def _parsed(words: Iterable[object], text: str) -> Dates | None:
+def _parse(words: Iterable[object], text: str) -> Dates | None:
     """Return the dates of words in one format; None unless all words have it."""
     try:
         return dates_in(words, text)

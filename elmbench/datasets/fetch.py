@@ -52,7 +52,7 @@ def fetch(name: str, *, progress: Progress | None = None, force: bool = False) -
             return Fetched(spec.name, source.title, True)
         except ElmbenchError as error:
             refusals.append((source, error))
-    raise _refused(spec, refusals)
+    raise _fetch_error(spec, refusals)
 
 
 @contextmanager
@@ -98,7 +98,7 @@ def _fetch_and_check(spec: DatasetSpec, source: NetworkSource, progress: Progres
         raise
 
 
-def _refused(spec: DatasetSpec, refusals: list[tuple[NetworkSource, ElmbenchError]]) -> ElmbenchError:
+def _fetch_error(spec: DatasetSpec, refusals: list[tuple[NetworkSource, ElmbenchError]]) -> ElmbenchError:
     closed = all(isinstance(error, DataUnavailableError) for _, error in refusals)
     kind = DataUnavailableError if closed else ElmbenchError
     reasons = []

@@ -40,7 +40,7 @@ def fingerprint_of(data: Dataset) -> Fingerprint:
         name: tuple(round(value, PLACES) + 0.0 for value in values)
         for name, values in _numbers(X, y, _weights(y, data.task), n_train).items()
     }
-    decimals = int(_decimals(_stored(X)).max(initial=0))
+    decimals = int(_decimals(_stored_values(X)).max(initial=0))
     return Fingerprint.model_validate({**numbers, "decimals": decimals})
 
 
@@ -62,11 +62,11 @@ def differences(data: Dataset, expected: Fingerprint) -> tuple[str, ...]:
         return ()
     squares = {name: np.zeros(len(change)) for name, change in apart.items()}
     stream = np.random.default_rng(0)
-    features = _hidden(_stored(X), expected.decimals)
+    features = _hidden(_stored_values(X), expected.decimals)
     targets = _hidden(y[:, None], expected.decimals) if data.task == "regression" else None
     for _ in range(_DRAWS):
-        shaken = _shaken(X, features, stream)
-        target = y if targets is None else _shaken(y[:, None], targets, stream)[:, 0]
+        shaken = _with_rounding_errors(X, features, stream)
+        target = y if targets is None else _with_rounding_errors(y[:, None], targets, stream)[:, 0]
         moved = _numbers(shaken, target, _weights(target, data.task), n_train)
         for name in squares.keys() & moved.keys():
             squares[name] += np.subtract(moved[name], numbers[name]) ** 2
@@ -82,7 +82,7 @@ def _rows(data: Dataset, expected: Fingerprint | None = None) -> tuple[Any, NDAr
     return data.X, data.y, n_train
 
 
-def _stored(X: Any) -> Array:
+def _stored_values(X: Any) -> Array:
     """Return the values whose print is looked at: of sparse rows the stored ones, as one column."""
     values: Array = X.data[:, None] if sp.issparse(X) else X
     return values
@@ -91,7 +91,7 @@ def _stored(X: Any) -> Array:
 def _weights(y: NDArray[Any], task: str) -> Array:
     """Return the weights that columns are correlated with, of shape (n, k): classes, or standardised targets."""
     if task == "regression":
-        weights: Array = _standardised(y)[:, None]
+        weights: Array = _standardise(y)[:, None]
         return weights
     classes, index = np.unique(y, return_inverse=True)
     indicators = np.zeros((len(y), len(classes)))
@@ -111,7 +111,7 @@ def _numbers(X: Any, y: NDArray[Any], weights: Array, n_train: int | None) -> di
     numbers = {
         # A constant added to a column changes arcsinh(mean / deviation), but not the scale.
         "columns": (np.mean(np.arcsinh(mean[varying] / std[varying])), np.mean(logs), np.std(logs)),
-        "rows": (np.std(total), np.mean(_standardised(total) ** 3), np.std(energy)),
+        "rows": (np.std(total), np.mean(_standardise(total) ** 3), np.std(energy)),
         "target": (
             np.arcsinh(target.mean() / target.std()),
             np.log(target.std()),
@@ -156,7 +156,7 @@ def _projections(
     return total / d, energy / d, together[varying] / n
 
 
-def _standardised(values: NDArray[Any]) -> Array:
+def _standardise(values: NDArray[Any]) -> Array:
     std = values.std()
     # A constant with round-off has no skewness and no correlations.
     level = 1e-9 * max(1.0, float(np.abs(values).max()))
@@ -164,7 +164,7 @@ def _standardised(values: NDArray[Any]) -> Array:
 
 
 def _correlation(one: Array, other: Array) -> float:
-    return float(np.mean(_standardised(one) * _standardised(other)))
+    return float(np.mean(_standardise(one) * _standardise(other)))
 
 
 def _decimals(values: Array) -> NDArray[np.int64]:
@@ -191,9 +191,9 @@ def _hidden(values: Array, decimals: int) -> Array:
     return hidden * (np.ptp(values, axis=0) > 0)
 
 
-def _shaken(X: Any, hidden: Array, stream: np.random.Generator) -> Any:
+def _with_rounding_errors(X: Any, hidden: Array, stream: np.random.Generator) -> Any:
     """Return the values with a rounding error each, the same for equal values."""
-    values = _stored(X)
+    values = _stored_values(X)
     # Hashed from their bits: to draw one for each value that differs takes a sort.
     bits = np.ascontiguousarray(values, dtype=np.float64).view(np.uint64)
     for _ in range(2):

@@ -73,12 +73,12 @@ def with_numbers(table: Table, decimal: str = "", words: Collection[str] = ()) -
     if columns:
         X, nominal = np.array(table.X), dict(table.nominal)
         for name, values in columns.items():
-            parsed = _parsed(values, decimal)
+            parsed = _parse_column(values, decimal)
             _check_all_parsed(values, parsed, f"{table.origin}: the column {name!r}", name)
             X[:, positions[name]] = [math.nan if word is None else parsed[word] for word in values]
             del nominal[positions[name]]
         table = replace(table, X=X, nominal=nominal)
-    return _with_target(table, _parsed(table.target, decimal)) if has_words else table
+    return _with_target(table, _parse_column(table.target, decimal)) if has_words else table
 
 
 def _with_target(table: Table, parsed: dict[str, float | None]) -> Table:
@@ -152,7 +152,7 @@ def _decimal_in(word: str) -> str:
     return f"{mark}?" if _GROUPED[mark].fullmatch(word) else mark
 
 
-def _parsed(values: Iterable[str | None], decimal: str) -> dict[str, float | None]:
+def _parse_column(values: Iterable[str | None], decimal: str) -> dict[str, float | None]:
     """Return the number that each word of a column means: NaN for a missing value, None if it is not a number."""
     return {word: _parse(word, decimal) for word in _words(values)}
 

@@ -49,7 +49,7 @@ def read_text(content: bytes, path: Path, choose: ChooseTarget, most: int | None
     """Read a text table; notes tell the detected settings."""
     import pandas as pd
 
-    text, notes = _decoded(content)
+    text, notes = _decode(content)
     separator, text = _separator_of(text, layout.separator)
     if separator != "," and not layout.separator:
         notes.append(f"fields are separated by {_NAMES[separator]}")
@@ -88,7 +88,7 @@ def read_text(content: bytes, path: Path, choose: ChooseTarget, most: int | None
     return replace(table, notes=tuple(notes), separator=separator)
 
 
-def _decoded(content: bytes) -> tuple[str, list[str]]:
+def _decode(content: bytes) -> tuple[str, list[str]]:
     """Return the text of a file, and a note if it is not UTF-8."""
     if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return content.decode("utf-16"), []

@@ -34,7 +34,7 @@ class _LSSVM(KernelMixin, BaseEstimator):
     def _fit(self, X: Rows, T: Array, scale: Array | None) -> None:
         """Solve the system with Q^(-1/2) = `scale`."""
         system = kernel_system(self, X, scale)
-        self.intercept_, self.beta_ = _bordered(scale, system.solve(_right_hand_sides(T, scale)))
+        self.intercept_, self.beta_ = _solve_bordered(scale, system.solve(_right_hand_sides(T, scale)))
         self.condition_ = system.condition
         if system.is_lost(EPS):
             warn_of_singular(self, self.condition_)
@@ -56,7 +56,7 @@ class _LSSVM(KernelMixin, BaseEstimator):
                 Member(i, kernels[i], 1.0 / model.C, model._scale(grid.y[train])) for i, model in enumerate(grid.models)
             ]
             for group, solutions, product in solved_together(grid, j, members, partial(_right_hand_sides, T)):
-                solved = [_bordered(group[0].scale, part) for part in solutions]
+                solved = [_solve_bordered(group[0].scale, part) for part in solutions]
                 products = np.hsplit(product(np.hstack([beta for _, beta in solved])), len(group))
                 for member, result, (intercepts, _) in zip(group, products, solved, strict=True):
                     values = result + intercepts
@@ -129,7 +129,7 @@ class LSSVMClassifier(WeightedClassifier, _LSSVM):
         return by_class
 
     @staticmethod
-    def _balanced(sizes: Array) -> Array:
+    def _balanced_weights(sizes: Array) -> Array:
         balanced: Array = sizes.max() / sizes
         return balanced
 
@@ -174,7 +174,7 @@ class LSSVMRegressor(WeightedRegressor, _LSSVM):
     """
 
 
-def _bordered(scale: Array | None, solutions: Array) -> tuple[Array, Array]:
+def _solve_bordered(scale: Array | None, solutions: Array) -> tuple[Array, Array]:
     """Return the solution b, of shape (k,), and beta, of shape (n, k), of [0 1'; 1 A] [b; beta] = [0; T].
 
     The matrix is A = K + r S^-2 with a diagonal S of `scale`, so A^-1 = S (S K S + r I)^-1 S; `solutions`, of shape (n,

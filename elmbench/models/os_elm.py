@@ -44,14 +44,14 @@ class _OSELM(HiddenNodesMixin, BaseEstimator):
         self.P_: Array = np.zeros((0, 0))
 
     def _update(self, X: Rows, T: Array, scale: Array | None = None) -> None:
-        T = _scaled(T, scale)
+        T = _scale_rows(T, scale)
         if self.n_seen_ == 0:
-            self._begin(_scaled(self._hidden(X), scale), T)
+            self._begin(_scale_rows(self._hidden(X), scale), T)
         else:
             step = update_as_printed if self.start == "pinv" else update_symmetric
             for start in range(0, X.shape[0], self.batch_size):
                 block = slice(start, start + self.batch_size)
-                H = _scaled(self._hidden(X[block]), None if scale is None else scale[block])
+                H = _scale_rows(self._hidden(X[block]), None if scale is None else scale[block])
                 self.P_, self.beta_ = step(self.P_, self.beta_, H, T[block])
         self.n_seen_ += X.shape[0]
 
@@ -84,7 +84,7 @@ class _OSELM(HiddenNodesMixin, BaseEstimator):
         return 8 * (floats + nodes + 2 * n_hidden * n_outputs) + target_bytes(n_samples, n_outputs)
 
 
-def _scaled(values: Array, scale: Array | None) -> Array:
+def _scale_rows(values: Array, scale: Array | None) -> Array:
     return values if scale is None else scale * values
 
 

@@ -143,7 +143,7 @@ class PathSearchCV(GridSearchCV):
         numbers = np.arange(_num_samples(X))  # a splitter may yield masks or negative numbers
         folds = [(numbers[np.asarray(train)], numbers[np.asarray(test)]) for train, test in splits]
         try:
-            out = _evaluated(X, y, folds, grids, len(candidates), scorers, methods)
+            out = _path_results(X, y, folds, grids, len(candidates), scorers, methods)
         except _REFUSALS:
             return False
         self.n_splits_, self.multimetric_, self.scorer_ = len(folds), isinstance(scorers, dict), scorers
@@ -190,7 +190,7 @@ class PathSearchCV(GridSearchCV):
             self.feature_names_in_ = best.feature_names_in_
 
 
-def _evaluated(
+def _path_results(
     X: Any, y: Any, folds: Folds, grids: list[_Grid], n_candidates: int, scorers: Any, methods: list[str]
 ) -> list[dict[str, Any]]:
     """Return what scikit-learn's `_fit_and_score` returns, for each candidate and each of its folds."""
@@ -281,20 +281,20 @@ def _path_outputs(
 def _problems(grid: _Grid, X: Any, y: Any, folds: Folds) -> Iterator[tuple[Any, NDArray[Any], Folds, Sequence[int]]]:
     """Yield rows, targets, folds of them and the numbers of these; one fold at a time if other steps are fitted."""
     if grid.head is None:
-        yield *_checked(grid.model, X, y), folds, range(len(folds))
+        yield *_check_rows(grid.model, X, y), folds, range(len(folds))
         return
     for j, (train, test) in enumerate(folds):
         head = clone(grid.head)
         y_train, y_test = _safe_indexing(y, train), _safe_indexing(y, test)
-        learnt = _checked(grid.model, head.fit_transform(_safe_indexing(X, train), y_train), y_train)
-        unseen = _checked(grid.model, head.transform(_safe_indexing(X, test)), y_test)
+        learnt = _check_rows(grid.model, head.fit_transform(_safe_indexing(X, train), y_train), y_train)
+        unseen = _check_rows(grid.model, head.transform(_safe_indexing(X, test)), y_test)
         parts = np.arange(len(train)), np.arange(len(train), len(train) + len(test))
         both = [learnt[0], unseen[0]]
         rows = sp.vstack(both, format="csr") if sp.issparse(learnt[0]) else np.vstack(both)
         yield rows, np.concatenate([learnt[1], unseen[1]]), [parts], [j]
 
 
-def _checked(model: Any, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
+def _check_rows(model: Any, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
     """Return rows in double precision and targets, with the errors of `fit`."""
     sparse = "csr" if get_tags(model).input_tags.sparse else False
     values = is_regressor(model)

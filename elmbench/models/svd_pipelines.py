@@ -97,7 +97,7 @@ class SingularFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     def _decompose(self, X: Rows) -> None:
         size = check_count("n_components", self.n_components)
         if sp.issparse(X) and 8 * X.shape[0] * X.shape[1] > DENSE_BYTES:
-            values, directions = self._iterated(X, min(size, min(X.shape) - 1))
+            values, directions = self._iterate(X, min(size, min(X.shape) - 1))
         else:
             values, directions = singular_directions(X.toarray() if sp.issparse(X) else X)
         # A direction that the rows do not have would show in other rows only.
@@ -105,7 +105,7 @@ class SingularFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         size = min(size, max(1, rank))
         self.singular_values_, self.components_ = values[:size], np.ascontiguousarray(directions[:size])
 
-    def _iterated(self, X: Rows, size: int) -> tuple[Array, Array]:
+    def _iterate(self, X: Rows, size: int) -> tuple[Array, Array]:
         result = TruncatedSVD(size, algorithm="arpack", random_state=self.random_state).fit(X)
         directions = result.components_ * fix_signs(result.components_)[:, np.newaxis]
         return result.singular_values_, directions

@@ -122,7 +122,7 @@ class WELMClassifier(WeightedClassifier, HiddenNodesMixin, BaseEstimator):
         return isinstance(self.class_weight, str)
 
     @staticmethod
-    def _balanced(sizes: Array) -> Array:
+    def _balanced_weights(sizes: Array) -> Array:
         return 1.0 / sizes
 
     def _kind(self) -> tuple[Any, ...]:

@@ -69,7 +69,7 @@ def call(name: str, *arguments: str | int | float | Array | NDArray[np.int32]) -
     illegal.
     """
     info = ctypes.c_int(0)
-    converted: list[Any] = [_converted(argument) for argument in arguments]
+    converted: list[Any] = [_as_argument(argument) for argument in arguments]
     function = routine(name)
     if len(converted) < len(function.argtypes):  # type: ignore[attr-defined]
         converted.append(ctypes.byref(info))
@@ -79,7 +79,7 @@ def call(name: str, *arguments: str | int | float | Array | NDArray[np.int32]) -
     return info.value
 
 
-def _converted(argument: str | int | float | Array | NDArray[np.int32]) -> Any:
+def _as_argument(argument: str | int | float | Array | NDArray[np.int32]) -> Any:
     kind = type(argument)
     return address(argument) if kind is np.ndarray else _scalar(kind, argument)  # type: ignore[arg-type]
 

@@ -16,13 +16,13 @@ FEW_ROWS = 2000
 
 
 @lru_cache(maxsize=1)
-def _listed(n_modules: int) -> ThreadpoolController:
+def _controller(n_modules: int) -> ThreadpoolController:
     return ThreadpoolController()
 
 
 def libraries() -> ThreadpoolController:
     """Return the libraries with threads of their own, listed again only after an import."""
-    return _listed(len(sys.modules))
+    return _controller(len(sys.modules))
 
 
 def threads_for(X: Any) -> AbstractContextManager[Any]:

@@ -175,7 +175,7 @@ def load_rows(dataset: DatasetRef, data_dir: str | None) -> "Dataset":
 
 
 @lru_cache(maxsize=2)
-def _scaled(dataset: DatasetRef, data_dir: str | None, scale: Scale) -> Any:
+def _scaled_rows(dataset: DatasetRef, data_dir: str | None, scale: Scale) -> Any:
     return scale_columns(load_rows(dataset, data_dir).X, slice(None), scale)
 
 
@@ -188,7 +188,7 @@ def scaled_inputs(dataset: DatasetRef, data_dir: str | None, scale: Scale | None
         return load_rows(dataset, data_dir).X
     if scale.fit_on == "train":
         return scale_columns(load_rows(dataset, data_dir).X, train, scale)
-    return _scaled(dataset, data_dir, scale)
+    return _scaled_rows(dataset, data_dir, scale)
 
 
 def split_of_rows(dataset: DatasetRef, split: Split, n_rows: int) -> Split:
@@ -239,5 +239,5 @@ def _targets(outer_fold: OuterFold, data: "Dataset", train: Indices) -> NDArray[
 def forget_data() -> None:
     """Drop the data that are kept in memory."""
     load_rows.cache_clear()
-    _scaled.cache_clear()
+    _scaled_rows.cache_clear()
     _parts.cache_clear()

@@ -51,11 +51,11 @@ def class_numbers(predicted: NDArray[Any], labels: list[int]) -> NDArray[np.intp
         numbers = np.minimum(np.searchsorted(known, predicted), len(known) - 1)
         strange = known[numbers] != predicted
     if strange.any() and len(other := np.unique(predicted[strange & np.isfinite(predicted)])):
-        raise ValueError(f"expected predictions among the labels {_listed(labels)}, got {_listed(other)} instead")
+        raise ValueError(f"expected predictions among the labels {_first_few(labels)}, got {_first_few(other)} instead")
     return numbers
 
 
-def _listed(values: Any) -> str:
+def _first_few(values: Any) -> str:
     first = [str(value) for value in list(values)[:5]]
     return ", ".join([*first, "..."] if len(values) > len(first) else first)
 
@@ -141,11 +141,11 @@ class FoldScores:
     def finish(self) -> None:
         """Score what was added since the last time."""
         if self._outputs:
-            self.scores[self._candidates] = self._scored(np.array(self._outputs))
+            self.scores[self._candidates] = self._score(np.array(self._outputs))
             self._candidates.clear()
             self._outputs.clear()
 
-    def _scored(self, predicted: NDArray[Any]) -> Array:
+    def _score(self, predicted: NDArray[Any]) -> Array:
         with np.errstate(invalid="ignore", over="ignore"):
             if self._labels is None:
                 values = self._metric.function(self.true, predicted)

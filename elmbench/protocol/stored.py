@@ -32,33 +32,33 @@ def stored_predictions(
     if not np.isfinite(predicted).all():
         return None
     if labels is None:
-        return {"true": _packed(y, "<f8"), "predicted": _packed(predicted, "<f8")}
+        return {"true": _pack(y, "<f8"), "predicted": _pack(predicted, "<f8")}
     kind = "|u1" if len(labels) <= 256 else "<u4"
     content: dict[str, Any] = {
         "classes": len(labels),
-        "true": _packed(class_numbers(y, labels), kind),
-        "predicted": _packed(class_numbers(predicted, labels), kind),
+        "true": _pack(class_numbers(y, labels), kind),
+        "predicted": _pack(class_numbers(predicted, labels), kind),
     }
     if (scores := class_outputs(estimator, "decision_function", X, labels)) is not None:
         if not np.isfinite(scores).all():
             return None
-        content["scores"] = _packed(scores, "<f4")
+        content["scores"] = _pack(scores, "<f4")
     with contextlib.suppress(Exception), np.errstate(divide="ignore"):
         # A model without usable probabilities keeps its predictions.
         shares = class_outputs(estimator, "predict_proba", X, labels)
         if shares is not None and np.isfinite(shares).all():
             logarithms = np.log(shares)
             odds = logarithms if len(labels) > 2 else logarithms[:, 1] - logarithms[:, 0]
-            content["log_odds"] = _packed(odds, "<f4")
+            content["log_odds"] = _pack(odds, "<f4")
     return content
 
 
-def _packed(values: NDArray[Any], kind: str) -> str:
+def _pack(values: NDArray[Any], kind: str) -> str:
     """Return an array as text: its type, and its bytes in base64, compressed."""
     return f"{kind}:{base64.b64encode(zlib.compress(values.astype(kind).tobytes(), 1)).decode()}"
 
 
-def _unpacked(text: str) -> NDArray[Any]:
+def _unpack(text: str) -> NDArray[Any]:
     kind, _, data = text.partition(":")
     return np.frombuffer(zlib.decompress(base64.b64decode(data)), dtype=kind)
 
@@ -108,11 +108,11 @@ class StoredPredictions:
             return 1 / (1 + np.exp(np.column_stack([odds, -odds])))
 
     def _rows(self, name: str) -> NDArray[Any]:
-        values = _unpacked(self.content[name])
+        values = _unpack(self.content[name])
         return values.astype(np.intp) if self.n_classes else values
 
     def _columns(self, name: str) -> Array:
-        values = _unpacked(self.content[name]).astype(np.float64)
+        values = _unpack(self.content[name]).astype(np.float64)
         return values if self.n_classes == 2 else values.reshape(-1, self.n_classes or 1)
 
     def value(self, metric: Metric) -> float | None:

@@ -90,7 +90,7 @@ def _classifier(name: str, title: str, stem: str, grid: _Grid, cost: _Cost) -> M
     return ModelEntry(name, title, f"elmbench.models.{stem}Classifier", grid=grid, cost=cost)
 
 
-def _own(name: str, title: str, stem: str, grid: _Grid, cost: _Cost) -> ModelEntry:
+def _both(name: str, title: str, stem: str, grid: _Grid, cost: _Cost) -> ModelEntry:
     entry = _classifier(name, title, stem, grid, cost)
     return replace(entry, regression=f"elmbench.models.{stem}Regressor")
 
@@ -113,44 +113,44 @@ _KERNEL_GRID = {"gamma": _C, "C": _C}
 _COARSE_GRID = {"gamma": _C, "C": _C[::2]}
 _WEIGHTS_GRID = {"C": _C, "n_weights": (10, 50, 200)}
 BUILT_IN = (
-    _own("elm", "Extreme learning machine, ridge solution", "elm:ELM", {"n_hidden": _L, "C": _C}, _hidden_cost),
-    _own("os-elm", "Online sequential ELM", "os_elm:OSELM", {"n_hidden": _L}, _hidden_cost),
-    replace(_own("k-elm", "Kernel ELM", "kernel_elm:KELM", _KERNEL_GRID, _kernel_cost), sharing=_ONE_SPACE),
-    _own("kos-elm", "Kernel online sequential ELM that keeps every row", "kos_elm:KOSELM", _KERNEL_GRID, _kernel_cost),
-    _own(
+    _both("elm", "Extreme learning machine, ridge solution", "elm:ELM", {"n_hidden": _L, "C": _C}, _hidden_cost),
+    _both("os-elm", "Online sequential ELM", "os_elm:OSELM", {"n_hidden": _L}, _hidden_cost),
+    replace(_both("k-elm", "Kernel ELM", "kernel_elm:KELM", _KERNEL_GRID, _kernel_cost), sharing=_ONE_SPACE),
+    _both("kos-elm", "Kernel online sequential ELM that keeps every row", "kos_elm:KOSELM", _KERNEL_GRID, _kernel_cost),
+    _both(
         "fb-kos-elm",
         "Kernel online sequential ELM with a fixed budget",
         "kos_elm:FBKOSELM",
         {**_KERNEL_GRID, "budget": (200,)},
         _online_cost,
     ),
-    _own(
+    _both(
         "ald-kos-elm",
         "Kernel online sequential ELM with approximate linear dependency",
         "ald_kos_elm:ALDKOSELM",
         {"gamma": _C, "delta": (0.05, 0.2, 0.4)},
         _online_cost,
     ),
-    _own(
+    _both(
         "rk-elm",
         "Reduced kernel ELM, some rows as centres",
         "rk_elm:RKELM",
         {"n_landmarks": _L, **_KERNEL_GRID},
         _hidden_cost,
     ),
-    _own(
+    _both(
         "elm-rbf",
         "ELM with radial basis functions at random centres",
         "elm_rbf:ELMRBF",
         {"n_hidden": _L, **_KERNEL_GRID},
         _hidden_cost,
     ),
-    _own("mk-elm", "Multiple kernel ELM", "mk_elm:MKELM", {"C": _C}, _multiple_kernel_cost),
+    _both("mk-elm", "Multiple kernel ELM", "mk_elm:MKELM", {"C": _C}, _multiple_kernel_cost),
     _classifier("w-elm", "Weighted ELM, pseudo-inverse", "w_elm:WELM", {"n_hidden": _H}, _hidden_cost),
     _classifier("eem", "Extreme entropy machine", "eem:EEM", {"n_hidden": _H}, _hidden_cost),
     _classifier("eekm", "Extreme entropy kernel machine", "eekm:EEKM", {"n_landmarks": _H, "gamma": _C}, _hidden_cost),
-    _own("ls-svm", "Least-squares support vector machine", "ls_svm:LSSVM", _KERNEL_GRID, _kernel_cost),
-    _own("rsvm", "Reduced support vector machine", "rsvm:RSVM", {"n_landmarks": _H, **_KERNEL_GRID}, _newton_cost),
+    _both("ls-svm", "Least-squares support vector machine", "ls_svm:LSSVM", _KERNEL_GRID, _kernel_cost),
+    _both("rsvm", "Reduced support vector machine", "rsvm:RSVM", {"n_landmarks": _H, **_KERNEL_GRID}, _newton_cost),
     _classifier(
         "bsgd",
         "Support vector machine on a budget, by stochastic gradient descent",

@@ -62,9 +62,9 @@ class ModelEntry:
             problem = f"the model {self.name!r} has no estimator for {task}"
             expected = f"a model for {task}; {self.name!r} does {other}"
             raise ElmbenchError(problem, expected=expected, next_step="elmbench list models")
-        return self._imported(target) if isinstance(target, str) else target
+        return self._import_factory(target) if isinstance(target, str) else target
 
-    def _imported(self, address: str) -> Callable[..., Any]:
+    def _import_factory(self, address: str) -> Callable[..., Any]:
         try:
             factory: Callable[..., Any] = load(address)
         except (ImportError, AttributeError, ValueError) as error:

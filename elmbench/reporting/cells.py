@@ -184,25 +184,25 @@ class CappedFits:
         """Return the values of the columns `CAPPED` for a cell's record; nothing if its model has no limit of steps."""
         if record["unit"].get("params", {}).get("max_iter", -1) <= 0 or record["result"]["status"] != "ok":
             return {}
-        capped = {"capped": float(_stopped(record) > 0)}
-        stopped, fits = map(sum, zip((0, 0), *self._searched(record["unit"]), strict=True))
+        capped = {"capped": float(_stopped_fits(record) > 0)}
+        stopped, fits = map(sum, zip((0, 0), *self._search_counts(record["unit"]), strict=True))
         return capped | ({"search_capped": stopped / fits} if fits else {})
 
-    def _searched(self, unit: dict[str, Any]) -> Iterator[tuple[int, int]]:
+    def _search_counts(self, unit: dict[str, Any]) -> Iterator[tuple[int, int]]:
         """Yield how many fits of each search before a unit were stopped, and how many there were."""
         for key in work_from(unit).needs:
             if key not in self._counted:
                 record = self._store.get(key)
                 if record is None:
                     continue
-                before = list(self._searched(record["unit"]))
-                search = (_stopped(record), work_from(record["unit"]).number_of_fits)
+                before = list(self._search_counts(record["unit"]))
+                search = (_stopped_fits(record), work_from(record["unit"]).number_of_fits)
                 stopped, fits = map(sum, zip(search, *before, strict=True))
                 self._counted[key] = (stopped, fits)
             yield self._counted[key]
 
 
-def _stopped(record: dict[str, Any]) -> int:
+def _stopped_fits(record: dict[str, Any]) -> int:
     return int(record["result"].get("solvers", {}).get("capped", 0))
 
 

@@ -66,9 +66,9 @@ class ClaimOutcome:
     @property
     def evidence(self) -> str:
         """The comparisons, the decisive test, the paper's own figures and the remark."""
-        return "; ".join(filter(None, (self._compared(), self._tested(), self._printed(), self.remark)))
+        return "; ".join(filter(None, (self._comparison_text(), self._test_text(), self._print_remark(), self.remark)))
 
-    def _compared(self) -> str:
+    def _comparison_text(self) -> str:
         """Return the comparisons, such as `on most data sets mcc of ELM above K-ELM`."""
         where = dict.fromkeys(_where(one) for one in self.claim.comparisons)
         compared = [
@@ -77,24 +77,24 @@ class ClaimOutcome:
         ]
         return f"on {' and '.join(where)} {' and '.join(dict.fromkeys(compared))}"
 
-    def _tested(self) -> str:
+    def _test_text(self) -> str:
         finding = self.finding
         if finding is None or self.p is None:
             return ""
         means = " against ".join(f"{mean:.4g}" for mean in self.means)
         interval = "" if finding.low is None else f" [{finding.low:.3g}, {finding.high:.3g}]"
         about = f"{self.about}: " if self.about else ""
-        estimate = f"{about}{means}{', ' if means else ''}{self._estimated(finding)} {finding.estimate:.3g}{interval}"
+        estimate = f"{about}{means}{', ' if means else ''}{self._estimate(finding)} {finding.estimate:.3g}{interval}"
         return f"{estimate}, {finding.test}, p = {self.p:.2g}, n = {finding.n} {finding.of}"
 
-    def _estimated(self, finding: Finding) -> str:
+    def _estimate(self, finding: Finding) -> str:
         if finding.test == "sign test":
             return f"on {round(finding.estimate * finding.n)} of {finding.n} data sets, share"
         if is_of_ratios(self.claim):
             return "ratio"
         return "median difference" if finding.of == "data sets" else "difference"
 
-    def _printed(self) -> str:
+    def _print_remark(self) -> str:
         if self.in_print is not False:
             return ""
         return "the paper's own figures do not bear it out" + (f": {self.claim.slip}" if self.claim.slip else "")
@@ -105,11 +105,11 @@ class ClaimOutcome:
         tested = {name: getattr(self.finding, name, None) for name in ("test", "estimate", "low", "high", "n", "of")}
         line: dict[str, Any] = {
             "says": self.claim.says,
-            "dataset": _joined(one.dataset for one in comparisons),
-            "metric": _joined(one.metric.column for one in comparisons),
-            "model": _joined(one.model for one in comparisons),
+            "dataset": _join_names(one.dataset for one in comparisons),
+            "metric": _join_names(one.metric.column for one in comparisons),
+            "model": _join_names(one.model for one in comparisons),
             "is": _relation(self.claim),
-            "than": _joined(_than(one, others) for one, others in zip(comparisons, self.others, strict=True)),
+            "than": _join_names(_than(one, others) for one, others in zip(comparisons, self.others, strict=True)),
             "in_print": self.in_print,
             "verdict": self.verdict,
             "p": self.p,
@@ -140,7 +140,7 @@ def _than(claim: Claim, others: Sequence[str]) -> str:
     return (f"{claim.than_metric.column} of " if claim.than_metric else "") + ", ".join(others)
 
 
-def _joined(names: Iterable[str]) -> str:
+def _join_names(names: Iterable[str]) -> str:
     return ", ".join(dict.fromkeys(names))
 
 

@@ -127,10 +127,10 @@ def _outcome(claim: Claim, results: _Results) -> ClaimOutcome:
     outcome = ClaimOutcome(claim, blocked.verdict if blocked else "undecided", tuple(others))
     outcome = replace(outcome, in_print=is_borne_out(claim, results.resolved), remark="; ".join(filter(None, remarks)))
     tests = [test for one in parts for test in one.tests]
-    return _decided(outcome, tests) if tests else outcome
+    return _decide(outcome, tests) if tests else outcome
 
 
-def _decided(outcome: ClaimOutcome, tests: Sequence[_Test]) -> ClaimOutcome:
+def _decide(outcome: ClaimOutcome, tests: Sequence[_Test]) -> ClaimOutcome:
     """Return the outcome by the tests; the claim must pass all of them."""
     decisive, confirming, contradicting = together([test.finding for test in tests])
     test = next(test for test in tests if test.finding is decisive)

@@ -84,7 +84,7 @@ def grids_of(section: EntrySection, resolved: Resolved) -> list[Grid]:
     table with a single data set one of models and measures, and models that have few measures in common one of data
     sets and the measures of each model.
     """
-    best, printed = _best(section.entries, lambda entry: entry.mean), _best(section.entries, _printed)
+    best, printed = _best(section.entries, lambda entry: entry.mean), _best(section.entries, _printed_value)
     figures = [
         GridFigure(entry, line, id(entry) in best, id(entry) in printed)
         for entry, line in zip(section.entries, section.lines, strict=True)
@@ -132,7 +132,7 @@ def _spelt(axis: str, name: str, resolved: Resolved) -> str:
     return "all data sets" if name == ALL else resolved.spelling(name)
 
 
-def _printed(entry: Entry) -> float | None:
+def _printed_value(entry: Entry) -> float | None:
     figure = entry.published
     return None if figure is None or figure.value is None else float(figure.value)
 

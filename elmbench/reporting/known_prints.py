@@ -31,8 +31,8 @@ def self_test(figures: Sequence[ComparedFigure], *key: str) -> dict[str, Any]:
     """
     kinds = {
         ("own_runs", "own_reproduced"): _prints_of_runs(figures),
-        ("wrong_models", "wrong_reproduced"): _rotated(figures, lambda one: (one.dataset, one.measure)),
-        ("wrong_sets", "wrong_sets_reproduced"): _rotated(figures, lambda one: (one.model, one.measure)),
+        ("wrong_models", "wrong_reproduced"): _rotations(figures, lambda one: (one.dataset, one.measure)),
+        ("wrong_sets", "wrong_sets_reproduced"): _rotations(figures, lambda one: (one.model, one.measure)),
     }
     verdicts = {names: [judge_metric(one, *key).verdict for one in prints] for names, prints in kinds.items()}
     counts: dict[str, Any] = {}
@@ -77,7 +77,7 @@ def _prints_of_runs(figures: Sequence[ComparedFigure]) -> Iterator[list[Compared
             yield prints
 
 
-def _rotated(
+def _rotations(
     figures: Sequence[ComparedFigure], group_of: Callable[[ComparedFigure], Hashable]
 ) -> Iterator[list[ComparedFigure]]:
     """Yield the figures with the printed values rotated within groups, by each possible shift."""

@@ -63,7 +63,7 @@ def _of_classes(stored: StoredPredictions, classes: tuple[str, ...]) -> dict[str
     columns: dict[str, Any] = {"true": labels[stored.true], "predicted": labels[stored.predicted]}
     if "scores" in stored.content and stored.scores is not None:
         columns |= (
-            {"decision": _rounded(stored.scores)}
+            {"decision": _round_as_stored(stored.scores)}
             if stored.scores.ndim == 1
             else _each("decision", stored.scores, classes)
         )
@@ -73,9 +73,9 @@ def _of_classes(stored: StoredPredictions, classes: tuple[str, ...]) -> dict[str
 
 
 def _each(name: str, values: Array, classes: tuple[str, ...]) -> dict[str, Any]:
-    return {f"{name}_{label}": _rounded(values[:, i]) for i, label in enumerate(classes)}
+    return {f"{name}_{label}": _round_as_stored(values[:, i]) for i, label in enumerate(classes)}
 
 
-def _rounded(values: Array) -> Array:
+def _round_as_stored(values: Array) -> Array:
     """Return values with the digits that the store keeps of them."""
     return values.astype(np.float32)

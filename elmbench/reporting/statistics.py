@@ -187,8 +187,8 @@ def compare_models(summary: pd.DataFrame, resolved: Resolved) -> list[Statistics
         If fewer than two models were measured on the same two data sets.
     """
     figures: dict[Source, pd.DataFrame] = {
-        "measured": _measured(summary, resolved),
-        "published": _oriented(
+        "measured": _means_by_model(summary, resolved),
+        "published": _by_first_metric(
             {
                 key: float(figure.value)
                 for key, figure in resolved.published.items()
@@ -207,13 +207,13 @@ def compare_models(summary: pd.DataFrame, resolved: Resolved) -> list[Statistics
     return comparisons
 
 
-def _measured(summary: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
+def _means_by_model(summary: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
     lines = summary[(summary["reading"] == "") & (summary["ended"] == COMPLETE) & summary["mean"].notna()]
     lines = lines[~lines["model"].isin(dummies(resolved))].drop_duplicates(["dataset", "model", "metric"])
-    return _oriented(lines.set_index(["dataset", "model", "metric"])["mean"].to_dict(), resolved)
+    return _by_first_metric(lines.set_index(["dataset", "model", "metric"])["mean"].to_dict(), resolved)
 
 
-def _oriented(figures: Mapping[Any, float], resolved: Resolved) -> pd.DataFrame:
+def _by_first_metric(figures: Mapping[Any, float], resolved: Resolved) -> pd.DataFrame:
     """Return the first metric of each data set: a line for each data set, a column for each model, more is better."""
     values = {
         (dataset, model): -value if less_is_better(metric) else value

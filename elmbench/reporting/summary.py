@@ -100,8 +100,8 @@ def summarise(measured: MeasuredCells) -> pd.DataFrame:
             paper = resolved.published.get((entry[0], entry[1], measure.column))
             values = measured.values(entry, measure)
             line = dict(zip(ENTRY, entry, strict=True)) | {"metric": measure.column, "n": len(values), "ended": ended}
-            line |= _statistics(values, runs, std) | _printed(paper)
-            line |= _compared(entry, measure, values, columns, ended, paper, layout, resolved)
+            line |= _statistics(values, runs, std) | _printed_columns(paper)
+            line |= _judge_entry(entry, measure, values, columns, ended, paper, layout, resolved)
             if i == 0 or line["mean"] is not None or paper is not None or ended != COMPLETE:
                 lines.append(line)
     lines += _only_published(measured.every, layout, order, resolved)
@@ -119,20 +119,20 @@ def _only_published(cells: pd.DataFrame, layout: Layout, order: Order, resolved:
     shown, models = set(default["dataset"]), {*layout.models(resolved), *default["model"]}
     first = {"select": min(set(default["select"]), key=order.select.index), "reading": ""}
     return [
-        {"dataset": dataset, "model": model, **first, "metric": metric, "n": 0, **_printed(figure)}
-        | {"verdict": _unmeasured(figure, layout), "ended": NOT_MEASURED}
+        {"dataset": dataset, "model": model, **first, "metric": metric, "n": 0, **_printed_columns(figure)}
+        | {"verdict": _verdict_without_cells(figure, layout), "ended": NOT_MEASURED}
         for (dataset, model, metric), figure in resolved.published.items()
         if dataset in shown and model not in models and (figure.cited or model not in resolved.file.measured)
     ]
 
 
-def _unmeasured(figure: PublishedValue, layout: Layout) -> str:
+def _verdict_without_cells(figure: PublishedValue, layout: Layout) -> str:
     if figure.cited:
         return "cited"
     return "no data" if figure.value is not None and layout.is_judged(Measure(figure.metric)) else ""
 
 
-def _printed(paper: PublishedValue | None) -> dict[str, float | None]:
+def _printed_columns(paper: PublishedValue | None) -> dict[str, float | None]:
     return {
         "published": float(paper.value) if paper and paper.value is not None else None,
         "published_std": float(paper.std) if paper and paper.std is not None else None,
@@ -150,7 +150,7 @@ def _statistics(values: NDArray[np.float64], runs: NDArray[Any], kind: str) -> d
     }
 
 
-def _compared(
+def _judge_entry(
     entry: Key,
     measure: Measure,
     values: NDArray[np.float64],

@@ -180,7 +180,7 @@ def _entries(summary: pd.DataFrame, cells: pd.DataFrame, layout: Layout, resolve
             model,
             measure,
             None if pd.isna(line["mean"]) else float(line["mean"]),
-            _shown(line, measure, cells, layout, resolved),
+            _mean_or_ending(line, measure, cells, layout, resolved),
             resolved.published.get((dataset, model, column)),
             Verdict(verdict) if verdict else None,
             chosen.get((dataset, model), ""),
@@ -200,7 +200,7 @@ def _chosen(cells: pd.DataFrame) -> dict[Any, str]:
     return chosen
 
 
-def _shown(
+def _mean_or_ending(
     line: dict[Any, Any], measure: Measure, cells: pd.DataFrame, layout: Layout, resolved: Resolved
 ) -> Item | None:
     """Return the mean of an entry with its digits, or the ending of its cells; None if there is neither."""

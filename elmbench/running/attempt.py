@@ -80,7 +80,7 @@ def attempt(work: Work, inputs: Mapping[str, Result], context: Context, blas_thr
 def guarded(action: Callable[[], Result], context: Context) -> Result:
     """Return the result of an action, or the failure of an action that raises or returns something else."""
     try:
-        return _checked(action())
+        return _check_result(action())
     except MemoryError as error:
         reason = printable(str(error)) or "the machine has no more memory"
         return {"status": "out-of-memory", "reason": reason, "limit": context.memory_limit}
@@ -91,7 +91,7 @@ def guarded(action: Callable[[], Result], context: Context) -> Result:
         return {"status": "failed", "reason": printable(f"{type(error).__name__}: {error}"), "traceback": trace}
 
 
-def _checked(result: Result) -> Result:
+def _check_result(result: Result) -> Result:
     """Return a result in the types of JSON, which is what the store keeps."""
     plain: Result = json.loads(json.dumps(result))
     if plain.get("status") not in STATUSES or not isinstance(plain.get("reason"), str):

@@ -96,15 +96,15 @@ class Run:
         ended; every result that had arrived is in the store. Raises WriteError if a result cannot be stored; the run
         stops.
         """
-        if not todo and not self._unclean(clean):
+        if not todo and not self._to_time_again(clean):
             return
         with self.executor or LocalExecutor(self.settings) as executor:
             alone = bool(clean) and executor.fixed and executor.workers == 1
             _Running(self, todo, executor, frozenset(clean if alone else ()), 1 if alone else None).go_on()
-            if again := self._unclean(clean):
+            if again := self._to_time_again(clean):
                 _Running(self, again, executor, frozenset(again), 1).go_on()
 
-    def _unclean(self, fits: Iterable[str]) -> list[str]:
+    def _to_time_again(self, fits: Iterable[str]) -> list[str]:
         """Return those fits that ended ok, but beside others."""
         results = ((key, self.store.result(key)) for key in fits)
         return [key for key, one in results if one and one["status"] == "ok" and CLEAN not in one]

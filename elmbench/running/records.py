@@ -97,19 +97,19 @@ class Records:
         return content
 
     def _last(self, name: str) -> Any:
-        lines = self._known().get(name, ())
+        lines = self._all_lines().get(name, ())
         return next((content for line in reversed(lines) if (content := self._content(line)) is not None), None)
 
     def names(self, prefix: str) -> list[str]:
         """Return the names of records with a prefix."""
-        return [name for name in self._known() if name.startswith(prefix)]
+        return [name for name in self._all_lines() if name.startswith(prefix)]
 
     def all(self, name: str) -> list[Any]:
         """Return the contents of all intact records of a name, the first one first."""
-        contents = [self._content(line) for line in self._known().get(name, ())]
+        contents = [self._content(line) for line in self._all_lines().get(name, ())]
         return [content for content in contents if content is not None]
 
-    def _known(self) -> dict[str, list[Line]]:
+    def _all_lines(self) -> dict[str, list[Line]]:
         if not self._looked:
             self.refresh()
         return self._lines
@@ -140,7 +140,7 @@ class Records:
 
         Raises WriteError if it cannot be written; the log is as it was before.
         """
-        self._known()
+        self._all_lines()
         body = f"{name} {json.dumps(content, sort_keys=True, allow_nan=True)}".encode()
         text = hashlib.sha256(body).hexdigest().encode() + b" " + body
         if self._writer is None:

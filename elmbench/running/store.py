@@ -94,7 +94,7 @@ class Store:
         """Return every cell that a table was asked for under a profile and that is not stale."""
         cells: dict[tuple[Any, ...], Cell] = {}
         for request, _ in self.requests(profile, experiment):
-            cells = _added(cells, request)
+            cells = _merge(cells, request)
         return list(cells.values())
 
     def commands(self, profile: str, experiment: str) -> list[str]:
@@ -143,7 +143,7 @@ class Store:
         cells = list(cells)
         known = {_position(cell): cell for cell in self.cells(profile, experiment)}
         hides = whole and bool(set(known) - {_position(cell) for cell in cells})
-        if self.commands(profile, experiment)[-1:] == [command] and _added({} if hides else known, cells) == known:
+        if self.commands(profile, experiment)[-1:] == [command] and _merge({} if hides else known, cells) == known:
             return
         content: dict[str, Any] = {"command": command, "cells": [list(asdict(cell).values()) for cell in cells]}
         if whole:
@@ -182,7 +182,7 @@ def _table(profile: str, experiment: str) -> str:
     return f"table:{profile}/{experiment}"
 
 
-def _added(present: dict[tuple[Any, ...], Cell], cells: Iterable[Cell]) -> dict[tuple[Any, ...], Cell]:
+def _merge(present: dict[tuple[Any, ...], Cell], cells: Iterable[Cell]) -> dict[tuple[Any, ...], Cell]:
     """Return the cells of a table, by position, after a request for some."""
     # Cells without data now may have run when the data were here: their results stay.
     cells = [cell for cell in cells if not (cell.unavailable and _position(cell) in present)]

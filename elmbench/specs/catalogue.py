@@ -154,7 +154,7 @@ def _as_counted(path: Path) -> list[tuple[str, int]]:
 
 
 def _read_experiment(path: Path, content: dict[str, Any], paper: Paper) -> ExperimentFile:
-    spec = _parsed(content, path)
+    spec = _parse_experiment(content, path)
     expected_id = f"{path.parent.name}/{path.stem}"
     if spec.id != expected_id:
         raise invalid(f"{path}: the id is {spec.id!r}", f"{expected_id!r}, as the file is called")
@@ -170,7 +170,7 @@ def _read_experiment(path: Path, content: dict[str, Any], paper: Paper) -> Exper
     return ExperimentFile(path, content, spec, paper)
 
 
-def _parsed(content: dict[str, Any], path: Path) -> Experiment:
+def _parse_experiment(content: dict[str, Any], path: Path) -> Experiment:
     """Return the experiment of some content; an error in a base table names that table."""
     try:
         return parse_spec(Experiment, content, path)
@@ -178,7 +178,7 @@ def _parsed(content: dict[str, Any], path: Path) -> Experiment:
         base = _as_read(path).get("based-on")
         if base is not None:
             base_path = path.parent / f"{base}.yaml"
-            _parsed(_with_base(base_path), base_path)
+            _parse_experiment(_with_base(base_path), base_path)
         raise
 
 

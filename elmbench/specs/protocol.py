@@ -33,14 +33,14 @@ def is_quality(name: str) -> bool:
     return name in OF_LEARNT_ROWS or (name in REGISTRY and not counts_rows(name))
 
 
-def _known(name: str) -> str:
+def _check_metric(name: str) -> str:
     if is_measure(name):
         return name
     raise ValueError(f"expected a name of `elmbench list metrics` or one of {', '.join((*OF_LEARNT_ROWS, *_OF_FITS))}")
 
 
 #: A measure by name; the JSON schema has no scorers, which depend on the version of scikit-learn.
-MeasureName = Annotated[str, AfterValidator(_known), WithJsonSchema({"enum": list(MEASURES), "type": "string"})]
+MeasureName = Annotated[str, AfterValidator(_check_metric), WithJsonSchema({"enum": list(MEASURES), "type": "string"})]
 
 #: Kinds of outer split that have printed sizes.
 SIZED = ("holdout", "stratified-holdout", "in-order")

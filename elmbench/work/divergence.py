@@ -58,7 +58,7 @@ class Projections(GridWork):
         estimated = np.full(len(self.grid), np.nan)
         started = time.perf_counter()
         for i, _, projections, _ in problem.projections():
-            values = _checked(projections, len(y))
+            values = _check_projections(projections, len(y))
             if np.isfinite(values).all():
                 sides = values[y < 0], values[y > 0]
                 means[i] = [np.mean(side) for side in sides]
@@ -68,7 +68,7 @@ class Projections(GridWork):
         return finished(result | {"seconds": time.perf_counter() - started}, given)
 
 
-def _checked(projections: Any, n_rows: int) -> NDArray[np.float64]:
+def _check_projections(projections: Any, n_rows: int) -> NDArray[np.float64]:
     values = np.asarray(projections, dtype=np.float64)
     if values.shape != (n_rows,):
         raise ValueError(f"expected one projection a row, of shape {(n_rows,)}, got {values.shape} instead")

@@ -79,7 +79,7 @@ class Fit(FoldWork):
             self._learn_through_folds(estimator, context)
         else:
             fitted(estimator, data.X_train, data.y_train, data.weights)
-        classifier = self._calibrated(estimator, chosen, data, context)
+        classifier = self._calibrate(estimator, chosen, data, context)
         seconds = time.perf_counter() - started
         context.solvers.update(getattr(estimator, "solvers_", {}))
 
@@ -106,7 +106,7 @@ class Fit(FoldWork):
             return result | NOT_FINITE
         return result | {"predictions": predictions} | self.more(classifier, data)
 
-    def _calibrated(self, estimator: Any, chosen: Result, data: FoldData, context: Context) -> Any:
+    def _calibrate(self, estimator: Any, chosen: Result, data: FoldData, context: Context) -> Any:
         """Return a fitted classifier with probabilities; the model itself if they are not asked for or not needed."""
         needed = hasattr(estimator, "decision_function") and not hasattr(estimator, "predict_proba")
         if self.calibrate is None or data.labels is None or not needed:

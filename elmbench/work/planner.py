@@ -62,7 +62,7 @@ class DatasetPlanner:
         done: set[tuple[str, str]] = set()
         for select in self.request.select or self._selections:
             for column in self.columns:
-                printed = self._printed(column) if select == "published" else None
+                printed = self._printed_params(column) if select == "published" else None
                 # A column that the paper prints no hyperparameters for is searched.
                 how: Selection = "nested" if select == "published" and printed is None else select
                 if not self.work.does_task(column) or (column, how) in done:
@@ -120,7 +120,7 @@ class DatasetPlanner:
                 fit = kind(outer_fold, ref, params, model.carry_over, choice, learnt, calibrate)
                 self.plan.cells.append(self._cell(column, run, fold, select, self.plan.add(fit), family))
 
-    def _printed(self, column: str) -> dict[str, Any] | None:
+    def _printed_params(self, column: str) -> dict[str, Any] | None:
         """Return the printed hyperparameters of a column and of those that it is like; None unless all are there."""
         params: dict[str, Any] = {}
         for name in self.work.chain(column):

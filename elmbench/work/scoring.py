@@ -149,13 +149,13 @@ class GridProblem:
         Raises MemoryError if a fit would need more than it may, before any is done.
         """
         path = self.factory.evaluate_grid if isinstance(self.factory, GridPath) else None
-        return self._evaluated(path, _predictions)
+        return self._evaluations(path, _predictions)
 
     def projections(self) -> Iterator[Evaluated]:
         """Yield the real values that labels are decided by, of shape (n_test,) for two classes; see `predictions`."""
         if isinstance(self.factory, ProjectionPath):
-            return self._evaluated(self.factory.project_grid, _projections)
-        return self._evaluated(None if hasattr(self.factory, "project") else self._decision_path, _projections)
+            return self._evaluations(self.factory.project_grid, _projections)
+        return self._evaluations(None if hasattr(self.factory, "project") else self._decision_path, _projections)
 
     def outputs(self, metric: Metric) -> Iterator[Evaluated]:
         """Yield what a metric takes; for probabilities every candidate is fitted by itself."""
@@ -165,7 +165,7 @@ class GridProblem:
             return self.decisions()
         every = all(len(np.unique(self.y[train])) == len(self.labels or ()) for train, _ in self.folds)
         path = self._decision_path if metric.takes == "scores" and every else None
-        return self._evaluated(path, lambda model, X: outputs_for(metric, model, X, self.labels))
+        return self._evaluations(path, lambda model, X: outputs_for(metric, model, X, self.labels))
 
     @property
     def _decision_path(self) -> Callable[..., Any] | None:
@@ -182,7 +182,7 @@ class GridProblem:
         model = self.factory(**self.fixed, **self.candidates[0])
         return hasattr(model, "decision_function") and not hasattr(model, "predict_proba")
 
-    def _evaluated(self, path: Callable[..., Any] | None, outputs: Callable[[Any, Any], Any]) -> Iterator[Evaluated]:
+    def _evaluations(self, path: Callable[..., Any] | None, outputs: Callable[[Any, Any], Any]) -> Iterator[Evaluated]:
         largest = max(len(train) for train, _ in self.folds)
         shape = (largest, self.X.shape[1], n_outputs(self.labels))
         for candidate in self.candidates:

@@ -68,14 +68,14 @@ class Stream(FoldWork):
         for start, stop in pairwise([0, *stops]):
             rows = slice(start, stop)
             if self.prequential and start:
-                ahead.append(_predicted(estimator, data.X_train[rows], data.y_train[rows], data.labels))
+                ahead.append(_predict(estimator, data.X_train[rows], data.y_train[rows], data.labels))
             started = time.perf_counter()
             with warnings.catch_warnings():
                 # The first rows of a stream may have nearly as many classes.
                 warnings.filterwarnings("ignore", "The number of unique classes")
                 estimator.partial_fit(data.X_train[rows], data.y_train[rows], **classes)
             seconds += time.perf_counter() - started
-            values = self._measured(estimator, data, stop)
+            values = self._measure(estimator, data, stop)
             if ahead:
                 learnt = data.y_train[stops[0] : stop]
                 values[PREQUENTIAL] = prequential_error(learnt, np.concatenate(ahead), data.labels)
@@ -83,14 +83,14 @@ class Stream(FoldWork):
         result = {"status": "ok", "reason": "", "params": shown_parameters(fixed), "measured": measured}
         return result | {"fit_seconds": seconds}
 
-    def _measured(self, estimator: Any, data: FoldData, stop: int) -> dict[str, float]:
+    def _measure(self, estimator: Any, data: FoldData, stop: int) -> dict[str, float]:
         """Return the size of a model and its metrics on the test rows and on the first `stop` training rows."""
         size: dict[str, float] = {"n_units": model_size(estimator) or 0}
-        tested = _predicted(estimator, data.X_test, data.y_test, data.labels)
+        tested = _predict(estimator, data.X_test, data.y_test, data.labels)
         if data.labels is None:
             return size | {"nrmse": metric_value("nrmse", data.y_test, tested, None)}
         X, y = data.X_train[:stop], data.y_train[:stop]
-        learnt = _predicted(estimator, X, y, data.labels)
+        learnt = _predict(estimator, X, y, data.labels)
         return size | {
             "accuracy": metric_value("accuracy", data.y_test, tested, data.labels),
             TRAIN_ACCURACY: metric_value("accuracy", y, learnt, data.labels),
@@ -106,5 +106,5 @@ def prequential_error(y_true: NDArray[Any], y_pred: NDArray[Any], labels: list[i
     return metric_value("nrmse", y_true, y_pred, None) if labels is None else float(np.mean(y_true != y_pred))
 
 
-def _predicted(estimator: Any, X: Any, y: NDArray[Any], labels: list[int] | None) -> NDArray[Any]:
+def _predict(estimator: Any, X: Any, y: NDArray[Any], labels: list[int] | None) -> NDArray[Any]:
     return check_predictions(y, estimator.predict(X), labels)

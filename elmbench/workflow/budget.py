@@ -65,7 +65,7 @@ def spend(
             run.store.close()
         done = plan(models)
         known = done.estimates
-        ended[kind] |= batch - _unfinished(done)
+        ended[kind] |= batch - _unfinished_models(done)
         ended["halved"] -= ended["whole"]
 
 
@@ -78,5 +78,5 @@ def _costs(run: PreparedRun, models: Collection[str]) -> dict[str, float]:
     return costs
 
 
-def _unfinished(run: PreparedRun) -> set[str]:
+def _unfinished_models(run: PreparedRun) -> set[str]:
     return {line["model"] for line in run.cost_by_entry() if line["to_run"]}

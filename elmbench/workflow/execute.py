@@ -58,10 +58,10 @@ def compute(run: PreparedRun, on_event: Callable[[Event], None], executor: Execu
         environment: dict[str, Any] = describe_environment() | {"blas_threads": settings.blas_threads}
         settings = replace(settings, environment=run.store.put_environment(environment))
     work = Run(run.works, run.limits, run.store, settings, on_event, executor, run.estimates, run.options.until)
-    work.run(run.todo, _timed(run))
+    work.run(run.todo, _fits_to_time(run))
 
 
-def _timed(run: PreparedRun) -> list[str]:
+def _fits_to_time(run: PreparedRun) -> list[str]:
     """Return the keys of the fits that are to be timed with nothing beside them."""
     cells = (cell for _, plan in run.tables for cell in plan.cells if run.options.clean_times and cell.key)
     return list(dict.fromkeys(cell.key for cell in cells if isinstance(run.works[cell.key], Fit)))

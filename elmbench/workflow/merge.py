@@ -53,7 +53,7 @@ def merge(folders: list[Path], into: Path) -> Merged:
     should be equal are not. Nothing is written then.
     """
     sources = [folder for folder in folders if folder.resolve() != into.resolve()]
-    stores = [_opened(folder) for folder in sources]
+    stores = [_open_store(folder) for folder in sources]
     target = Store(into)
     differences = list(_refusals([(into, target), *zip(sources, stores, strict=True)]))
     if differences:
@@ -71,7 +71,7 @@ def merge(folders: list[Path], into: Path) -> Merged:
     return Merged(count, tables, unknown)
 
 
-def _opened(folder: Path) -> Store:
+def _open_store(folder: Path) -> Store:
     store = Store(folder)
     if not store.tables():
         raise ElmbenchError(

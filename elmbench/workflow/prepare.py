@@ -210,7 +210,7 @@ def prepare_tables(options: RunOptions, wanted: list[tuple[Resolved, Request]], 
             tables.append((resolved, plan))
         works |= plan.works
         # Work that two tables share may take what the more generous one allows.
-        for key, limit in _declared(resolved, plan).items():
+        for key, limit in _declared_limits(resolved, plan).items():
             declared[key] = limit.wider(declared.get(key, limit))
     limits = effective_limits(works, declared, options.settings)
     todo = pending(works, limits, store, retry=options.retry, force=options.force)
@@ -239,7 +239,7 @@ def _refuse_unprinted(plan: Plan, resolved: Resolved, request: Request) -> None:
         raise ElmbenchError(problem, expected="columns that the paper prints them for", next_step=next_step)
 
 
-def _declared(resolved: Resolved, plan: Plan) -> dict[str, Limits]:
+def _declared_limits(resolved: Resolved, plan: Plan) -> dict[str, Limits]:
     """Return what a table's file says that its work may take."""
     fit = parse_limits(resolved.spec.limit)
     search = parse_limits(resolved.spec.search_limit).over(fit)

@@ -83,7 +83,7 @@ def fit_final(run: PreparedRun, results: Results, column: str = "") -> Any:
     work = run.works[keys[0]]
     assert isinstance(work, Fit)
     factory = find_model(work.model.name).factory(spec.task)
-    chosen = _searched(run, work, load(spec))
+    chosen = _search_all_rows(run, work, load(spec))
     params = fixed_parameters(factory, chosen | work.params, model_seed(work.outer_fold, work.model))
     model = factory(**params)
     by_weight = {} if weights is None else {f"model__{weight_argument(model)}": weights}
@@ -162,7 +162,7 @@ def _pipeline(table: Table, model: Any, spec: DatasetSpec) -> Any:
     return TransformedTargetRegressor(pipeline, transformer=StandardScaler())
 
 
-def _searched(run: PreparedRun, work: Fit, data: Dataset) -> dict[str, Any]:
+def _search_all_rows(run: PreparedRun, work: Fit, data: Dataset) -> dict[str, Any]:
     """Return the hyperparameters that the search of a comparison chooses if it learns all rows but held-out ones."""
     search = run.works[work.chosen] if work.chosen else None
     if not isinstance(search, Search):

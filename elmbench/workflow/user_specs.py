@@ -58,11 +58,11 @@ def _add_datasets(path: Path) -> None:
     content = read_yaml(path)
     if not isinstance(content, dict):
         raise invalid(f"{path}: not a mapping", "data set names, each with its keys")
-    entries = {str(name): _completed(name, path, entry) for name, entry in content.items()}
+    entries = {str(name): _complete_entry(name, path, entry) for name, entry in content.items()}
     add_dataset_specs(parse_dataset_specs(entries, str(path)).values())
 
 
-def _completed(name: object, path: Path, entry: Any) -> Any:
+def _complete_entry(name: object, path: Path, entry: Any) -> Any:
     """Return an entry with absolute paths; an entry of one file alone is described by its rows."""
     sources = entry.get("sources") if isinstance(entry, dict) else None
     if not isinstance(sources, list) or not all(isinstance(source, dict) for source in sources):

@@ -29,7 +29,7 @@ class GeneratorSource(Source):
 
     @field_validator("generator")
     @classmethod
-    def _known(cls, name: str) -> str:
+    def _check_name(cls, name: str) -> str:
         if name not in VERSIONS:
             raise ValueError(f"expected one of {', '.join(sorted(VERSIONS))}")
         return name

@@ -50,7 +50,7 @@ class OpenMLSource(NetworkSource):
     def fetch(self, job: FetchJob) -> Mapping[str, Table]:
         with _private_client() as openml:
             descriptions = [_description(openml, number) for number in self.ids]
-        return {"all": self._joined([self._table(description, job) for description in descriptions])}
+        return {"all": self._join_targets([self._table(description, job) for description in descriptions])}
 
     def _table(self, description: Any, job: FetchJob) -> Table:
         """Download the rows of one data set, as Parquet if they are dense, else as ARFF.
@@ -71,7 +71,7 @@ class OpenMLSource(NetworkSource):
 
         from elmbench.datasets.readers import read_table
 
-        ignored = {*_listed(description.row_id_attribute), *_listed(description.ignore_attribute)}
+        ignored = {*_as_list(description.row_id_attribute), *_as_list(description.ignore_attribute)}
         choose = partial(self._choose, description, ignored)
         table = read_table(path, choose, form=form, most=job.most)
         table = table.columns(np.array([name not in ignored for name in table.names]))
@@ -90,7 +90,7 @@ class OpenMLSource(NetworkSource):
             raise ElmbenchError(f"OpenML {description.dataset_id} has {lacks}", expected=expected, next_step=next_step)
         return str(target)
 
-    def _joined(self, tables: list[Table]) -> Table:
+    def _join_targets(self, tables: list[Table]) -> Table:
         import numpy as np
 
         from elmbench.datasets.table import Table, label_words
@@ -135,7 +135,7 @@ def _description(openml: Any, number: int) -> Any:
         raise ElmbenchError(problem, expected="a description as OpenML's server gives it", next_step=later) from error
 
 
-def _listed(names: str | list[str] | None) -> list[str]:
+def _as_list(names: str | list[str] | None) -> list[str]:
     return [names] if isinstance(names, str) else list(names or ())
 
 

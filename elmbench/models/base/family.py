@@ -101,7 +101,7 @@ class FamilyClassifier(ClassifierMixin, Model):
     classes_: NDArray[Any]
 
     @staticmethod
-    def _coded(y: NDArray[Any]) -> tuple[Array, Callable[[Array], NDArray[Any]]]:
+    def _code_targets(y: NDArray[Any]) -> tuple[Array, Callable[[Array], NDArray[Any]]]:
         """Return the targets of training labels, and the function from a fitted model's outputs to its predictions."""
         classes = unique_labels(y)
         return encode_classes(y, classes), lambda outputs: decode_classes(outputs, classes)
@@ -174,7 +174,7 @@ class FamilyRegressor(MultiOutputMixin, RegressorMixin, Model):
     """Base class of the regressors, with one target or several."""
 
     @staticmethod
-    def _coded(y: NDArray[Any]) -> tuple[Array, Callable[[Array], NDArray[Any]]]:
+    def _code_targets(y: NDArray[Any]) -> tuple[Array, Callable[[Array], NDArray[Any]]]:
         """Return training values in columns, and the function from a fitted model's outputs to its predictions."""
         targets = np.asarray(y, dtype=np.float64)
         if targets.ndim == 1:

@@ -35,7 +35,7 @@ class Grid:
 
     def coded(self, cls: Any, train: Indices) -> tuple[Array, Callable[[Array], NDArray[Any]]]:
         """Return the targets of training rows, and the function from real outputs, of shape (n, k), to the output."""
-        T, decoded = cls._coded(self.y[train])
+        T, decoded = cls._code_targets(self.y[train])
         return T, decoded if self.output == "predict" else _without_single_column
 
     def rows(self, fold: int, kernel: Kernel) -> tuple[Rows, Rows]:
@@ -74,24 +74,24 @@ def evaluate_grid(
 
     It is the classmethod of an estimator with `_path(cls, grid)`, which yields (candidate, fold, outputs) in any order.
     """
-    return _evaluated(cls, Grid(X, y, folds, _valid_models(cls, candidates, fixed)))
+    return _evaluations(cls, Grid(X, y, folds, _valid_models(cls, candidates, fixed)))
 
 
 def decision_grid(
     cls: Any, X: Array, y: NDArray[Any], folds: Folds, candidates: list[dict[str, Any]], **fixed: Any
 ) -> Iterator[Evaluated]:
     """Yield the decision values by every candidate, see `elmbench.models.protocols.DecisionPath`."""
-    return _evaluated(cls, Grid(X, y, folds, _valid_models(cls, candidates, fixed), "decision_function"))
+    return _evaluations(cls, Grid(X, y, folds, _valid_models(cls, candidates, fixed), "decision_function"))
 
 
 def project_grid(
     cls: Any, X: Array, y: NDArray[Any], folds: Folds, candidates: list[dict[str, Any]], **fixed: Any
 ) -> Iterator[Evaluated]:
     """Yield the projections by every candidate, see `elmbench.models.protocols.ProjectionPath`."""
-    return _evaluated(cls, Grid(X, y, folds, _valid_models(cls, candidates, fixed), "project"))
+    return _evaluations(cls, Grid(X, y, folds, _valid_models(cls, candidates, fixed), "project"))
 
 
-def _evaluated(cls: Any, grid: Grid) -> Iterator[Evaluated]:
+def _evaluations(cls: Any, grid: Grid) -> Iterator[Evaluated]:
     if not any(isinstance(getattr(model, "gamma", None), str) for model in grid.models):
         for i, j, outputs in cls._path(grid):
             yield Evaluated(i, j, outputs, Counter(grid.solvers))
@@ -102,5 +102,5 @@ def _evaluated(cls: Any, grid: Grid) -> Iterator[Evaluated]:
         models = [
             clone(m).set_params(gamma=named_width(m.gamma, X)) if isinstance(m.gamma, str) else m for m in grid.models
         ]
-        for item in _evaluated(cls, replace(grid, folds=[fold], models=models)):
+        for item in _evaluations(cls, replace(grid, folds=[fold], models=models)):
             yield item._replace(fold=j)

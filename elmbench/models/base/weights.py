@@ -77,11 +77,11 @@ class WeightedClassifier(RowWeightedClassifier):
             return np.array(numbers)[positions]
         sizes = np.bincount(positions, weights).astype(np.float64)
         with np.errstate(divide="ignore"):  # of a class all of whose rows weigh nothing
-            balanced = self._balanced(sizes)
+            balanced = self._balanced_weights(sizes)
         return np.where(sizes > 0, balanced, 0.0)[positions]
 
     @staticmethod
-    def _balanced(sizes: Array) -> Array:
+    def _balanced_weights(sizes: Array) -> Array:
         """Return the "balanced" weights of classes: the same sum for each class, and 1 for a row on average."""
         return sizes.sum() / ((sizes > 0).sum() * sizes)
 

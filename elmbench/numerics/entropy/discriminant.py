@@ -61,7 +61,7 @@ def discriminant(negative: Moments, positive: Moments, size: int, dimension: int
     if spread < LEAST_SPREAD or np.abs(difference).max() <= round_off:
         return no_direction(size)
     S_negative, S_positive = (side.covariance(size, dimension)[0] for side in (negative, positive))
-    solution, condition = _solved(S_negative + S_positive, difference)
+    solution, condition = _solve(S_negative + S_positive, difference)
     beta = 2.0 / (difference @ solution) * solution
     mean = float(beta @ negative.first[:size] + beta @ negative.mean[:size])
     least = max(LEAST_VARIANCE, sum(_round_off(beta, S) for S in (S_negative, S_positive)))
@@ -74,7 +74,7 @@ def _round_off(b: Array, A: Array) -> float:
     return float(len(b) * EPS * (np.abs(b) @ np.abs(A) @ np.abs(b)))
 
 
-def _solved(A: Array, b: Array) -> tuple[Array, float]:
+def _solve(A: Array, b: Array) -> tuple[Array, float]:
     """Solve A z = b for a positive semi-definite A, which is overwritten, and return the condition of A as well."""
     diagonal = np.einsum("ii->i", A)
     before = diagonal.copy()

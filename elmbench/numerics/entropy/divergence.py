@@ -82,8 +82,8 @@ def log_overlap(x: Array, y: Array, width: float) -> float:
     reach = nearest + limit / (nearest + np.sqrt(nearest**2 + limit))
     x, y = x[_distances(x, y) <= reach], y[_distances(y, x) <= reach]
     group = min(GROUP_WIDTH, 2.0 / max(nearest, 1e-300))
-    x, x_masses = _gathered(x, group)
-    y, y_masses = _gathered(y, group)
+    x, x_masses = _group_nodes(x, group)
+    y, y_masses = _group_nodes(y, group)
     total = 0.0
     for start in range(0, len(x), 1024):
         distances = np.abs(x[start : start + 1024, np.newaxis] - y)
@@ -99,7 +99,7 @@ def _distances(x: Array, y: Array) -> Array:
     return np.minimum(np.abs(x - below), np.abs(x - above))
 
 
-def _gathered(points: Array, width: float) -> tuple[Array, Array]:
+def _group_nodes(points: Array, width: float) -> tuple[Array, Array]:
     """Return nodes and masses in place of ascending points, in groups no wider than `width`; small ones stay."""
     _, starts = np.unique(np.floor((points - points[0]) / width), return_index=True)
     sizes = np.diff(starts, append=len(points))

@@ -24,7 +24,7 @@ class Surface:
 
     def start(self) -> Array:
         """Return the point of equal weights."""
-        return self._scaled(np.where(self.radii > 0.0, 1.0, 0.0))
+        return self._scale_to_norm(np.where(self.radii > 0.0, 1.0, 0.0))
 
     def best(self, weights: Array, forms: Array) -> Array:
         """Return the minimiser of sum_p t_p / g_p over the surface, with t_p = weights[p]^2 forms[p].
@@ -37,9 +37,9 @@ class Surface:
         result = np.zeros(len(weights))
         # Weights are not squared before the root: small ones would underflow.
         result[used] = weights[used] ** (2.0 * power) * (np.maximum(forms[used], 0.0) / self.radii[used]) ** power
-        return self._scaled(result) if result.any() else weights
+        return self._scale_to_norm(result) if result.any() else weights
 
-    def _scaled(self, weights: Array) -> Array:
+    def _scale_to_norm(self, weights: Array) -> Array:
         scaled: Array = weights / (self.radii @ weights**self.q) ** (1.0 / self.q)
         return scaled
 

@@ -25,23 +25,23 @@ def leading_solutions(H: Array, T: Array, sizes: list[int], cutoff: float) -> It
         if size > len(H):
             yield size, *_wide_solution(H[:, :size], T, cutoff)  # before any column is overwritten
     if tall:
-        reflectors, tau = _decomposed(H[:, : tall[-1]], overwrite=True)
+        reflectors, tau = _qr(H[:, : tall[-1]], overwrite=True)
         rotated, _, _ = dormqr("L", "T", reflectors, tau, T, lwork=_workspace(T.shape[1]))
         for size in tall:
-            yield size, *_solved(np.triu(reflectors[:size, :size]), rotated[:size], cutoff)
+            yield size, *_pseudo_solve(np.triu(reflectors[:size, :size]), rotated[:size], cutoff)
 
 
 def _wide_solution(H: Array, T: Array, cutoff: float) -> tuple[Array, float]:
     """Solve H Z = T with more columns than rows: H' = QR, Z = Q R'^+ T."""
     n = len(H)
-    reflectors, tau = _decomposed(H.T)
+    reflectors, tau = _qr(H.T)
     rotated = np.zeros((H.shape[1], T.shape[1]), order="F")
-    rotated[:n], condition = _solved(np.triu(reflectors[:n]), T, cutoff, transposed=True)
+    rotated[:n], condition = _pseudo_solve(np.triu(reflectors[:n]), T, cutoff, transposed=True)
     solution, _, _ = dormqr("L", "N", reflectors, tau, rotated, lwork=_workspace(T.shape[1]))
     return solution, condition
 
 
-def _solved(R: Array, B: Array, cutoff: float, *, transposed: bool = False) -> tuple[Array, float]:
+def _pseudo_solve(R: Array, B: Array, cutoff: float, *, transposed: bool = False) -> tuple[Array, float]:
     """Return the pseudo-inverse of R, or of R', times B, and the condition of what was inverted."""
     reciprocal, _ = dtrcon(R)
     # The condition in the 2-norm is at most the number of columns times that in the 1-norm.
@@ -56,7 +56,7 @@ def _solved(R: Array, B: Array, cutoff: float, *, transposed: bool = False) -> t
     return solution, float(values[0] / values[rank - 1])
 
 
-def _decomposed(A: Array, *, overwrite: bool = False) -> tuple[Array, Array]:
+def _qr(A: Array, *, overwrite: bool = False) -> tuple[Array, Array]:
     """Return the reflectors of A = QR, below R, and their factors."""
     reflectors, tau, _, _ = dgeqrf(A, lwork=_workspace(A.shape[1]), overwrite_a=overwrite)
     return reflectors, tau

@@ -74,7 +74,7 @@ class StreamedDecomposition:
             D = np.vstack([rows - mean, weight * shift])
         self._grow(self._new_directions(D))
         coordinates = D @ self.basis.T
-        self._factor = _updated(self._factor, coordinates)
+        self._factor = _update_factor(self._factor, coordinates)
         offset = self.offset
         if self._centred:
             self._from_origin = self._from_origin + shift * (len(rows) / total)
@@ -149,7 +149,7 @@ class StreamedDecomposition:
         return change
 
 
-def _updated(factor: Array, rows: Array) -> Array:
+def _update_factor(factor: Array, rows: Array) -> Array:
     """Return the triangular factor of [factor; rows], overwriting the triangular one that there was."""
     if len(factor) == 0:
         return factor

@@ -72,7 +72,7 @@ def _write(papers: list[PaperResults], folder: Path) -> list[str]:
         for profile in shown:
             texts[address(profile, "figures.csv")] = csv(figures_frame(profile))
             if profile.picture_data is not None:
-                texts[address(profile, profile.picture_data.name)] = _shortened(profile.picture_data)
+                texts[address(profile, profile.picture_data.name)] = _shorten(profile.picture_data)
             if profile.picture is not None:
                 copies[address(profile, profile.picture.name)] = profile.picture
     for name, text in texts.items():
@@ -83,6 +83,6 @@ def _write(papers: list[PaperResults], folder: Path) -> list[str]:
     return [*texts, *copies]
 
 
-def _shortened(path: Path) -> str:
+def _shorten(path: Path) -> str:
     """Return a CSV file with numbers of four significant digits, which suffice for a figure."""
     return pd.read_csv(path).to_csv(index=False, lineterminator="\n", float_format="%.4g")

@@ -17,7 +17,7 @@ def paper_markdown(paper: PaperResults) -> str:
     """Return the published figures of a paper beside ours as Markdown, in the paper's shape."""
     about = paper.paper
     lines = [f"# {about.title}", "", f"{about.authors} ({about.year}), doi:{about.doi}. {_MARKS}"]
-    for profile in _shown(paper):
+    for profile in _profiles_with_prints(paper):
         table = profile.results.table
         lines += ["", f"## {_text(table.title)}", "", _text(table.subtitle)]
         for grid in _grids(profile):
@@ -41,7 +41,7 @@ def paper_latex(paper: PaperResults) -> str:
         r"\maketitle",
         tex(_MARKS),
     ]
-    for profile in _shown(paper):
+    for profile in _profiles_with_prints(paper):
         title = profile.results.table.title
         for grid in _grids(profile):
             lines += ["", *_latex_grid(f"{title}, profile {profile.name}: {grid.heading}", grid)]
@@ -64,7 +64,7 @@ def _latex_grid(caption: str, grid: Grid) -> Iterator[str]:
     yield r"\end{table}"
 
 
-def _shown(paper: PaperResults) -> list[ProfileResults]:
+def _profiles_with_prints(paper: PaperResults) -> list[ProfileResults]:
     """Return the results of the tables that have printed figures."""
     return [profile for table in paper.tables for profile in table.profiles if _grids(profile)]
 

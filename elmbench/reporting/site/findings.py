@@ -59,7 +59,7 @@ _Ranked = tuple[float, Finding] | None
 def find(papers: Sequence[PaperResults]) -> list[Finding]:
     """Return the strongest finding of each kind and paper: leaks, choices on test folds, tables without a reading."""
     kinds: list[list[Finding]] = []
-    for search in (_leak, _choice, _unexplained):
+    for search in (_leak, _choice, _farthest_table):
         ranked = sorted(filter(None, map(search, papers)), key=lambda pair: -pair[0])
         kinds.append([finding for _, finding in ranked])
     return [kind[0] for kind in kinds if kind] + [finding for kind in kinds for finding in kind[1:]]
@@ -245,7 +245,7 @@ def _counter_evidence(table: TableResults, paper: PaperResults) -> Iterator[str]
             )
 
 
-def _unexplained(paper: PaperResults) -> _Ranked:
+def _farthest_table(paper: PaperResults) -> _Ranked:
     """Return the table most of whose figures lie outside of our intervals under every reading, and their share."""
     candidates = [
         one for table in paper.tables for profile in table.profiles if (one := _under_readings(profile)) is not None

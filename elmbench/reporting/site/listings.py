@@ -102,14 +102,14 @@ def _gains(papers: Sequence[PaperResults]) -> Iterator[Part]:
                 part["links"] += [(table_page(table.file.id), table.file.spec.label)] if len(gains) else []
                 for line in gains.to_dict("records"):
                     means = (f"{line['oracle']:.4f}", f"{line['nested']:.4f}", f"{line['optimism']:+.4f}")
-                    ends = (_signed(line["low"]), _signed(line["high"]), str(line["n"]))
+                    ends = (_signed_text(line["low"]), _signed_text(line["high"]), str(line["n"]))
                     dataset = profile.resolved.spelling(line["dataset"])
                     part["rows"].append((label, dataset, line["model"], line["metric"], *means, *ends))
         if part["rows"]:
             yield Part(paper.paper.title, columns=columns, headed=3, anchor=paper.paper.key, **part)
 
 
-def _signed(value: Any) -> str:
+def _signed_text(value: Any) -> str:
     return f"{round(value, 4) + 0.0:+.4f}" if isinstance(value, float) and value == value else ""
 
 

@@ -110,11 +110,11 @@ def environment() -> Environment:
         loader=PackageLoader("elmbench.reporting.site"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
     templates.globals |= {"version": version("elmbench"), "signs": _SIGNS, "verdicts": list(_SIGNS)}
-    templates.filters["printed"] = _printed
+    templates.filters["printed"] = _printed_text
     return templates
 
 
-def _printed(figure: GridFigure) -> str:
+def _printed_text(figure: GridFigure) -> str:
     return Printed(figure.entry.published).text if figure.entry.published is not None else ""
 
 

@@ -41,7 +41,7 @@ def table_text(
     parts: list[RenderableType] = [Text(f"\n{table.title}", style="bold"), Text(table.subtitle)]
     for i, (section, lines) in enumerate(zip(sections, table.sections, strict=True)):
         parts.append(Text(f"\n{lines.heading}", style="italic"))
-        grids = _printed(section, resolved, first=i == 0)
+        grids = _grids_to_show(section, resolved, first=i == 0)
         for grid in grids:
             parts += _grid(grid, width)
         parts += () if grids else section_text(table, lines, width)
@@ -59,7 +59,7 @@ def as_text(renderable: RenderableType) -> str:
     return captured.get()
 
 
-def _printed(section: EntrySection, resolved: Resolved, *, first: bool) -> list[Grid]:
+def _grids_to_show(section: EntrySection, resolved: Resolved, *, first: bool) -> list[Grid]:
     """Return the grids with printed figures or added metrics, and the times of the fits in the first section."""
     grids = grids_of(section, resolved)
     added = {*resolved.spec.protocol.metrics} - {*resolved.file.spec.protocol.metrics}

@@ -73,7 +73,7 @@ def _block(section: Section, first: Column, others: Sequence[Column]) -> RichTab
         if line["dataset"].text != previous:
             previous = line["dataset"].text
             rows.append([Text(previous, style="bold"), *(Text("") for _ in others)])
-        rows.append([Text("  " + line[first.name].text), *(_coloured(line.get(column.name)) for column in others)])
+        rows.append([Text("  " + line[first.name].text), *(_colour(line.get(column.name)) for column in others)])
     columns = [first, *others]
     right = [column.heading for column in others if column.numeric]
     whole = [column.heading for column in columns if column.whole]
@@ -85,7 +85,7 @@ def _width(section: Section, column: Column) -> int:
     return max(len(column.heading), *map(len, texts))
 
 
-def _coloured(item: Item | None) -> Text:
+def _colour(item: Item | None) -> Text:
     if item is None:
         return Text("")
     return Text(item.text, style=COLOURS.get(item.text, "") if isinstance(item, Verdict | Ending) else "")

@@ -114,18 +114,18 @@ class DaskExecutor(Executor):
     def _threads_now(self) -> int:
         now = time.monotonic()
         if now - self._looked > _LOOK_EVERY:
-            self._threads = sum(self._asked(self._client().nthreads).values())
+            self._threads = sum(self._ask(self._client().nthreads).values())
             self._looked = now
         return self._threads
 
     @property
     def memory(self) -> int:
         """The largest share of memory of a worker's thread; without workers, the share of a job on this machine."""
-        workers = self._asked(self._client().scheduler_info)["workers"].values()
+        workers = self._ask(self._client().scheduler_info)["workers"].values()
         shares = [share_of_memory(worker["nthreads"], worker["memory_limit"]) for worker in workers]
         return max(shares, default=share_of_memory(self._settings.jobs))
 
-    def _asked(self, question: Any) -> Any:
+    def _ask(self, question: Any) -> Any:
         try:
             return question()
         except OSError as error:

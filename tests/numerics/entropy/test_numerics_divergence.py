@@ -142,7 +142,7 @@ def test_estimates_equal_the_sums_over_all_pairs(kinds, numbers, seed):
 
 
 def test_what_is_summed_over_pairs_hardly_grows_with_the_points(monkeypatch, seed):
-    gathered = divergence._gathered
+    gathered = divergence._group_nodes
     numbers = []
 
     def recording(points: np.ndarray, width: float) -> tuple[np.ndarray, np.ndarray]:
@@ -150,7 +150,7 @@ def test_what_is_summed_over_pairs_hardly_grows_with_the_points(monkeypatch, see
         numbers.append(len(found[0]))
         return found
 
-    monkeypatch.setattr(divergence, "_gathered", recording)
+    monkeypatch.setattr(divergence, "_group_nodes", recording)
     random = np.random.RandomState(seed)
     for n in (2_000, 200_000):
         kde_divergence(random.randn(n), random.randn(n) + 1)
