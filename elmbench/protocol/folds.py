@@ -13,7 +13,7 @@ from elmbench.protocol.encoding import prepared_inputs
 from elmbench.protocol.scaling import scale_columns, scale_targets, unscaled_targets
 from elmbench.protocol.splits import Indices, cut_to, outer_parts, presented, subsample
 from elmbench.specs.datasets import DatasetSpec
-from elmbench.specs.protocol import Scale, Split
+from elmbench.specs.protocol import Scale, Split, TargetScale
 
 if TYPE_CHECKING:
     from elmbench.datasets.dataset import Dataset
@@ -84,7 +84,7 @@ class FoldProtocol:
     scale: Scale | None
     outer: Split
     order: str
-    targets: Scale | None = field(default=None, metadata=OPTIONAL)
+    targets: TargetScale | None = field(default=None, metadata=OPTIONAL)
 
 
 @dataclass(frozen=True)

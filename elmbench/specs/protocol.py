@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
 
@@ -49,7 +49,7 @@ Rows = Annotated[int, Field(ge=1)]
 
 
 class Scale(Spec):
-    """Linear scaling of each column of the inputs, or of the targets of a regression.
+    """Linear scaling of each column of the inputs.
 
     `range` brings the smallest and the largest value to its two ends, `standard` brings the mean to 0 and the deviation
     to 1, `max-abs` divides by the largest absolute value. `unit-rows` divides each row by its length instead, as is
@@ -60,19 +60,26 @@ class Scale(Spec):
     range: tuple[float, float] = (0.0, 1.0)
     #: Rows that the factors are taken from: all of them (as the papers did) or the training part.
     fit_on: Literal["all", "train"] = "all"
-    #: Units of metrics, for targets: the scaled ones (as the papers did) or those of the file.
-    metrics: Literal["scaled", "original"] = "scaled"
 
     def content(self) -> dict[str, Any]:
         """Return the content of the scaling in the key of a stored result."""
         own: dict[str, Any] = {"range": list(self.range)} if self.kind == "range" else {"kind": self.kind}
-        own |= {"metrics": self.metrics} if self.metrics != "scaled" else {}
         return own | {"fit-on": self.fit_on}
 
     @classmethod
-    def from_content(cls, content: dict[str, Any]) -> Scale:
+    def from_content(cls, content: dict[str, Any]) -> Self:
         """Return the scaling of a key's content."""
         return cls.model_validate(content)
+
+
+class TargetScale(Scale):
+    """Scaling of the targets of a regression, and the units of its metrics: scaled (as in the papers) or the file's."""
+
+    metrics: Literal["scaled", "original"] = "scaled"
+
+    def content(self) -> dict[str, Any]:
+        """Return the content of the scaling in the key of a stored result."""
+        return ({} if self.metrics == "scaled" else {"metrics": self.metrics}) | super().content()
 
 
 @dataclass(frozen=True)
@@ -204,7 +211,7 @@ class Protocol(Spec):
     #: Data sets whose inputs are scaled otherwise: sparse rows cannot be centred.
     scale_except: dict[str, Scale | None] = Field(default_factory=dict)
     #: Scaling of the targets of a regression.
-    targets: Scale | None = None
+    targets: TargetScale | None = None
     #: Data sets whose targets stay as they are.
     raw_targets: tuple[str, ...] = ()
     outer: Outer
