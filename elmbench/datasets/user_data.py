@@ -14,7 +14,7 @@ from elmbench.datasets.dates import read_dates
 from elmbench.datasets.local_files import local_file, name_of
 from elmbench.datasets.prepare import category_order
 from elmbench.datasets.sources.file import FileSource
-from elmbench.datasets.table import Table, label_words, to_numbers
+from elmbench.datasets.table import Table, label_word, label_words, to_numbers
 from elmbench.datasets.user_table import TARGETS, read_user_file, sorted_by, take_row_columns, with_date_features
 from elmbench.errors import ElmbenchError
 from elmbench.specs.datasets import DatasetSpec, Shape
@@ -210,11 +210,12 @@ def _task_of(table: Table) -> Task:
 
 def _positive(asked: UserData, labels: list[str], title: str) -> tuple[str, ...]:
     """Return the positive one of two labels; none for more labels or a regression."""
-    if asked.positive and (len(labels) != 2 or asked.positive not in labels):
+    positive = label_word(asked.positive)
+    if positive and (len(labels) != 2 or positive not in labels):
         problem = f"{title}: {asked.positive!r} is named as the positive class of {len(labels) or 'no'} classes"
         expected = f"{labels[0]} or {labels[1]}" if len(labels) == 2 else "a target with two classes"
         raise ElmbenchError(problem, expected=expected, next_step="correct --positive or leave it out")
-    return (asked.positive or labels[-1],) if len(labels) == 2 else ()
+    return (positive or labels[-1],) if len(labels) == 2 else ()
 
 
 def _check_labels(table: Table, labels: list[str], title: str) -> None:

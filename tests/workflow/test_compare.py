@@ -81,6 +81,7 @@ def test_a_positive_class_is_named() -> None:
         lines["right"] = lines["predicted"] == label
         recall = results.cells.query("model == 'ridge'").set_index("fold")["recall"].astype(float)
         np.testing.assert_allclose(recall, lines[lines["true"] == label].groupby("fold")["right"].mean())
+    assert "the positive class is 0" in elmbench.compare(X, (y == 1) * 1.0, ["dummy"], positive=0.0, folds=3).text
     with pytest.raises(ElmbenchError, match="'frequent' is named as the positive class of 2 classes"):
         elmbench.compare(X, words, ["ridge"], positive="frequent")
     with pytest.raises(ElmbenchError, match="of 3 classes"):
