@@ -58,6 +58,8 @@ def test_each_verdict_by_hand(table: str) -> None:
             expected = "too few runs"
         else:
             half = t.ppf(0.975, len(runs) - 1) * runs.std(ddof=1) * np.sqrt(1 / mean_of + 1 / len(runs))
+            # At least the weight of one test row.
+            half = max(half, 1 / part.groupby("run")["n_test"].sum().mean())
             half += 0.5 * 10.0 ** figure.value.as_tuple().exponent
             distance = abs(published - runs.mean())
             apart = np.median(others)

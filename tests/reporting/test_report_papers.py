@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 
 import elmbench
 from elmbench.layouts.table import JUDGED, VERDICTS
-from elmbench.reporting.papers import PaperAnswer, answer_papers, answer_sentence
+from elmbench.reporting.papers import PaperAnswer, answer_papers, answer_sentence, table_sentence
 from elmbench.reporting.results import Results, read_results
 from elmbench.specs.catalogue import find_experiment
 from elmbench.specs.profiles import resolve
@@ -43,9 +44,11 @@ def test_the_sentences_on_a_table() -> None:
         "tell."
     )
     assert result.sentences[1] == (
-        f"Of the 72 G-means of Table 4, {first.of} have an interval, and of these {first.inside} are inside the "
-        f"interval ({first.expected} expected), and the pattern is that of the print (p < .001): reproduced."
+        f"Of the 72 G-means of Table 4, {first.inside} are inside the interval ({first.expected} expected), and the "
+        "pattern is that of the print (p < .001): reproduced."
     )
+    partly = table_sentence("Table 4", replace(first, of=64, inside=58), ["paper"])
+    assert partly.startswith("Of the 72 G-means of Table 4, 64 have an interval, and of these 58 are inside")
     assert result.sentences[2] == (
         "Of the 54 G-means of Table 5, none has the 3 runs that an interval needs, but the pattern is that of the "
         "print (p < .001): pattern only."
