@@ -29,33 +29,33 @@ _SHOWN = 20
 
 def baseline_text(outcomes: Mapping[str, BaselineCheck]) -> RenderableType:
     """Return how many cells of each table were compared, and the first that differ."""
-    rows = [(name, found.compared, len(found.differences)) for name, found in outcomes.items()]
+    rows = [(name, check.compared, len(check.differences)) for name, check in outcomes.items()]
     parts: list[RenderableType] = [
         grid(("experiment", "cells compared", "differ"), rows, right=("cells compared", "differ"))
     ]
-    for name, found in outcomes.items():
-        parts += [Text(f"{name}: {_of(difference)}") for difference in found.differences[:_SHOWN]]
-        if len(found.differences) > _SHOWN:
-            parts.append(Text(f"{name}: and {len(found.differences) - _SHOWN} more; --json has them all"))
+    for name, check in outcomes.items():
+        parts += [Text(f"{name}: {_difference_text(difference)}") for difference in check.differences[:_SHOWN]]
+        if len(check.differences) > _SHOWN:
+            parts.append(Text(f"{name}: and {len(check.differences) - _SHOWN} more; --json has them all"))
     return Group(*parts)
 
 
-def _of(found: Difference) -> str:
-    return f"{found.place}: {found.what} is {found.found}, baseline {found.baseline} (allowed: {found.allowed})"
+def _difference_text(one: Difference) -> str:
+    return f"{one.place}: {one.what} is {one.found}, baseline {one.baseline} (allowed: {one.allowed})"
 
 
 def baseline_cases(outcomes: Mapping[str, BaselineCheck]) -> Iterator[Case]:
     """Yield a case for each cell that differs, and one for all others of a table."""
-    for name, found in outcomes.items():
-        yield Case(name, "baseline", "passed", f"{found.compared} cells compared")
-        for difference in found.differences:
-            yield Case(name, difference.place, "failed", _of(difference))
+    for name, check in outcomes.items():
+        yield Case(name, "baseline", "passed", f"{check.compared} cells compared")
+        for difference in check.differences:
+            yield Case(name, difference.place, "failed", _difference_text(difference))
 
 
 def published_text(checks: Sequence[PublishedCheck]) -> RenderableType:
     """Return the verdicts on figures and tables, the agreement of each metric, and the sentences on each paper."""
     counts = [(one.experiment, *one.verdicts.values()) for one in checks if any(one.verdicts.values())]
-    rows = [(one.experiment, *_agreement_row(found)) for one in checks for found in one.metrics]
+    rows = [(one.experiment, *_agreement_row(metric)) for one in checks for metric in one.metrics]
     right = ("median apart", "rank corr.", "same best", "wrong pairs", "own runs")
     headings = [_SHORT.get(verdict, verdict) for verdict in VERDICTS]
     whole = [heading for heading in ("experiment", *headings) if heading not in _BROKEN]
@@ -109,16 +109,16 @@ _LEGEND = (
 )
 
 
-def _agreement_row(found: Agreement) -> tuple[str, ...]:
-    apart = found.median_difference
-    shown = f"x {found.median_factor:.2g}" if apart is None else three_figures(apart)
-    order = "" if found.rank_correlation is None else f"{found.rank_correlation:.2f}"
-    best = f"{found.same_best} of {found.rows}" if found.rows else ""
-    return found.metric, shown, order, best, *map(_share, *_left_out_counts(found))
+def _agreement_row(agreement: Agreement) -> tuple[str, ...]:
+    apart = agreement.median_difference
+    shown = f"x {agreement.median_factor:.2g}" if apart is None else three_figures(apart)
+    order = "" if agreement.rank_correlation is None else f"{agreement.rank_correlation:.2f}"
+    best = f"{agreement.same_best} of {agreement.rows}" if agreement.rows else ""
+    return agreement.metric, shown, order, best, *map(_share, *_left_out_counts(agreement))
 
 
-def _left_out_counts(found: Agreement) -> tuple[tuple[int, int], tuple[int, int]]:
-    return (found.pairings_reproduced, found.left_out_reproduced), (found.pairings, found.left_out)
+def _left_out_counts(agreement: Agreement) -> tuple[tuple[int, int], tuple[int, int]]:
+    return (agreement.pairings_reproduced, agreement.left_out_reproduced), (agreement.pairings, agreement.left_out)
 
 
 def _share(part: int, whole: int) -> str:

@@ -113,7 +113,7 @@ def import_(
         )
     data = import_file(name, file, state.data_dir, test=test, other_data=other_data)
     rows, columns = data.X.shape
-    found = {"name": data.name, "rows": rows, "columns": columns, "checksum": data.checksum, "notes": data.notes}
-    state.emit(found, f"{data.name}: {rows} rows, {columns} columns, imported into {state.data_dir}")
+    imported = {"name": data.name, "rows": rows, "columns": columns, "checksum": data.checksum, "notes": data.notes}
+    state.emit(imported, f"{data.name}: {rows} rows, {columns} columns, imported into {state.data_dir}")
     for remark in data.remarks:
         state.say(remark)

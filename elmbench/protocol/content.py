@@ -34,14 +34,14 @@ def content_of(value: Any) -> Any:
 
 def content_of_fields(value: Any) -> Content:
     """Return the fields of a dataclass as a mapping."""
-    found: Content = {}
+    values: Content = {}
     for field in fields(value):
         how, own = field.metadata.get("content"), getattr(value, field.name)
         if how == "flat":
-            found |= content_of(own)
+            values |= content_of(own)
         elif how != "unsaid" and not (how == "optional" and own == field.default):
-            found[field.metadata.get("name", field.name)] = content_of(own)
-    return found
+            values[field.metadata.get("name", field.name)] = content_of(own)
+    return values
 
 
 def read_content(cls: type[T], content: Any, **unsaid: Any) -> T:
@@ -59,18 +59,18 @@ def read_content(cls: type[T], content: Any, **unsaid: Any) -> T:
 
 def read_fields(cls: type[T], content: Mapping[str, Any], **unsaid: Any) -> T:
     """Return a dataclass from the mapping of its fields."""
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for field, kind in _fields_of(cls):  # type: ignore[arg-type]
         how, name = field.metadata.get("content"), field.metadata.get("name", field.name)
         if how == "unsaid":
-            found |= {field.name: unsaid[field.name]} if field.name in unsaid else {}
+            values |= {field.name: unsaid[field.name]} if field.name in unsaid else {}
         elif how == "flat":
-            found[field.name] = read_content(kind, content, **unsaid)
+            values[field.name] = read_content(kind, content, **unsaid)
         elif name in content or field.default is MISSING:
             value = content[name]
             readable = kind is not None and value is not None
-            found[field.name] = read_content(kind, value, **unsaid) if readable else _plain(value, field)
-    return cls(**found)
+            values[field.name] = read_content(kind, value, **unsaid) if readable else _plain(value, field)
+    return cls(**values)
 
 
 def _plain(value: Any, field: Field[Any]) -> Any:

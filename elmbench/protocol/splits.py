@@ -153,8 +153,8 @@ def check_splittable(data: Dataset, split: Split) -> None:
 def _check_groups(data: Dataset, split: Split) -> None:
     n_groups = 0 if data.groups is None else len(np.unique(data.groups))
     if n_groups < split.folds:
-        found = f"{data.name} has {n_groups} groups of rows, too few for {split.folds} folds"
-        raise ElmbenchError(found, expected=f"at least {split.folds}", next_step="lower the number of folds")
+        problem = f"{data.name} has {n_groups} groups of rows, too few for {split.folds} folds"
+        raise ElmbenchError(problem, expected=f"at least {split.folds}", next_step="lower the number of folds")
 
 
 def rare_class_remark(spec: DatasetSpec, split: Split) -> str:

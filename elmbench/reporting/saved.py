@@ -153,9 +153,9 @@ def read_results(folder: Path | str = RESULTS_DIR) -> SavedResults:
 
     Examples
     --------
-    >>> found = read_results()  # doctest: +SKIP
-    >>> found.summary.query("metric == 'mcc'").groupby(["table", "model"])["mean"].mean()  # doctest: +SKIP
-    >>> found["fast/kos-elm/table4"].cells  # doctest: +SKIP
+    >>> results = read_results()  # doctest: +SKIP
+    >>> results.summary.query("metric == 'mcc'").groupby(["table", "model"])["mean"].mean()  # doctest: +SKIP
+    >>> results["fast/kos-elm/table4"].cells  # doctest: +SKIP
     """
     top = Path(folder).expanduser().resolve()
     paths = (path.relative_to(top) for path in sorted(top.rglob("cells.csv")))

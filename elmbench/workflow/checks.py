@@ -78,10 +78,10 @@ def _require_results(file: ExperimentFile, profile: str, results_dir: Path) -> N
 def update_baselines(names: list[str], results_dir: Path) -> dict[str, int]:
     """Make the cells of profile `ci` the baselines of tables, of all or of none; return the number of cells by id."""
     files = [find_experiment(name) for name in names]
-    found = {file.id: read_cells(results_folder(results_dir, "ci", file.id) / "cells.csv") for file in files}
+    cells = {file.id: read_cells(results_folder(results_dir, "ci", file.id) / "cells.csv") for file in files}
     for file in files:
-        refuse_failures(found[file.id], _baseline(file))
-    return {file.id: update_baseline(found[file.id], _baseline(file)) for file in files}
+        refuse_failures(cells[file.id], _baseline(file))
+    return {file.id: update_baseline(cells[file.id], _baseline(file)) for file in files}
 
 
 def update_tables(names: list[str], profile: str, results_dir: Path, watch: Watch = iter) -> list[Path]:
