@@ -167,13 +167,15 @@ class Result:
         return record | {"extrapolated": bool(self.subset)}
 
 
-def measured(rounds: Measurement, *, operations: float | None = None, **facts: Any) -> Result:
+def measured(rounds: Measurement, *, operations: float | None = None, of_bound: bool = False, **facts: Any) -> Result:
     """Return the result of a measurement; `facts` are the other attributes of `Result`.
 
-    Its share of the bound is that of `operations` at the rate of dgemm.
+    Its share of the bound is that of `operations` at the rate of dgemm, or the ratio if the other side is the bound.
     """
     ours, theirs = median_seconds(rounds.ours), median_seconds(rounds.theirs) * rounds.scale
-    if operations is not None:
+    if of_bound:
+        facts["share"] = statistics.median(rounds.ratios)
+    elif operations is not None:
         facts["share"] = operations / dgemm_rate() / ours.cpu
     return Result(ratios=rounds.ratios, ours=ours, theirs=theirs, **facts)
 

@@ -99,11 +99,18 @@ def grid_search(estimator: Any, problem: Problem, parameters: Candidates, *, cut
             predicted = np.where(predicted > 0, 1, -1)
         return _score(problem, y, predicted)
 
+    return split_scores(GridSearchCV, estimator, problem, parameters, scorer)
+
+
+def split_scores(
+    search: type[GridSearchCV], estimator: Any, problem: Problem, parameters: Candidates, scoring: Any
+) -> Array:
+    """Return the scores of a class of searches, of shape (n_candidates, n_folds)."""
     # Grids of one candidate each keep the order of the candidates.
     grids = [{name: [value] for name, value in candidate.items()} for candidate in parameters]
-    search = GridSearchCV(estimator, grids, scoring=scorer, cv=problem.folds, refit=False, error_score="raise")
-    search.fit(problem.X, problem.y)
-    return np.column_stack([search.cv_results_[f"split{j}_test_score"] for j in range(len(problem.folds))])
+    fitted = search(estimator, grids, scoring=scoring, cv=problem.folds, refit=False, error_score="raise")
+    fitted.fit(problem.X, problem.y)
+    return np.column_stack([fitted.cv_results_[f"split{j}_test_score"] for j in range(len(problem.folds))])
 
 
 def _score(problem: Problem, y: NDArray[Any], predicted: NDArray[Any]) -> float:

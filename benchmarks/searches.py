@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,6 @@ from sklearn.model_selection import GridSearchCV
 
 from benchmarks.measure import Measurement, Result, Row, in_turn, measured, median_seconds, timed
 from benchmarks.problems import (
-    Array,
     Problem,
     Side,
     centres_pipeline,
@@ -20,6 +20,7 @@ from benchmarks.problems import (
     mackey_glass,
     ridge_pipeline,
     search_of,
+    split_scores,
     wdbc,
 )
 from elmbench import PathSearchCV, load_dataset
@@ -174,31 +175,21 @@ def _scaling(
     return Row(key, run)
 
 
-def _searched(search: type[GridSearchCV], scoring: str) -> Side:
-    """Return a search of the kernel ELM by a class of searches."""
-
-    def side(problem: Problem, candidates: list[dict[str, Any]]) -> Array:
-        grids = [{name: [value] for name, value in candidate.items()} for candidate in candidates]
-        found = search(KELMClassifier(), grids, scoring=scoring, cv=problem.folds, refit=False, error_score="raise")
-        found.fit(problem.X, problem.y)
-        return np.column_stack([found.cv_results_[f"split{j}_test_score"] for j in range(len(problem.folds))])
-
-    return side
-
-
 def _path_search(key: str, name: str, problem: Callable[[bool], Problem], grid: Grid, target: float) -> Row:
     """Return the row of `PathSearchCV` with four scorers."""
 
-    def run(trial: bool) -> Iterator[Result]:
-        rows = problem(trial)
-        for scoring in ("accuracy", "matthews_corrcoef", "f1", "roc_auc"):
-            sides = _searched(PathSearchCV, scoring), _searched(GridSearchCV, scoring)
-            compared = compare(rows, grid, *sides, longest=LONG_POINT, allowed=LONG_POINT / 2)
-            least = least_operations(rows, grid)
-            against = "GridSearchCV of the same estimator"
-            yield compared.result(name=f"{name}, {scoring}", against=against, operations=least, target=target)
+    def side(search: type[GridSearchCV], scoring: str) -> Side:
+        return lambda problem, candidates: split_scores(search, KELMClassifier(), problem, candidates, scoring)
 
-    return Row(key, run)
+    against = "GridSearchCV of the same estimator"
+    rows = [
+        _row(
+            key, f"{name}, {scoring}", against, problem, grid,
+            side(PathSearchCV, scoring), side(GridSearchCV, scoring), target=target,
+        )
+        for scoring in ("accuracy", "matthews_corrcoef", "f1", "roc_auc")
+    ]  # fmt: skip
+    return Row(key, lambda trial: chain.from_iterable(row.run(trial) for row in rows))
 
 
 def _wdbc(trial: bool) -> Problem:

@@ -169,9 +169,9 @@ def self_tests() -> str:
         rows.append([results.resolved.file.id, str(joint.figures), joint.verdict, *_self_test(counts)])
     listed = ", ".join(f"{n} {verdict}" for verdict, n in verdicts.items())
     text = "\n".join(pipe_rows([*rows, ["all", "", "", *_self_test(total)]]))
-    told = verdicts.total() - verdicts["too small to judge"]
+    answered = verdicts.total() - verdicts["too small to judge"]
     right = verdicts["reproduced"] + verdicts["level only"]
-    share = f"{right} of the {told} that get an answer ({right / told:.0%}) get the right one"
+    share = f"{right} of the {answered} that get an answer ({right / answered:.0%}) get the right one"
     return f"{text}\n\nThe verdicts on the prints of own runs: {listed}. So {share}; 95 in 100 are expected."
 
 

@@ -73,9 +73,8 @@ def test_a_positive_class_is_named() -> None:
     X, y = load_iris(return_X_y=True)
     words = np.where(y == 2, "rare", "usual")
     options: dict[str, Any] = {"metric": ["recall", "average_precision"], "grids": {"ridge": {"C": [1.0]}}, "folds": 3}
-    found = {name: elmbench.compare(X, words, ["ridge"], positive=name, **options) for name in (None, "rare")}
-    for name, results in found.items():
-        label = name or "usual"
+    for positive, label in ((None, "usual"), ("rare", "rare")):
+        results = elmbench.compare(X, words, ["ridge"], positive=positive, **options)
         assert f"the positive class is {label}" in results.text
         lines = pd.read_csv(results.folder / "predictions.csv").query("model == 'ridge'")
         lines["right"] = lines["predicted"] == label
