@@ -124,7 +124,7 @@ def table(
 def _table_as(resolved: Resolved, form: str, metrics: tuple[str, ...]) -> str:
     """Return a table as it is printed."""
     from elmbench.reporting.cells import csv
-    from elmbench.reporting.folders import pictures
+    from elmbench.reporting.folders import picture_in
     from elmbench.reporting.provenance import read_commands
     from elmbench.reporting.results import read_results
     from elmbench.reporting.writers.latex import latex
@@ -132,7 +132,7 @@ def _table_as(resolved: Resolved, form: str, metrics: tuple[str, ...]) -> str:
 
     results = read_results(resolved, state.results_dirs.of(resolved.profile, resolved.file.id), metrics)
     if form == "md":
-        return markdown(results.table, read_commands(results.folder), pictures(results.folder))
+        return markdown(results.table, read_commands(results.folder), picture_in(results.folder))
     if form == "csv":
         return csv(results.summary)
     if form == "latex":

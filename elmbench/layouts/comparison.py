@@ -1,4 +1,4 @@
-"""Models side by side on a user's data: means, ranks, a test against the best, times, and a picture."""
+"""Models side by side on a user's data: means, ranks, a test against the best, and times."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from elmbench.layouts.base import DATASET, MODEL, Entry, Gains, Layout, Outputs
-from elmbench.layouts.figures import default_cells, panel_title, panels, png, words_for
+from elmbench.layouts.base import DATASET, MODEL, Entry, Gains, Layout
+from elmbench.layouts.figures import default_cells, words_for
 from elmbench.layouts.metrics import missing_metrics
 from elmbench.layouts.table import Column, Item, Line, Note, Quantity, Text
 from elmbench.metrics import less_is_better
@@ -143,20 +143,6 @@ class Comparison(Layout):
                 best = rivals.mean().idxmax()
                 yield Note("power", f"{dataset}: these folds cannot separate {best} from {_with_runs(needed)}")
         yield from missing_metrics(cells, resolved)
-
-    def points_of(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> pd.DataFrame:
-        """Return the score of each model on each fold."""
-        import pandas as pd
-
-        parts = []
-        for dataset, group in default_cells(cells[cells["status"] == "ok"]).groupby("dataset", sort=False):
-            metric = _first_metric(resolved, dataset)
-            places = group[["dataset", "model", "run", "fold"]]
-            parts.append(places.assign(metric=metric, value=group[metric].astype(float)))
-        return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
-
-    def draw(self, points: pd.DataFrame, resolved: Resolved) -> bytes:
-        return draw_scores(points, resolved)
 
 
 def ranking(summary: pd.DataFrame, dataset: str) -> list[str]:
@@ -301,23 +287,3 @@ def _over_data_sets(cells: pd.DataFrame) -> list[pd.DataFrame]:
         return []
     means = ranks.dropna().mean(axis=1).rename(RANK).reset_index()
     return [means.assign(dataset=ALL, run=0, fold=0, reading="", status="ok")] if len(means) else []
-
-
-def draw_scores(data: pd.DataFrame, resolved: Resolved) -> bytes:
-    """Return the picture of scores by model and fold as PNG: a dot a fold, a bar at the mean, the best model on top."""
-    groups = list(data.groupby("dataset", sort=False))
-    most = max(group["model"].nunique() for _, group in groups)
-    figure, axes = panels(len(groups), height=0.9 + 0.28 * most)
-    for one, (dataset, group) in zip(axes, groups, strict=True):
-        metric = str(group["metric"].iloc[0])
-        means = group.groupby("model", sort=False)["value"].mean()
-        # The axis shows the differences of the models; the dummy would stretch it.
-        order = means.drop(dummies(resolved), errors="ignore").sort_values(ascending=not less_is_better(metric))
-        for i, model in enumerate(order.index):
-            values = group.loc[group["model"] == model, "value"]
-            one.plot(values, [i] * len(values), "o", color="C0", alpha=0.5, markersize=4, markeredgewidth=0)
-            one.plot([order[model]], [i], "|", color="C3", markersize=13, markeredgewidth=2)
-        one.set_yticks(range(len(order)), list(order.index))
-        one.set_xlabel(f"{words_for(metric)}: each test part (dots), mean (bar)", fontsize="small")
-        panel_title(one, resolved.dataset(str(dataset)).title)
-    return png(figure)

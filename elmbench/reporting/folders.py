@@ -7,8 +7,8 @@ from pathlib import Path
 
 #: The top of a checkout; in an installation, the folder of all packages.
 _TOP = Path(__file__).resolve().parents[2]
-#: The picture of a table that has a figure, and the reliability curves of a comparison.
-PICTURE, RELIABILITY = "figure.png", "reliability.png"
+#: The picture of a table that has a figure.
+PICTURE = "figure.png"
 #: The file that marks a folder as a site of elmbench, which may be replaced.
 SITE_MARK = ".elmbench-site"
 
@@ -23,9 +23,9 @@ def has_results(results_dir: Path, profile: str, experiment: str) -> bool:
     return (results_folder(results_dir, profile, experiment) / "cells.csv").is_file()
 
 
-def pictures(folder: Path) -> list[str]:
-    """Return the names of the pictures in the folder of a table."""
-    return [name for name in (PICTURE, RELIABILITY) if (folder / name).is_file()]
+def picture_in(folder: Path) -> str:
+    """Return the name of the picture in the folder of a table; empty if it has none."""
+    return PICTURE if (folder / PICTURE).is_file() else ""
 
 
 @dataclass(frozen=True)

@@ -23,11 +23,10 @@ from elmbench.reporting.cells import PLACE, TIMES, Order, cells_frame, read_cell
 from elmbench.reporting.claim_outcomes import ClaimOutcome, claims_frame
 from elmbench.reporting.claims import check_claims
 from elmbench.reporting.figures import ComparedFigure, compared_figures, counts_text, missing_runs
-from elmbench.reporting.folders import PICTURE, RELIABILITY, pictures, results_folder
+from elmbench.reporting.folders import PICTURE, picture_in, results_folder
 from elmbench.reporting.joint import JointVerdict, judge_table
 from elmbench.reporting.notes import with_remarks
 from elmbench.reporting.provenance import provenance, read_commands
-from elmbench.reporting.reliability import reliability
 from elmbench.reporting.summary import MeasuredCells, optimism, summarise
 from elmbench.reporting.tables import EntrySection, build_table, entry_sections
 from elmbench.reporting.writers.html import html
@@ -156,8 +155,7 @@ def write_results(resolved: Resolved, store: Store, results_dir: Path) -> Result
         from elmbench.reporting.out_of_fold import predictions_frame  # which reads data
 
         write_frame(predictions_frame(planned, store, resolved), folder / "predictions.csv")
-        _write_figure(reliability(_outputs(planned, store), resolved), folder / RELIABILITY)
-    write_atomically(folder / "table.md", markdown(results.table, commands, pictures(folder)))
+    write_atomically(folder / "table.md", markdown(results.table, commands, picture_in(folder)))
     record = provenance(resolved, planned, store, commands)
     write_atomically(folder / "environment.json", json.dumps(record, indent=1, sort_keys=True) + "\n")
     return results
@@ -208,7 +206,7 @@ def rewrite_results(resolved: Resolved, results_dir: Path) -> Results:
     layout = layout_of(resolved)
     if not layout.draws_from_store:
         _write_figure(layout.figure(results.cells, (), resolved), results.folder / PICTURE)
-    text = markdown(results.table, read_commands(results.folder), pictures(results.folder))
+    text = markdown(results.table, read_commands(results.folder), picture_in(results.folder))
     write_atomically(results.folder / "table.md", text)
     return results
 

@@ -8,7 +8,7 @@ import pytest
 from made_cells import toy
 from toy_plans import plan_table, plan_toy
 
-from elmbench.layouts import comparison, curves, figures, precision_recall, surface, weight_paths
+from elmbench.layouts import curves, figures, precision_recall, surface, weight_paths
 
 __all__ = ["plan_table", "plan_toy", "toy"]
 
@@ -17,6 +17,6 @@ __all__ = ["plan_table", "plan_toy", "toy"]
 def drawings(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """The matplotlib figures that are drawn in a test; none is written as PNG."""
     made: list[Any] = []
-    for module in (figures, comparison, curves, precision_recall, surface, weight_paths):
+    for module in (figures, curves, precision_recall, surface, weight_paths):
         monkeypatch.setattr(module, "png", lambda figure: made.append(figure) or b"")
     return made

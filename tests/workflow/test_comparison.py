@@ -76,7 +76,7 @@ def test_three_classes_from_a_file_to_the_table() -> None:
     assert found.folder.name.startswith("iris-")
     files = {path.name for path in found.folder.iterdir()}
     files_of_cells = {"cells.csv", "predictions.csv", "summary.csv"}
-    assert files == files_of_cells | {"table.md", "environment.json", "figure.csv", "figure.png"}
+    assert files == files_of_cells | {"table.md", "environment.json"}
     assert set(found.cells["status"]) == {"ok"}
     assert len(found.cells) == 9
     means = found.cells.groupby("model")["accuracy"].mean()

@@ -1,4 +1,4 @@
-"""Pictures of the page of a comparison, from the predictions for test rows."""
+"""Pictures of the page of a comparison, from its cells and the predictions for test rows."""
 
 from __future__ import annotations
 
@@ -6,13 +6,31 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import pandas as pd
 
-from elmbench.layouts.figures import new_figure, png
+from elmbench.layouts.figures import new_figure, png, words_for
 from elmbench.reporting.site.charts import Picture
 from elmbench.specs.datasets import DatasetSpec
+from elmbench.specs.profiles import Resolved
 
 #: The most models with a curve, the most classes whose shares are printed, and the most columns of a picture.
 _MOST_CURVES, _MOST_PRINTED, MOST_COLUMNS = 5, 12, 15
 _SIDE = 4.6
+
+
+def scores_chart(cells: pd.DataFrame, models: Sequence[str], spec: DatasetSpec, resolved: Resolved) -> Picture:
+    """Return the picture of the score of each fold of one data set, by its models, the best one on top."""
+    metric = resolved.spec.protocol.metric_for(spec.task)
+    scores = cells[cells["dataset"] == spec.name].groupby("model")[metric]
+    figure, axes = new_figure(_SIDE, 0.9 + 0.28 * len(models))
+    axes.grid(alpha=0.3)
+    for i, model in enumerate(reversed(models)):
+        values = scores.get_group(model)
+        axes.plot(values, [i] * len(values), "o", color="C0", alpha=0.5, markersize=4, markeredgewidth=0)
+        axes.plot([values.mean()], [i], "|", color="C3", markersize=13, markeredgewidth=2)
+    axes.set_yticks(range(len(models)), reversed(models))
+    axes.set_ylim(-0.6, len(models) - 0.4)
+    axes.locator_params(axis="x", nbins=6)
+    axes.set_xlabel(words_for(metric))
+    return Picture("Score of each test part (dot) and the mean of each model (bar)", png(figure))
 
 
 def pictures_of(predictions: pd.DataFrame, models: Sequence[str], spec: DatasetSpec) -> Iterator[Picture]:
@@ -24,6 +42,7 @@ def pictures_of(predictions: pd.DataFrame, models: Sequence[str], spec: DatasetS
         return
     counts = spec.shape.classes
     classes = list(counts) if isinstance(counts, dict) else sorted(rows["true"].unique())
+    yield from _reliability(by_model, classes)
     yield _confusion(best, rows, classes)
     if len(classes) == 2:
         yield from _curves(by_model, classes[1])
@@ -44,6 +63,31 @@ def _errors(model: str, rows: pd.DataFrame) -> Picture:
     axes.set(xlabel="predicted", ylabel="true")
     some = ", 1000 of them drawn at random" if len(rows) > 1000 else ""
     return Picture(f"{model}: true and predicted values of test rows{some}", png(figure))
+
+
+def _reliability(by_model: Mapping[str, pd.DataFrame], classes: Sequence[str]) -> Iterator[Picture]:
+    """Yield the reliability curves of the best models that have probabilities.
+
+    The probability is that of the second class if there are two, else that of the likeliest.
+    """
+    from sklearn.calibration import CalibrationDisplay
+
+    columns = [f"probability_{name}" for name in (classes[1:] if len(classes) == 2 else classes)]
+    curves = {
+        model: (rows["true"] == (classes[1] if len(classes) == 2 else rows["predicted"]), rows[columns].max(axis=1))
+        for model, rows in by_model.items()
+        if set(columns) <= set(rows) and rows[columns].notna().all(axis=None)
+    }
+    if curves:
+        figure, axes = new_figure(_SIDE, _SIDE)
+        for model, (true, shares) in list(curves.items())[:_MOST_CURVES]:
+            CalibrationDisplay.from_predictions(true, shares, n_bins=10, strategy="quantile", name=model, ax=axes)
+        event = f"the class {classes[1]!r}" if len(classes) == 2 else "the likeliest class"
+        axes.set(xlabel=f"predicted probability of {event}", ylabel="share of test rows")
+        axes.legend(fontsize="small")
+        yield Picture(
+            "Share of test rows by predicted probability; on the diagonal, probabilities are right", png(figure)
+        )
 
 
 def _confusion(model: str, rows: pd.DataFrame, classes: Sequence[str]) -> Picture:

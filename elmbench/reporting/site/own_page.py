@@ -8,20 +8,13 @@ import pandas as pd
 
 from elmbench.errors import ElmbenchError
 from elmbench.layouts.comparison import ranking
-from elmbench.reporting.folders import PICTURE, RELIABILITY
 from elmbench.reporting.provenance import read_environment
 from elmbench.reporting.results import Results
-from elmbench.reporting.site.charts import Picture, rank_diagram
-from elmbench.reporting.site.own_charts import importance_chart, pictures_of
+from elmbench.reporting.site.charts import rank_diagram
+from elmbench.reporting.site.own_charts import importance_chart, pictures_of, scores_chart
 from elmbench.reporting.site.pages import asset, environment
 from elmbench.reporting.statistics import compare_models
 from elmbench.specs.datasets import DatasetSpec
-
-#: The pictures of all data sets in the folder of the results, and their labels.
-_PICTURES = {
-    PICTURE: "Score of each test part (dot) and the mean of each model (bar)",
-    RELIABILITY: "Share of test rows by predicted probability; on the diagonal, probabilities are right",
-}
 
 
 def own_page(results: Results, predictions: pd.DataFrame, importance: pd.DataFrame) -> str:
@@ -31,12 +24,10 @@ def own_page(results: Results, predictions: pd.DataFrame, importance: pd.DataFra
         across = compare_models(results.summary, resolved)[0]
     except ElmbenchError:  # one data set, or one model
         across = None
-    paths = {results.folder / name: label for name, label in _PICTURES.items()}
     content = {
         "style": asset("style.css"),
         "script": asset("sort.js"),
         "table": results.table,
-        "pictures": [Picture(label, path.read_bytes()) for path, label in paths.items() if path.is_file()],
         "across": across,
         "ranks": across and rank_diagram(across, "Comparison"),
         "datasets": [_dataset(spec, results, predictions, importance, record) for spec in resolved.datasets.values()],
@@ -52,7 +43,9 @@ def _dataset(
     rows, losses = (
         lines[lines["dataset"] == spec.name] if len(lines) else lines for lines in (predictions, importance)
     )
-    pictures = list(pictures_of(rows, ranked, spec)) if ranked and len(rows) else []
+    pictures = [scores_chart(results.cells, ranked, spec, results.resolved)] if ranked else []
+    if ranked and len(rows):
+        pictures += pictures_of(rows, ranked, spec)
     return {
         "title": spec.title,
         "task": spec.task,

@@ -5,15 +5,15 @@ from collections.abc import Sequence
 from elmbench.layouts.table import ResultTable
 
 
-def markdown(table: ResultTable, commands: Sequence[str], figures: Sequence[str] = ()) -> str:
-    """Return a table as Markdown, with the commands that made it and its figures, pictures in the same folder."""
+def markdown(table: ResultTable, commands: Sequence[str], figure: str = "") -> str:
+    """Return a table as Markdown, with the commands that made it and its figure, a picture in the same folder."""
     lines = [f"# {table.title}", "", table.subtitle, "", "Made by:", ""]
     lines += [f"    {command}" for command in commands]
     for section in table.sections:
         columns = table.columns_of(section)
         rows = [[column.heading for column in columns], *table.texts(section, columns)]
         lines += ["", f"## {section.heading}", "", *pipe_rows(rows)]
-    for figure in figures:
+    if figure:
         lines += ["", f"![{table.title}]({figure})"]
     if table.legend:
         lines += ["", *table.legend]
