@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from elmbench.models.base import paths
+from elmbench.models.base.factors import by_factor
 from elmbench.models.base.family import FamilyClassifier
 from elmbench.models.base.kernels import KernelMixin, Member, kernel_system, solved_together
 from elmbench.models.base.parameters import estimator
@@ -65,16 +66,19 @@ class _KELM(KernelMixin, BaseEstimator):
     def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
         """Compute the kernel of all training rows once a `gamma`; the kernels of folds are views of it if possible.
 
-        This holds for the Gaussian kernel of dense rows without weights; see `solved_together` for others. All `C` of a
-        fold are solved at once, see `fold_solutions`. Values are accepted if their residual is at most `RESIDUAL`, or
-        the round-off of a fit; labels if no error of the outputs changes them. Otherwise the model is fitted. Shared
-        work takes 8 n^2 bytes for n training rows and at most 8 m^2 more for the m rows of the largest fold; the
-        distances of few rows are held too, see `kernel_ladder`.
+        This holds for the Gaussian kernel of dense rows without weights; see `solved_together` for others, and
+        `by_factor` for kernels of low rank. All `C` of a fold are solved at once, see `fold_solutions`. Values are
+        accepted if their residual is at most `RESIDUAL`, or the round-off of a fit; labels if no error of the outputs
+        changes them. Otherwise the model is fitted. Shared work takes 8 n^2 bytes for n training rows and at most 8 m^2
+        more for the m rows of the largest fold; the distances of few rows are held too, see `kernel_ladder`.
         """
         by_label = grid.output == "predict" and issubclass(cls, FamilyClassifier)
+        done = yield from by_factor(cls, grid, most=1 / 6, centred=False, checks_labels=True)
         gammas: dict[float, list[tuple[int, float]]] = {}
         others = []
         for i, model in enumerate(grid.models):
+            if i in done:
+                continue
             kernel, ridge = model._make_kernel(), 1.0 / model.C
             if kernel.is_plain(grid.X) and weight_key(model) is None:
                 gammas.setdefault(kernel.gamma, []).append((i, ridge))

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import StrOptions
 
 from elmbench.models.base import paths
+from elmbench.models.base.factors import by_factor
 from elmbench.models.base.kernels import KernelMixin, Member, kernel_system, solved_together
 from elmbench.models.base.parameters import estimator
 from elmbench.models.base.paths import Grid
@@ -49,12 +50,12 @@ class _LSSVM(KernelMixin, BaseEstimator):
     @classmethod
     def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
         """Compute the distances of a fold once for all `gamma`, and solve all `C` of a `gamma` together."""
-        kernels = [model._make_kernel() for model in grid.models]
-        for j, (train, _) in enumerate(grid.folds):
+        done = yield from by_factor(cls, grid, most=1 / 3, centred=True, checks_labels=False)
+        models = [(i, model) for i, model in enumerate(grid.models) if i not in done]
+        kernels = {i: model._make_kernel() for i, model in models}
+        for j, (train, _) in enumerate(grid.folds if models else []):
             T, decoded = grid.coded(cls, train)
-            members = [
-                Member(i, kernels[i], 1.0 / model.C, model._scale(grid.y[train])) for i, model in enumerate(grid.models)
-            ]
+            members = [Member(i, kernels[i], 1.0 / model.C, model._scale(grid.y[train])) for i, model in models]
             for group, solutions, product in solved_together(grid, j, members, partial(_right_hand_sides, T)):
                 solved = [_solve_bordered(group[0].scale, part) for part in solutions]
                 products = np.hsplit(product(np.hstack([beta for _, beta in solved])), len(group))

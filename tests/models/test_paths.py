@@ -14,6 +14,8 @@ from path_rule import assert_path_follows_fits, assert_values_follow_fits, rando
 from random_examples import examples
 from sklearn.model_selection import KFold
 
+import elmbench.models.kernel_elm as kernel_elm
+import elmbench.models.ls_svm as ls_svm
 import elmbench.numerics.centres as centres
 import elmbench.numerics.nodes.hidden_layer as nodes
 import elmbench.numerics.ridge_path as ridge_path
@@ -129,6 +131,23 @@ def test_grids_of_the_papers(name, kind):
     Cs = [2.0**e for e in ((-8, -2, 4, 13) if name in ("KELM", "ELM") else (-5, 0, 13, 30))]
     candidates = [{"C": C, parameter: value} for C in Cs for value in values]
     assert_path_follows_fits(class_of(name, kind), X, y, folds, candidates, **fixed)
+
+
+@pytest.mark.parametrize("kind", ["binary", "multi", "regression"])
+@pytest.mark.parametrize("name", ["KELM", "LSSVM"])
+def test_kernels_of_low_rank_are_never_computed_whole(name, kind, monkeypatch):
+    monkeypatch.setattr(ls_svm, "solved_together", None)
+    monkeypatch.setattr(kernel_elm, "kernel_ladder", None)
+    X = rows(240, 2, 1)
+    folds = [*KFold(3, shuffle=True, random_state=0).split(X), (np.arange(0, 150), np.arange(200, 240))]
+    weights = [{}] if kind == "regression" else [{}, {"class_weight": "balanced"}]
+    candidates = [
+        {"C": C, "gamma": gamma, **weight} for C in (0.1, 10.0, 1e4) for gamma in (1e-6, 1e-3) for weight in weights
+    ]
+    cls = class_of(name, kind)
+    assert_path_follows_fits(cls, X, targets(X, 1, kind), folds, candidates)
+    if is_classification(kind):
+        assert_values_follow_fits(cls, X, targets(X, 1, kind), folds, candidates, projections=False)
 
 
 @pytest.mark.parametrize("held", [0, 2**18, 2**28])

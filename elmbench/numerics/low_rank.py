@@ -1,0 +1,75 @@
+"""The Gaussian kernel of many rows as a product of few columns, within round-off."""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg.blas import dtrsm
+from scipy.linalg.lapack import dpstrf
+
+from elmbench.numerics.arrays import EPS, Array
+from elmbench.numerics.kernels import kernel_matrix
+
+ALLOWED = 32
+"""Trace of what a factor leaves out, in units of round-off of a lower bound of the kernel's norm. The norm of what is
+left out is about an eighth of its trace: it is as large as the backward error of a Cholesky factorisation."""
+
+_BLOCK = 64
+"""Columns that are added at once."""
+
+_SMALLEST = 0.1
+"""Least pivot of a block, relative to its first one: smaller ones would cost digits."""
+
+
+def kernel_factor(X: Array, gamma: float, most: int) -> Array | None:
+    """Return L with L L' = exp(-gamma d^2) between the rows of `X` within round-off; None if it has too many columns.
+
+    It is a Cholesky factor with pivots, a block of columns at a time, of which only the pivots' columns of the kernel
+    are computed. On a logarithmic axis, the trace of what is left out falls ever more slowly with the number of
+    columns, so the attempt ends as soon as it is above the line to what is allowed at `most` columns.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+    gamma : float
+    most : int
+        The most columns.
+
+    Returns
+    -------
+    ndarray of shape (n, r) or None
+
+    References
+    ----------
+    Harbrecht, Peters, Schneider, On the low-rank approximation by the pivoted Cholesky decomposition, Applied Numerical
+    Mathematics 62(4), 2012.
+    """
+    n = len(X)
+    L = np.empty((n, most), order="F")
+    diagonal, sums, rank = np.ones(n), np.zeros(most), 0
+    while True:
+        trace = float(diagonal.sum())
+        allowed = ALLOWED * EPS * max(1.0, float(sums @ sums) / n)
+        if trace <= allowed:
+            return L[:, :rank]
+        if rank == most or math.log(n / trace) < rank / most * math.log(n / allowed):
+            return None
+        pivots, C, K = _next_pivots(X, gamma, L[:, :rank], diagonal, min(_BLOCK, most - rank))
+        K -= L[:, :rank] @ L[pivots, :rank].T
+        columns = slice(rank, rank + len(pivots))
+        L[:, columns] = dtrsm(1.0, C, K, side=1, lower=1, trans_a=1)
+        diagonal -= np.einsum("ij,ij->i", L[:, columns], L[:, columns])
+        diagonal[pivots] = 0.0
+        np.maximum(diagonal, 0.0, out=diagonal)
+        sums[columns] = L[:, columns].sum(axis=0)
+        rank += len(pivots)
+
+
+def _next_pivots(X: Array, gamma: float, L: Array, diagonal: Array, most: int) -> tuple[NDArray[np.intp], Array, Array]:
+    """Return at most so many of the rows that L leaves most of, the factor of what it leaves, and their kernel."""
+    count = min(2 * most, len(X))
+    rows = np.argpartition(diagonal, -count)[-count:]
+    K = kernel_matrix(X[rows], X, gamma=gamma).T
+    C, order, rank, _ = dpstrf(K[rows] - L[rows] @ L[rows].T, lower=1, tol=_SMALLEST * diagonal.max())
+    chosen = order[: min(rank, most)] - 1
+    return rows[chosen], C[: len(chosen), : len(chosen)], K[:, chosen]
