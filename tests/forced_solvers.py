@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import elmbench.models.base.factors as factors
 import elmbench.numerics.shifted.band_reduction as reduction
 import elmbench.numerics.shifted.fold_solutions as module
 
 
 def force(patch: pytest.MonkeyPatch, way: str) -> None:
     """Let `way` solve all systems: "krylov", "inverse", "reduction", "tridiagonal", "band" or "cholesky"."""
+    patch.setattr(factors, "kernel_factor", lambda X, gamma, most: None)
     patch.setattr(module, "krylov_seconds", lambda n, steps: 0.0 if way == "krylov" else np.inf)
     patch.setattr(module, "inverse_seconds", lambda n, ridges: 0.0 if way == "inverse" else np.inf)
     patch.setattr(module, "reduction_seconds", lambda n, ridges, columns: 1.0)

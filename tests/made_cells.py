@@ -124,10 +124,10 @@ def frame(resolved: Resolved, lines: list[dict[str, Any]]) -> pd.DataFrame:
 def entry(resolved: Resolved, lines: list[dict[str, Any]], metric: str = "mcc", **columns: str) -> dict[str, Any]:
     """The line of summary.csv for a metric, of the only entry that fits `columns`."""
     summary = summarise(MeasuredCells(frame(resolved, lines), resolved))
-    found = summary[summary["metric"] == metric]
+    chosen = summary[summary["metric"] == metric]
     for name, value in columns.items():
-        found = found[found[name] == value]
-    (line,) = found.to_dict("records")
+        chosen = chosen[chosen[name] == value]
+    (line,) = chosen.to_dict("records")
     return line
 
 
@@ -151,8 +151,8 @@ def rows_of(section: Section) -> list[dict[str, str]]:
 
 def row(section: Section, model: str, measure: str | None = None) -> dict[str, str]:
     """A model's row in a section."""
-    (found,) = [r for r in rows_of(section) if r["model"] == model and measure in (None, r["measure"])]
-    return found
+    (row,) = [r for r in rows_of(section) if r["model"] == model and measure in (None, r["measure"])]
+    return row
 
 
 def headings(table: ResultTable, section: Section, *, narrow: bool = False) -> dict[str, str]:

@@ -141,9 +141,9 @@ def test_a_ranking_of_one_class_has_no_score(name: str) -> None:
 
 def test_nrmse_divides_by_the_variance_of_the_test_targets_with_n_minus_1() -> None:
     true, predicted = [1.0, 2.0, 4.0, 9.0], [1.5, 2.0, 3.0, 9.0]
-    found = values_of(["nrmse", "rmse"], true, predicted, None)
+    outputs = values_of(["nrmse", "rmse"], true, predicted, None)
     variance = sum((value - 4.0) ** 2 for value in true) / 3
-    assert found == pytest.approx({"nrmse": math.sqrt(1.25 / 4 / variance), "rmse": math.sqrt(1.25 / 4)})
+    assert outputs == pytest.approx({"nrmse": math.sqrt(1.25 / 4 / variance), "rmse": math.sqrt(1.25 / 4)})
 
 
 @given(st.lists(st.floats(-1e3, 1e3), min_size=2, max_size=40), st.floats(0.1, 100), st.floats(-100, 100))
@@ -298,7 +298,7 @@ def test_decision_values_by_class(outputs: Any, learnt: list[int], labels: list[
         def decision_function(self, X: Any) -> Any:
             return np.array(outputs)
 
-    found = class_outputs(Model(), "decision_function", None, labels)
-    assert (found is None) == (expected is None)
-    assert found is None or found.tolist() == expected
+    values = class_outputs(Model(), "decision_function", None, labels)
+    assert (values is None) == (expected is None)
+    assert values is None or values.tolist() == expected
     assert class_outputs(Model(), "predict_proba", None, labels) is None

@@ -25,7 +25,7 @@ def kernel_factor(X: Array, gamma: float, most: int) -> Array | None:
     """Return L with L L' = exp(-gamma d^2) between the rows of `X` within round-off; None if it has too many columns.
 
     It is a Cholesky factor with pivots, a block of columns at a time, of which only the pivots' columns of the kernel
-    are computed. On a logarithmic axis, the trace of what is left out falls ever more slowly with the number of
+    are computed. On a logarithmic axis, the trace of what is left out usually falls ever more slowly with the number of
     columns, so the attempt ends as soon as it is above the line to what is allowed at `most` columns.
 
     Parameters

@@ -10,9 +10,9 @@ RUN = ("run", "one", "--profile", "ci", "-q")
 def test_it_writes_the_cells_of_profile_ci(elmbench: Callable, toy: Callable, worker: dict) -> None:
     path = toy().with_name("one.baseline.csv")
     elmbench(*RUN)
-    found = elmbench("baseline", "update", "one")
-    assert (found.code, found.err) == (0, "")
-    assert found.out == "toy/one: 12 cells are the baseline now (experiments/toy/one.baseline.csv)\n"
+    result = elmbench("baseline", "update", "one")
+    assert (result.code, result.err) == (0, "")
+    assert result.out == "toy/one: 12 cells are the baseline now (experiments/toy/one.baseline.csv)\n"
     lines = path.read_text().splitlines()
     assert len(lines) == 13
     assert lines[0] == (
@@ -49,8 +49,8 @@ def test_failures_are_refused(elmbench: Callable, toy: Callable, worker: dict) -
     path = toy().with_name("one.baseline.csv")
     worker["k-elm"] = {"status": "failed", "reason": "ValueError: no"}
     elmbench(*RUN)
-    found = elmbench("baseline", "update", "one")
-    assert (found.code, found.out) == (2, "")
-    assert found.err.startswith("error: 3 of 12 cells ended failed: no baseline is written\n")
-    assert "Next: elmbench run toy/one --profile ci" in found.err
+    result = elmbench("baseline", "update", "one")
+    assert (result.code, result.out) == (2, "")
+    assert result.err.startswith("error: 3 of 12 cells ended failed: no baseline is written\n")
+    assert "Next: elmbench run toy/one --profile ci" in result.err
     assert not path.exists()

@@ -35,20 +35,20 @@ def edit(old: str, new: str, path: Path = CELLS, count: int = -1) -> None:
 
 @pytest.mark.parametrize("words", [(), ("one",), ("toy/one", "--against", "baseline"), ("one", "--profile", "ci")])
 def test_within(elmbench: Callable, baseline: Path, words: tuple[str, ...]) -> None:
-    found = elmbench("check", *words)
-    assert (found.code, found.err) == (0, "")
-    assert found.out.splitlines()[-1].split() == ["toy/one", "12", "0"]
+    result = elmbench("check", *words)
+    assert (result.code, result.err) == (0, "")
+    assert result.out.splitlines()[-1].split() == ["toy/one", "12", "0"]
 
 
 def test_differs(elmbench: Callable, baseline: Path) -> None:
     edit(",118,1,5,66,", ",118,1,7,64,", count=1)
-    found = elmbench("check", "one")
-    assert found.code == 1
-    text = found.out.replace("\n", " ")
+    result = elmbench("check", "one")
+    assert result.code == 1
+    text = result.out.replace("\n", " ")
     assert "toy/one: wdbc ELM run 0 fold 0 nested: tn, fp, fn, tp is 118, 1, 7, 64, baseline 118, 1, 5, 66" in text
     assert "(allowed: one test row predicted otherwise)" in text
     # What differs is a result: it is printed in any case.
-    assert elmbench("check", "one", "-q").out == found.out
+    assert elmbench("check", "one", "-q").out == result.out
     (line,) = elmbench("check", "one", "--json").json
     assert (line["compared"], len(line["differences"])) == (12, 1)
     assert line["differences"][0]["what"] == "tn, fp, fn, tp"
@@ -58,28 +58,28 @@ def test_many_differences_are_counted(elmbench: Callable, baseline: Path) -> Non
     lines = CELLS.read_text().splitlines(keepends=True)
     more = [line.replace(",0,0,nested", f",{run},0,nested") for run in range(1, 31) for line in lines[1:2]]
     CELLS.write_text("".join(lines + more))
-    found = elmbench("check", "one")
-    assert found.code == 1
-    assert " ".join(found.out.split()).count("(allowed: the same cells)") == 20
-    assert "toy/one: and 10 more; --json has them all" in found.out
+    result = elmbench("check", "one")
+    assert result.code == 1
+    assert " ".join(result.out.split()).count("(allowed: the same cells)") == 20
+    assert "toy/one: and 10 more; --json has them all" in result.out
     assert len(elmbench("check", "one", "--json").json[0]["differences"]) == 30
 
 
 @pytest.mark.parametrize("words", [(), ("one",)])
 def test_no_results(elmbench: Callable, baseline: Path, words: tuple[str, ...]) -> None:
     shutil.rmtree("elmbench-results")
-    found = elmbench("check", *words)
-    assert found.code == 3
-    assert found.err.splitlines()[0] == "error: toy/one has no results of profile ci in elmbench-results"
-    assert "Next: elmbench run toy/one --profile ci" in found.err
+    result = elmbench("check", *words)
+    assert result.code == 3
+    assert result.err.splitlines()[0] == "error: toy/one has no results of profile ci in elmbench-results"
+    assert "Next: elmbench run toy/one --profile ci" in result.err
 
 
 @pytest.mark.parametrize(("words", "said"), [((), "no table has a baseline"), (("one",), "toy/one has no baseline")])
 def test_no_baseline(elmbench: Callable, ran: Path, words: tuple[str, ...], said: str) -> None:
-    found = elmbench("check", *words)
-    assert found.code == 3
-    assert found.err.startswith(f"error: {said}\n")
-    assert "elmbench baseline update" in found.err
+    result = elmbench("check", *words)
+    assert result.code == 3
+    assert result.err.startswith(f"error: {said}\n")
+    assert "elmbench baseline update" in result.err
 
 
 def test_an_empty_table_of_cells(elmbench: Callable, baseline: Path) -> None:
@@ -91,9 +91,9 @@ def test_an_empty_table_of_cells(elmbench: Callable, baseline: Path) -> None:
 PUBLISHED = ("check", "--against", "published", "--profile", "ci")
 
 
-def counted(found: Any) -> dict[str, int]:
+def counted(result: Any) -> dict[str, int]:
     """The verdicts of the only table that occur."""
-    (table,) = found.json
+    (table,) = result.json
     return {verdict: n for verdict, n in table["verdicts"].items() if n}
 
 
@@ -106,20 +106,20 @@ def three_runs(elmbench: Callable, toy: Callable, worker: dict) -> Path:
 
 
 def test_against_the_published_figures(elmbench: Callable, three_runs: Path) -> None:
-    found = elmbench(*PUBLISHED, "one")
-    assert found.code == 0
-    lines = [line.split() for line in found.out.splitlines()]
+    result = elmbench(*PUBLISHED, "one")
+    assert result.code == 0
+    lines = [line.split() for line in result.out.splitlines()]
     assert ["toy/one", "1", "0", "0", "1", "0", "0", "0", "0"] in lines
-    assert "2 published figures: 1 ✓ reproduced, 1 ✗ differs." in found.out
+    assert "2 published figures: 1 ✓ reproduced, 1 ✗ differs." in result.out
     # Its figure for K-ELM differs from the paper's, which is no fault unless one says so.
     assert elmbench(*PUBLISHED, "one", "--strict").code == 1
     assert counted(elmbench(*PUBLISHED, "one", "--json")) == {"reproduced": 1, "differs": 1}
 
 
 def test_json_has_every_figure_and_every_metric(elmbench: Callable, three_runs: Path) -> None:
-    found = elmbench(*PUBLISHED, "one", "--format", "json")
-    assert found.out == elmbench(*PUBLISHED, "one", "--json").out
-    (table,) = found.json
+    result = elmbench(*PUBLISHED, "one", "--format", "json")
+    assert result.out == elmbench(*PUBLISHED, "one", "--json").out
+    (table,) = result.json
     assert (table["experiment"], table["profile"]) == ("toy/one", "ci")
     first = table["figures"][0]
     assert (first["model"], first["published"], first["verdict"], first["runs"]) == ("ELM", 0.92, "reproduced", 3)
@@ -135,8 +135,8 @@ def test_json_has_every_figure_and_every_metric(elmbench: Callable, three_runs: 
 
 
 def test_junit(elmbench: Callable, three_runs: Path) -> None:
-    found = elmbench(*PUBLISHED, "one", "--format", "junit")
-    (suite,) = ElementTree.fromstring(found.out)
+    result = elmbench(*PUBLISHED, "one", "--format", "junit")
+    (suite,) = ElementTree.fromstring(result.out)
     assert suite.attrib == {"name": "toy/one", "tests": "2", "failures": "1", "skipped": "0"}
     good, bad = suite
     assert (good.get("name"), [child.tag for child in good]) == ("wdbc ELM mcc", ["system-out"])
@@ -146,26 +146,26 @@ def test_junit(elmbench: Callable, three_runs: Path) -> None:
 
 def test_junit_of_a_baseline(elmbench: Callable, baseline: Path) -> None:
     edit(",118,1,5,66,", ",118,1,7,64,", count=1)
-    found = elmbench("check", "one", "--format", "junit")
-    assert found.code == 1
-    (suite,) = ElementTree.fromstring(found.out)
+    result = elmbench("check", "one", "--format", "junit")
+    assert result.code == 1
+    (suite,) = ElementTree.fromstring(result.out)
     assert (suite.get("tests"), suite.get("failures")) == ("2", "1")
 
 
 def test_one_run_is_too_few(elmbench: Callable, ran: Path) -> None:
-    found = elmbench(*PUBLISHED, "one", "--strict")
-    assert found.code == 0
+    result = elmbench(*PUBLISHED, "one", "--strict")
+    assert result.code == 0
     assert "2 published figures: 2 ? too few runs. An interval needs 3 runs, 2 more than there are" in " ".join(
-        found.out.split()
+        result.out.split()
     )
 
 
 def test_against_the_published_figures_without_names(elmbench: Callable, three_runs: Path) -> None:
     words = ("check", "--against", "published", "--profile", "fast")
     assert elmbench(*PUBLISHED).code == 0
-    found = elmbench(*words)
-    assert (found.code, found.out) == (3, "")
-    assert found.err.startswith("error: nothing was compared")
+    result = elmbench(*words)
+    assert (result.code, result.out) == (3, "")
+    assert result.err.startswith("error: nothing was compared")
     assert elmbench(*words, "one").err.startswith("error: toy/one has no results of profile fast")
 
 
@@ -181,8 +181,8 @@ def test_cells_that_did_not_end_ok_give_no_data(elmbench: Callable, toy: Callabl
     worker["k-elm"] = {"status": "timeout", "reason": "> 5 s"}
     run = ("run", "one", "--profile", "ci", "--runs", "3", "-q")
     elmbench(*run)
-    found = elmbench(*PUBLISHED, "one", "--strict", "--json")
-    assert (counted(found), found.code) == ({"reproduced": 1, "no data": 1}, 0)
+    result = elmbench(*PUBLISHED, "one", "--strict", "--json")
+    assert (counted(result), result.code) == ({"reproduced": 1, "no data": 1}, 0)
     worker["elm"] = worker["k-elm"]
     elmbench(*run, "--force")
     assert elmbench(*PUBLISHED, "one", "--strict").code == 3
@@ -192,8 +192,8 @@ def test_hyperparameters_are_not_judged(elmbench: Callable, toy: Callable, worke
     path = toy(layout="parameters")
     path.with_name("one.csv").write_text("dataset,model,metric,value,std,note\nWDBC,ELM,C,40,,\nWDBC,ELM,L,460,,\n")
     elmbench("run", "one", "--profile", "ci", "-q")
-    found = elmbench(*PUBLISHED, "one", "--json")
-    assert (counted(found), found.code) == ({}, 3)
+    result = elmbench(*PUBLISHED, "one", "--json")
+    assert (counted(result), result.code) == ({}, 3)
 
 
 def test_the_most_faithful_profile_is_compared(elmbench: Callable, real: Path) -> None:

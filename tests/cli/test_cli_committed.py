@@ -42,8 +42,8 @@ def test_committed_tables_are_shown_until_the_user_has_run_them(elmbench: Callab
 
 def test_a_check_says_whose_results_it_has_compared(elmbench: Callable, committed: Path) -> None:
     shutil.copytree(committed / "ci/kos-elm/table7", "elmbench-results/ci/kos-elm/table7")
-    found = elmbench("check", "--against", "published", *CI)
-    last = found.err.splitlines()[-1]
+    result = elmbench("check", "--against", "published", *CI)
+    last = result.err.splitlines()[-1]
     assert last == f"1 tables from your results (elmbench-results), 2 from the committed ones ({committed})"
     lines = elmbench("check", "--against", "published", *CI, "--json").json
     assert {line["experiment"]: line["folder"] for line in lines} == {
@@ -55,10 +55,10 @@ def test_a_check_says_whose_results_it_has_compared(elmbench: Callable, committe
 
 def test_a_report_shows_committed_tables_and_writes_beside_the_users(elmbench: Callable, committed: Path) -> None:
     before = content(committed)
-    found = elmbench("report", "-q")
-    assert found.code == 0, found.err
+    result = elmbench("report", "-q")
+    assert result.code == 0, result.err
     assert content(committed) == before
-    assert "elmbench-results/site/index.html" in found.out
+    assert "elmbench-results/site/index.html" in result.out
 
 
 def test_the_baseline_is_compared_with_the_users_cells_alone(elmbench: Callable, committed: Path) -> None:
@@ -66,8 +66,8 @@ def test_the_baseline_is_compared_with_the_users_cells_alone(elmbench: Callable,
 
 
 def test_status_of_a_fresh_clone_names_the_committed_tables(elmbench: Callable, committed: Path) -> None:
-    found = elmbench("status")
-    words = " ".join(found.out.split())
+    result = elmbench("status")
+    words = " ".join(result.out.split())
     assert words.startswith("nothing has been run into elmbench-results; ")
     assert words.endswith("holds 3 committed tables: elmbench table table4")
 

@@ -23,15 +23,15 @@ def shop() -> Callable[..., Path]:
 
 
 def test_a_file_becomes_a_table(elmbench: Callable, worker: dict, shop: Callable) -> None:
-    found = elmbench("compare", shop(), "-t", "buys", "-m", "elm,k-elm", "-m", "ridge", "--folds", "3")
-    assert found.code == 0, found.err
-    assert "classification, 2 classes of the column 'buys'" in found.out.replace("\n", " ").replace("  ", " ")
-    assert "Comparison: shop.csv" in found.out
-    assert "published" not in found.out
+    result = elmbench("compare", shop(), "-t", "buys", "-m", "elm,k-elm", "-m", "ridge", "--folds", "3")
+    assert result.code == 0, result.err
+    assert "classification, 2 classes of the column 'buys'" in result.out.replace("\n", " ").replace("  ", " ")
+    assert "Comparison: shop.csv" in result.out
+    assert "published" not in result.out
     cells = pd.read_csv("elmbench-results/compare/own/shop/cells.csv")
     assert set(cells["model"]) == {"elm", "k-elm", "ridge", "dummy"}
     assert len(cells) == 12
-    assert max(map(len, found.out.splitlines())) <= 80
+    assert max(map(len, result.out.splitlines())) <= 80
     again = elmbench("compare", shop(), "-t", "buys", "-m", "elm,k-elm", "-m", "ridge", "--folds", "3")
     assert "to run" not in again.out
     assert "own/shop" in elmbench("status").out
@@ -43,15 +43,15 @@ def test_several_data_sets_are_compared_by_ranks_without_the_dummy(
     shop().rename("a.csv")
     shop().rename("b.csv")
     worker["ridge"] = {"measured": {"accuracy": 0.6}}
-    found = elmbench(
+    result = elmbench(
         "compare", "a.csv", "b.csv", "-t", "buys", "-m", "elm,ridge", "--folds", "3", "--html", "page.html"
     )
-    assert found.code == 0, found.err
-    assert "measured: 2 models on 2 data sets" in found.out
-    lines = [line.split() for line in found.out.partition("win rate")[2].splitlines()]
+    assert result.code == 0, result.err
+    assert "measured: 2 models on 2 data sets" in result.out
+    lines = [line.split() for line in result.out.partition("win rate")[2].splitlines()]
     assert lines[2][:4] == ["elm", "1.00", "100", "%"]
     assert lines[3][:5] == ["ridge", "2.00", "0", "%", "2/0/0"]
-    assert "written to page.html" in found.out
+    assert "written to page.html" in result.out
     assert "<td>100 %</td>" in Path("page.html").read_text()
     assert elmbench("table", "own/a-b", "--diagram", "ranks.png").code == 0
 
@@ -65,20 +65,20 @@ def test_headings_are_whole_and_over_one_metric_each(
     frame.assign(age2=frame["age"] * 2).drop(columns="buys").to_csv("ages.csv", index=False)
     monkeypatch.setenv("COLUMNS", columns)
     worker["elm"] = lambda unit: {"measured": {"nrmse": 0.5, "rmse": 1.0}} if unit.get("task") == "regression" else {}
-    found = elmbench("compare", "shop.csv", "ages.csv", "-m", "elm,hist-gradient-boosting", "--folds", "3", "-t", "")
-    assert found.code == 0, found.err
-    assert max(map(len, found.out.splitlines())) <= int(columns)
+    result = elmbench("compare", "shop.csv", "ages.csv", "-m", "elm,hist-gradient-boosting", "--folds", "3", "-t", "")
+    assert result.code == 0, result.err
+    assert max(map(len, result.out.splitlines())) <= int(columns)
     for heading in ("model", "accuracy", "nrmse", "rank", "fit s", "search s", "size", "mcc"):
-        assert any(heading in line.lower() for line in found.out.splitlines() if "─" not in line), heading
-    assert "/ nrmse" not in found.out.lower()
-    assert "hist-gradient-boosting" in found.out
+        assert any(heading in line.lower() for line in result.out.splitlines() if "─" not in line), heading
+    assert "/ nrmse" not in result.out.lower()
+    assert "hist-gradient-boosting" in result.out
 
 
 def test_a_plan_says_what_would_run(elmbench: Callable, shop: Callable) -> None:
-    found = elmbench("compare", shop(), "-t", "buys", "--dry-run", "--grid", "k-elm: {C: [1, 10], gamma: 1}")
-    assert found.code == 0, found.err
-    assert "80 of 80 cells would run" in found.out
-    line = next(line for line in found.out.splitlines() if " k-elm " in line)
+    result = elmbench("compare", shop(), "-t", "buys", "--dry-run", "--grid", "k-elm: {C: [1, 10], gamma: 1}")
+    assert result.code == 0, result.err
+    assert "80 of 80 cells would run" in result.out
+    line = next(line for line in result.out.splitlines() if " k-elm " in line)
     # Two candidates on three inner folds of five outer ones, and five fits.
     assert line.split()[4] == "35"
     assert not Path("elmbench-results/compare").exists()
@@ -100,14 +100,14 @@ def test_a_plan_says_what_would_run(elmbench: Callable, shop: Callable) -> None:
     ],
 )
 def test_what_cannot_be_asked_ends_in_2(elmbench: Callable, shop: Callable, words: list[str], message: str) -> None:
-    found = elmbench("compare", shop(), *words, "--dry-run")
-    assert found.code == 2
-    assert message in found.err
-    assert "Next:" in found.err
+    result = elmbench("compare", shop(), *words, "--dry-run")
+    assert result.code == 2
+    assert message in result.err
+    assert "Next:" in result.err
 
 
 def test_a_budget_that_leaves_models_out_is_no_failure(elmbench: Callable, shop: Callable) -> None:
-    found = elmbench("compare", shop(), "-t", "buys", "-m", "elm,ridge", "--budget", "0s")
-    assert found.code == 0, found.err
-    assert "shop ridge not run: the budget of 0s is spent" in " ".join(found.out.split())
+    result = elmbench("compare", shop(), "-t", "buys", "-m", "elm,ridge", "--budget", "0s")
+    assert result.code == 0, result.err
+    assert "shop ridge not run: the budget of 0s is spent" in " ".join(result.out.split())
     assert elmbench("compare", shop(), "-m", "ridge", "--budget", "soon").code == 2

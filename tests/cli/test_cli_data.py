@@ -31,12 +31,12 @@ def wdbc(tmp_path: Path) -> Path:
 
 
 def test_every_data_set_says_where_it_comes_from(elmbench: Callable) -> None:
-    found = elmbench("data", "status", "--json").json
-    states = {entry["name"]: entry["state"] for entry in found}
+    result = elmbench("data", "status", "--json").json
+    states = {entry["name"]: entry["state"] for entry in result}
     assert (states["wdbc"], states["mackey-glass"], states["sylva"]) == ("bundled", "generated", "to fetch")
-    assert all(entry["where"] for entry in found)
+    assert all(entry["where"] for entry in result)
     assert all(
-        entry["next_step"] == f"elmbench data fetch {n}" for entry in found if states[n := entry["name"]] == "to fetch"
+        entry["next_step"] == f"elmbench data fetch {n}" for entry in result if states[n := entry["name"]] == "to fetch"
     )
     shown = elmbench("data", "status", "sylva", "WDBC")
     assert (shown.code, "1 to fetch; next: elmbench data fetch" in shown.out) == (0, True)
@@ -44,8 +44,8 @@ def test_every_data_set_says_where_it_comes_from(elmbench: Callable) -> None:
 
 def test_import_puts_a_file_where_it_is_found(elmbench: Callable, wdbc: Path, tmp_path: Path) -> None:
     folder = tmp_path / "folder"
-    found = elmbench("data", "import", "wdbc", wdbc, "--data-dir", folder, "--json")
-    assert (found.code, found.json["rows"], found.json["columns"]) == (0, 569, 30)
+    result = elmbench("data", "import", "wdbc", wdbc, "--data-dir", folder, "--json")
+    assert (result.code, result.json["rows"], result.json["columns"]) == (0, 569, 30)
     assert [path.name for path in folder.iterdir()] == ["wdbc.csv"]
     (entry,) = elmbench("data", "status", "wdbc", "--data-dir", folder, "--json").json
     assert entry["state"] == "file"
@@ -64,16 +64,16 @@ def server(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_fetch_says_what_it_brings(elmbench: Callable, server: None) -> None:
-    found = elmbench("data", "fetch", "sonar")
-    assert found.code == 0
-    assert found.out.splitlines() == ["sonar: fetched (made up)"]
+    result = elmbench("data", "fetch", "sonar")
+    assert result.code == 0
+    assert result.out.splitlines() == ["sonar: fetched (made up)"]
     assert elmbench("data", "fetch", "sonar", "--json").json == [
         {"name": "sonar", "origin": "made up", "downloaded": True}
     ]
 
 
 def test_one_that_cannot_be_fetched_does_not_stop_the_others(elmbench: Callable, server: None) -> None:
-    found = elmbench("data", "fetch", "heart", "sonar")
-    assert found.code == 2
-    assert "error: heart: heart cannot be reached" in found.err
-    assert "sonar: fetched (made up)" in found.out
+    result = elmbench("data", "fetch", "heart", "sonar")
+    assert result.code == 2
+    assert "error: heart: heart cannot be reached" in result.err
+    assert "sonar: fetched (made up)" in result.out

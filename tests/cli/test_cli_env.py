@@ -9,12 +9,12 @@ import sklearn
 
 
 def test_versions_and_machine(elmbench: Callable) -> None:
-    found = elmbench("env", "--json").json
-    assert found["packages"]["numpy"] == numpy.__version__
-    assert found["packages"]["scikit-learn"] == sklearn.__version__
-    assert {"elmbench", "scipy", "numba", "pandas"} <= set(found["packages"])
-    assert found["cores"] >= 1
-    assert all(entry["internal_api"] for entry in found["blas"])
+    result = elmbench("env", "--json").json
+    assert result["packages"]["numpy"] == numpy.__version__
+    assert result["packages"]["scikit-learn"] == sklearn.__version__
+    assert {"elmbench", "scipy", "numba", "pandas"} <= set(result["packages"])
+    assert result["cores"] >= 1
+    assert all(entry["internal_api"] for entry in result["blas"])
     text = elmbench("env").out
     assert f"numpy {numpy.__version__}" in " ".join(text.split())
     assert max(map(len, text.splitlines())) <= 80

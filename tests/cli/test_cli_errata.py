@@ -35,12 +35,12 @@ def test_a_command_that_is_named_works(elmbench: Callable, command: str) -> None
     words = shlex.split(command)[1:]
     # What a run would do is enough; tables are those of the committed results.
     words += ["--dry-run"] if words[0] == "run" else ["--results-dir", str(ROOT / "results")]
-    found = elmbench(*words)
-    if "is not here" in found.err:  # the command is right, its data are not there
-        assert (words[0], found.code) == ("run", 2)
+    result = elmbench(*words)
+    if "is not here" in result.err:  # the command is right, its data are not there
+        assert (words[0], result.code) == ("run", 2)
         return
-    assert found.code == 0, found.err
-    assert found.out.strip()
+    assert result.code == 0, result.err
+    assert result.out.strip()
 
 
 def test_every_reading_of_the_papers_that_a_text_leaves_open_is_told(elmbench: Callable) -> None:

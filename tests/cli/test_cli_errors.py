@@ -51,14 +51,14 @@ MISTAKES = [
 ]
 
 
-@pytest.mark.parametrize(("command", "found", "expected"), MISTAKES, ids=[mistake[0] for mistake in MISTAKES])
-def test_a_mistake_gets_one_clear_message(elmbench: Callable, command: str, found: str, expected: str) -> None:
+@pytest.mark.parametrize(("command", "problem", "expected"), MISTAKES, ids=[mistake[0] for mistake in MISTAKES])
+def test_a_mistake_gets_one_clear_message(elmbench: Callable, command: str, problem: str, expected: str) -> None:
     outcome = elmbench(*command.split())
     assert outcome.code == 2
     assert outcome.out == ""
     first, second, third = outcome.err.splitlines()
     assert first.startswith("error: ")
-    assert found in first
+    assert problem in first
     assert second.startswith("Expected: ")
     assert expected in second
     assert third.startswith("Next: ")

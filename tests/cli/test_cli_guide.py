@@ -37,9 +37,9 @@ def test_what_a_page_says_is_run_in_its_order(
         for line in text.splitlines() if kind == "sh" else ():
             program, *words = shlex.split(line)
             assert program == "elmbench"
-            found = elmbench(*words)
-            assert found.code == 0, f"{line}: {found.err}"
-            assert found.out, line
+            result = elmbench(*words)
+            assert result.code == 0, f"{line}: {result.err}"
+            assert result.out, line
             commands += 1
     assert commands > 10 or name != "getting-started.md"
 
@@ -70,9 +70,9 @@ def test_the_commands_of_a_block_run_one_after_the_other(elmbench: Callable, blo
     for command in block.splitlines():
         name, *words = shlex.split(command)
         assert name == "elmbench"
-        found = elmbench(*words)
-        assert found.code == 0, found.err
-        assert found.out
+        result = elmbench(*words)
+        assert result.code == 0, result.err
+        assert result.out
 
 
 @pytest.mark.usefixtures("folder", "worker")
@@ -115,12 +115,12 @@ def test_the_models_are_those_that_there_are() -> None:
     for name, title, classes, parameters, path in rows:
         entry = find_model(name)
         assert title == entry.title
-        own = [getattr(elmbench.models, found) for found in re.findall(r"`(\w+)`", classes)]
+        own = [getattr(elmbench.models, model) for model in re.findall(r"`(\w+)`", classes)]
         assert own == [entry.factory(task) for task in TASKS if getattr(entry, task) is not None][: len(own)]
-        known = {key for found in own for key in inspect.signature(found).parameters}
+        known = {key for model in own for key in inspect.signature(model).parameters}
         assert sorted(re.findall(r"`(\w+)`", parameters)) == sorted(known), name
-        assert bool(path) == all(isinstance(found, GridPath) for found in own), name
-        named |= {found.__name__ for found in own}
+        assert bool(path) == all(isinstance(model, GridPath) for model in own), name
+        named |= {model.__name__ for model in own}
     assert named == set(elmbench.models.__all__)
     for name in list_models():
         assert f"`{name}`" in text

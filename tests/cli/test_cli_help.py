@@ -14,9 +14,9 @@ COMMANDS = [*VERBS, "baseline update", "data status", "data fetch", "data import
 
 
 def test_help_lists_every_verb(elmbench: Callable) -> None:
-    found = elmbench("--help")
-    assert found.code == 0
-    listed = [line.split()[0] for line in found.out.partition("Commands:")[2].splitlines() if line.startswith("  ")]
+    result = elmbench("--help")
+    assert result.code == 0
+    listed = [line.split()[0] for line in result.out.partition("Commands:")[2].splitlines() if line.startswith("  ")]
     assert listed[: len(VERBS)] == VERBS
     # Nothing more than the epilogue comes after.
     assert listed[len(VERBS) :] == ["The"]
@@ -25,10 +25,10 @@ def test_help_lists_every_verb(elmbench: Callable) -> None:
 @pytest.mark.parametrize("flag", ["--help", "-h"])
 @pytest.mark.parametrize("command", ["", *COMMANDS])
 def test_help_of_every_command_fits_80_columns(elmbench: Callable, command: str, flag: str) -> None:
-    found = elmbench(*command.split(), flag)
-    assert (found.code, found.err) == (0, "")
-    assert f"Usage: elmbench {command}".strip() in found.out
-    assert max(map(len, found.out.splitlines())) <= 80
+    result = elmbench(*command.split(), flag)
+    assert (result.code, result.err) == (0, "")
+    assert f"Usage: elmbench {command}".strip() in result.out
+    assert max(map(len, result.out.splitlines())) <= 80
 
 
 def test_help_of_compare_fits_a_screen(elmbench: Callable) -> None:
@@ -36,5 +36,5 @@ def test_help_of_compare_fits_a_screen(elmbench: Callable) -> None:
 
 
 def test_no_verb_shows_help(elmbench: Callable) -> None:
-    found = elmbench()
-    assert "Commands:" in found.out + found.err
+    result = elmbench()
+    assert "Commands:" in result.out + result.err

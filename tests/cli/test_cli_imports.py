@@ -37,26 +37,26 @@ def imported(command: str, folder: Path) -> set[str]:
 )  # fmt: skip
 def test_what_needs_no_data_frame_imports_none(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ELMBENCH_CACHE_DIR", str(tmp_path / "cache"))
-    found = imported(command, tmp_path)
-    assert not found & {"elmbench.running.engine", "elmbench.running.planning"}
+    modules = imported(command, tmp_path)
+    assert not modules & {"elmbench.running.engine", "elmbench.running.planning"}
     if command in ("--version", "--help", "status"):
-        assert not found & {*HEAVY, "yaml", "elmbench.specs.files"}
+        assert not modules & {*HEAVY, "yaml", "elmbench.specs.files"}
     # Experiment files name metrics, whose registry holds functions of arrays.
-    assert not found & {*HEAVY} - {"numpy"}
+    assert not modules & {*HEAVY} - {"numpy"}
 
 
 @pytest.mark.parametrize("command", ["table table4", "table table4 --format csv"])
 def test_a_table_is_printed_without_what_made_it(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ELMBENCH_CACHE_DIR", str(tmp_path / "cache"))
-    found = imported(command, tmp_path)
-    assert "pandas" in found
-    assert not found & {"sklearn", "scipy.stats", "scipy.sparse", "matplotlib", "numba", "openml"}
-    assert not {name for name in found if name.startswith(("elmbench.models.", "elmbench.running.engine"))}
+    modules = imported(command, tmp_path)
+    assert "pandas" in modules
+    assert not modules & {"sklearn", "scipy.stats", "scipy.sparse", "matplotlib", "numba", "openml"}
+    assert not {name for name in modules if name.startswith(("elmbench.models.", "elmbench.running.engine"))}
 
 
 def test_a_stored_comparison_is_shown_without_scikit_learn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ELMBENCH_CACHE_DIR", str(tmp_path / "cache"))
     command = f"--results-dir {tmp_path / 'results'} compare sklearn:iris -m ridge --folds 2"
     assert "matplotlib" in imported(command, tmp_path)
-    found = imported(command, tmp_path)
-    assert not found & {"sklearn", "matplotlib", "numba", "joblib"}
+    modules = imported(command, tmp_path)
+    assert not modules & {"sklearn", "matplotlib", "numba", "joblib"}

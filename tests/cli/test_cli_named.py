@@ -16,27 +16,27 @@ from elmbench.work.plan import Cell
 
 def test_a_named_data_set_that_is_not_here_ends_in_2(elmbench: Callable, toy: Callable, worker: dict) -> None:
     toy(datasets=["wdbc", "sylva"])
-    found = elmbench("run", "one", "--profile", "paper", "-d", "sylva")
-    assert found.code == 2
-    assert found.err.startswith("error: the data set 'sylva' is not here")
-    assert "elmbench data fetch sylva" in found.err
+    result = elmbench("run", "one", "--profile", "paper", "-d", "sylva")
+    assert result.code == 2
+    assert result.err.startswith("error: the data set 'sylva' is not here")
+    assert "elmbench data fetch sylva" in result.err
     assert elmbench("run", "one", "--profile", "paper", "-q").code == 0
 
 
 def test_printed_hyperparameters_that_nobody_printed(elmbench: Callable, toy: Callable, worker: dict) -> None:
     toy()
-    found = elmbench("run", "one", "--profile", "ci", "--select", "published")
-    assert found.code == 2
-    assert "no printed hyperparameters" in found.err
-    assert "--select nested" in found.err
+    result = elmbench("run", "one", "--profile", "ci", "--select", "published")
+    assert result.code == 2
+    assert "no printed hyperparameters" in result.err
+    assert "--select nested" in result.err
 
 
 @pytest.mark.parametrize("other", [["--all"], ["--paper", "toy"]])
 def test_a_name_beside_all_is_refused(elmbench: Callable, toy: Callable, other: list[str]) -> None:
     toy()
-    found = elmbench("run", "one", *other)
-    assert found.code == 2
-    assert f"one is named beside {' '.join(other)}" in found.err
+    result = elmbench("run", "one", *other)
+    assert result.code == 2
+    assert f"one is named beside {' '.join(other)}" in result.err
 
 
 def test_a_whole_request_is_all_that_a_table_has(tmp_path: Path) -> None:
@@ -51,9 +51,9 @@ def test_a_whole_request_is_all_that_a_table_has(tmp_path: Path) -> None:
 
 
 def test_a_check_is_about_what_was_run(elmbench: Callable, real: Path) -> None:
-    found = elmbench("check", "--results-dir", real, "--json")
-    assert found.code in (0, 1), found.err
-    assert {line["experiment"] for line in found.json} <= {"kos-elm/table2", "kos-elm/table4", "kos-elm/table7"}
+    result = elmbench("check", "--results-dir", real, "--json")
+    assert result.code in (0, 1), result.err
+    assert {line["experiment"] for line in result.json} <= {"kos-elm/table2", "kos-elm/table4", "kos-elm/table7"}
     alone = elmbench("check", "kos-elm/table3", "--results-dir", real)
     assert alone.code == 3
 
@@ -61,9 +61,9 @@ def test_a_check_is_about_what_was_run(elmbench: Callable, real: Path) -> None:
 @pytest.mark.parametrize(("name", "what"), [("", "empty"), ("file", "not a folder")])
 def test_a_results_folder_that_can_be_none(elmbench: Callable, name: str, what: str) -> None:
     Path("file").write_text("")
-    found = elmbench("status", "--results-dir", name)
-    assert found.code == 2
-    assert f"--results-dir is {name!r}, which is {what}" in found.err
+    result = elmbench("status", "--results-dir", name)
+    assert result.code == 2
+    assert f"--results-dir is {name!r}, which is {what}" in result.err
 
 
 def test_a_terminal_of_few_signs() -> None:

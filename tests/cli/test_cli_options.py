@@ -33,14 +33,14 @@ def test_each_option_may_stand_anywhere(
     if position == "environment":
         for name, value in values.items():
             monkeypatch.setenv("ELMBENCH_" + name.upper().replace("-", "_"), str(value))
-        found = elmbench(*verb)
+        result = elmbench(*verb)
     elif position == "equals":
-        found = elmbench(*verb, *(f"--{name}={value}" for name, value in values.items()))
+        result = elmbench(*verb, *(f"--{name}={value}" for name, value in values.items()))
     else:
         options = [word for name, value in values.items() for word in (f"--{name}", value)]
-        found = elmbench(*(options + verb if position == "before" else verb + options))
-    assert found.code == 0
-    assert "A model of mine." in found.out
+        result = elmbench(*(options + verb if position == "before" else verb + options))
+    assert result.code == 0
+    assert "A model of mine." in result.out
     assert state.results_dir == values["results-dir"]
     assert state.data_dir == str(values["data-dir"])
     assert state.plugins == (str(values["plugin"]),)
@@ -71,9 +71,9 @@ def test_what_comes_after_two_hyphens_is_no_option() -> None:
 
 @pytest.mark.parametrize("option", ["--results-dir", "--data-dir", "--cache-dir", "--plugin"])
 def test_an_option_without_its_value_is_named(elmbench: Callable, option: str) -> None:
-    found = elmbench("run", "table4", option)
-    assert found.code == 2
-    assert found.err.strip().splitlines()[-1] == f"Error: Option '{option}' requires an argument."
+    result = elmbench("run", "table4", option)
+    assert result.code == 2
+    assert result.err.strip().splitlines()[-1] == f"Error: Option '{option}' requires an argument."
 
 
 def test_debug_shows_where_an_error_arose(elmbench: Callable, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -94,7 +94,7 @@ def test_a_command_is_one(elmbench: Callable, monkeypatch: pytest.MonkeyPatch, c
         if DATA is not None:
             monkeypatch.setenv("ELMBENCH_DATA_DIR", DATA)
         words = [*words, "--dry-run", "--results-dir", "none"]
-    found = elmbench(verb, *words)
-    assert found.code == 0, found.err
-    assert all(line.endswith(" left") for line in found.err.splitlines())
-    assert found.out
+    result = elmbench(verb, *words)
+    assert result.code == 0, result.err
+    assert all(line.endswith(" left") for line in result.err.splitlines())
+    assert result.out

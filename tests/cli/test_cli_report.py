@@ -15,8 +15,8 @@ def test_readings_on_one_page(elmbench: Callable, toy: Callable, worker: dict) -
     assert elmbench(*run).code == 0
     worker["elm"] = lambda unit: {"measured": {"mcc": 0.5 + 0.01 * unit["fold"]}} if unit["kind"] == "cell" else {}
     assert elmbench(*run, "--reading", "order=stored").code == 0
-    found = elmbench("report")
-    assert (found.code, found.out) == (
+    result = elmbench("report")
+    assert (result.code, result.out) == (
         0,
         "written: elmbench-results/site/index.html\nwritten: elmbench-results/readings/toy.md\n",
     )
@@ -28,13 +28,13 @@ def test_readings_on_one_page(elmbench: Callable, toy: Callable, worker: dict) -
     assert str(Path().resolve()) not in text
     index, other = Path("elmbench-results/site/index.html"), Path("elmbench-results/site/claims.html")
     built = index.stat().st_mtime_ns
-    assert elmbench("report").out == found.out
+    assert elmbench("report").out == result.out
     assert index.stat().st_mtime_ns == built
     # A page that is missing, or results that changed, make a new site.
     other.unlink()
-    assert elmbench("report").out == found.out
+    assert elmbench("report").out == result.out
     assert other.is_file()
     rebuilt = index.stat().st_mtime_ns
     assert elmbench(*run, "-m", "k-elm").code == 0
-    assert elmbench("report").out == found.out
+    assert elmbench("report").out == result.out
     assert built < rebuilt < index.stat().st_mtime_ns

@@ -19,11 +19,11 @@ def cells(folder: str | Path = "elmbench-results", table: str = "ci/toy/one") ->
 
 def test_a_real_run_prints_and_writes_the_table(elmbench: Callable, real: Path) -> None:
     # Everything is known, so this is what the run before has printed too.
-    found = elmbench("run", "table4", "--profile", "ci", "-m", "elm", "-m", "k-elm", "--results-dir", real)
-    assert found.code == 0
-    assert "Table IV" in found.out
-    assert "0.93±0.012" in found.out
-    assert f"written to {real}/ci/kos-elm/table4" in found.out.replace("\n", "")
+    result = elmbench("run", "table4", "--profile", "ci", "-m", "elm", "-m", "k-elm", "--results-dir", real)
+    assert result.code == 0
+    assert "Table IV" in result.out
+    assert "0.93±0.012" in result.out
+    assert f"written to {real}/ci/kos-elm/table4" in result.out.replace("\n", "")
     for table, names in [("table4", {"ELM", "K-ELM"}), ("table7", {"ELM", "K-ELM"}), ("table2", {"data"})]:
         folder = real / "ci" / "kos-elm" / table
         files = {p.name for p in folder.iterdir()} - ({"claims.csv"} if table == "table4" else set())
@@ -39,8 +39,8 @@ def test_a_real_run_prints_and_writes_the_table(elmbench: Callable, real: Path) 
 def test_no_written_file_holds_a_path_of_this_machine(elmbench: Callable, toy: Callable, worker: dict) -> None:
     toy(datasets=["wdbc", "sylva"])
     worker["k-elm"] = {"status": "failed", "reason": f"OSError: cannot read '{Path.home()}/secret/model.bin'"}
-    found = elmbench("run", "one", "--profile", "paper", "--data-dir", Path().resolve(), "-q")
-    assert found.code == 1
+    result = elmbench("run", "one", "--profile", "paper", "--data-dir", Path().resolve(), "-q")
+    assert result.code == 1
     files = [path for path in Path("elmbench-results/paper").rglob("*") if path.is_file()]
     assert len(files) == 4
     folders = {str(Path().resolve()), str(Path(__file__).parents[2]), str(Path.home()), sys.prefix}
@@ -54,9 +54,9 @@ def test_no_written_file_holds_a_path_of_this_machine(elmbench: Callable, toy: C
 def test_cells_of_the_request(elmbench: Callable, toy: Callable, worker: dict) -> None:
     toy()
     assert elmbench(*CI).code == 0
-    found = cells()
-    assert found.groupby("model").size().to_dict() == {"ELM": 3, "K-ELM": 3, "OS-ELM": 3, "FB-KOS-ELM": 3}
-    assert set(found["select"]) == {"nested"}
+    cells_of_run = cells()
+    assert cells_of_run.groupby("model").size().to_dict() == {"ELM": 3, "K-ELM": 3, "OS-ELM": 3, "FB-KOS-ELM": 3}
+    assert set(cells_of_run["select"]) == {"nested"}
     assert elmbench(*CI, "-m", "ELM", "--runs", 2, "--select", "oracle", "--select", "nested").code == 0
     elm = cells()[cells()["model"] == "ELM"]
     assert elm.groupby(["select", "run"]).size().to_dict() == {
@@ -101,9 +101,9 @@ def test_cells_that_did_not_end_ok_run_again_with_retry(elmbench: Callable, toy:
 def test_the_traceback_of_a_failed_cell_is_shown_on_demand(elmbench: Callable, toy: Callable, worker: dict) -> None:
     toy()
     worker["k-elm"] = {"status": "failed", "reason": "ValueError: no", "traceback": "Traceback: mine.py, line 7"}
-    found = elmbench("run", "one", "--profile", "ci")
-    assert "--debug where" in found.err
-    assert "line 7" not in found.err
+    result = elmbench("run", "one", "--profile", "ci")
+    assert "--debug where" in result.err
+    assert "line 7" not in result.err
     assert elmbench("--debug", "run", "one", "--profile", "ci").err.count("mine.py, line 7") == 1
 
 
@@ -113,9 +113,9 @@ def test_the_traceback_of_a_failed_cell_is_shown_on_demand(elmbench: Callable, t
 def test_exit_codes(elmbench: Callable, toy: Callable, worker: dict, status: str, code: int) -> None:
     toy()
     worker["elm"] = lambda unit: {"status": status, "reason": "> 5 s"} if unit["kind"] == "cell" else {}
-    found = elmbench(*CI, "-m", "elm", "-m", "k-elm")
-    assert found.code == code
-    assert found.err.count("cells failed") == code
+    result = elmbench(*CI, "-m", "elm", "-m", "k-elm")
+    assert result.code == code
+    assert result.err.count("cells failed") == code
     # One failure does not stop the others, and stays as it is when nothing is run again.
     assert set(cells()[cells()["model"] == "K-ELM"]["status"]) == {"ok"}
     assert elmbench(*CI, "-m", "elm").code == code
@@ -142,24 +142,24 @@ def test_limits_of_fits_and_of_searches(
     run = prepare(
         RunOptions(("one",), profile="ci", settings=Settings(limits=parse_limits(given))), Path("elmbench-results")
     )
-    found = {(work.kind, run.limits[key].seconds) for key, work in run.works.items()}
-    assert found == {("cell", fit), ("search", search)}
+    seconds = {(work.kind, run.limits[key].seconds) for key, work in run.works.items()}
+    assert seconds == {("cell", fit), ("search", search)}
 
 
 def test_absent_data_are_no_failure(elmbench: Callable, toy: Callable, worker: dict) -> None:
     toy(datasets=["sylva"])
-    found = elmbench(*CI)
-    assert found.code == 0
+    result = elmbench(*CI)
+    assert result.code == 0
     assert set(cells()["status"]) == {"unavailable"}
-    assert "sylva unavailable: the data set 'sylva' is not here" in found.out
+    assert "sylva unavailable: the data set 'sylva' is not here" in result.out
 
 
 def test_a_bad_data_file_is_an_error(elmbench: Callable, toy: Callable, worker: dict, tmp_path: Path) -> None:
     toy(datasets=["sylva"])
     (tmp_path / "sylva.csv").write_text("a,b\n1,2\n")
-    found = elmbench(*CI, "--data-dir", tmp_path)
-    assert (found.code, found.out) == (2, "")
-    assert "sylva.csv" in found.err
+    result = elmbench(*CI, "--data-dir", tmp_path)
+    assert (result.code, result.out) == (2, "")
+    assert "sylva.csv" in result.err
     assert not Path("elmbench-results").exists()
 
 
@@ -176,12 +176,12 @@ def test_other_data_are_refused_or_marked_everywhere(
     assert "wdbc.csv is other data than the public file of 'wdbc'" in refused.err
     assert "--other-data" in refused.err
     assert not Path("elmbench-results").exists()
-    found = elmbench(*words, "--other-data")
-    assert found.code == 0
+    result = elmbench(*words, "--other-data")
+    assert result.code == 0
     said = "wdbc.csv is other data than the public file"
     guessed = "labels recognised by the sizes of the classes: B is 1, M is 2"
     folder = Path("elmbench-results/ci/toy/one")
-    for text in (found.out, elmbench("table", "one", "--profile", "ci").out, (folder / "table.md").read_text()):
+    for text in (result.out, elmbench("table", "one", "--profile", "ci").out, (folder / "table.md").read_text()):
         assert said in " ".join(text.split())
         assert guessed in " ".join(text.split())
     for name in ("cells.csv", "summary.csv"):
@@ -198,10 +198,10 @@ def test_other_data_are_refused_or_marked_everywhere(
 
 def test_dry_run_says_what_would_run_and_writes_nothing(elmbench: Callable, toy: Callable, worker: dict) -> None:
     toy(datasets=["wdbc", "sylva"])
-    found = elmbench("run", "one", "--profile", "paper", "--dry-run", "--jobs", 2)
-    assert found.code == 0
-    assert "24 of 48 cells would run" in found.out
-    assert "on 2 workers; 24 lack their data; the longest search or fit takes" in " ".join(found.out.split())
+    result = elmbench("run", "one", "--profile", "paper", "--dry-run", "--jobs", 2)
+    assert result.code == 0
+    assert "24 of 48 cells would run" in result.out
+    assert "on 2 workers; 24 lack their data; the longest search or fit takes" in " ".join(result.out.split())
     assert not Path("elmbench-results").exists()
     shown = elmbench("run", "one", "--profile", "paper", "--dry-run", "--json").json
     assert shown["total"].pop("longest") > 0
@@ -246,9 +246,9 @@ def test_quiet_prints_nothing_but_results(elmbench: Callable, toy: Callable, wor
 
 def test_json_is_all_that_is_printed(elmbench: Callable, toy: Callable, worker: dict) -> None:
     toy()
-    found = elmbench(*CI, "--json")
-    assert found.err == ""
-    (entry,) = found.json
+    result = elmbench(*CI, "--json")
+    assert result.err == ""
+    (entry,) = result.json
     assert entry["folder"] == "elmbench-results/ci/toy/one"
     assert entry["cells"] == {"ok": 12}
     line = entry["summary"][0]

@@ -27,9 +27,9 @@ def test_a_results_folder_that_cannot_be_written(
     toy()
     (tmp_path / "file").write_text("")
     folder = tmp_path / "file" / "results" if location == "below a file" else Path("/proc/results")
-    found = elmbench(*CI, "--results-dir", folder)
-    assert found.code == 2
-    error = found.err.splitlines()
+    result = elmbench(*CI, "--results-dir", folder)
+    assert result.code == 2
+    error = result.err.splitlines()
     assert error[0].startswith(f"error: cannot write {folder}/")
     assert error[1].startswith("Expected: a results folder that can be written")
     assert "--results-dir" in error[2]
@@ -45,9 +45,9 @@ def test_an_interrupted_run_keeps_what_has_ended(elmbench: Callable, toy: Callab
         return {}
 
     worker["k-elm"] = interrupt
-    found = elmbench(*CI, "-q")
-    assert (found.code, found.out) == (130, "")
-    assert found.err == "interrupted: what had ended is stored; the same command goes on from there\n"
+    result = elmbench(*CI, "-q")
+    assert (result.code, result.out) == (130, "")
+    assert result.err == "interrupted: what had ended is stored; the same command goes on from there\n"
     # The tables are written with what had ended by then.
     assert set(cells()["model"]) == {"ELM"}
     worker.clear()

@@ -18,8 +18,8 @@ def test_protocol_grids_data_cost_and_published_values(elmbench: Callable) -> No
 
 
 def test_json_is_the_content_of_the_file(elmbench: Callable) -> None:
-    found = elmbench("show", "table4", "--json").json
-    assert found["id"] == "kos-elm/table4"
-    assert found["protocol"]["outer"] == {
+    result = elmbench("show", "table4", "--json").json
+    assert result["id"] == "kos-elm/table4"
+    assert result["protocol"]["outer"] == {
         "kind": "stratified-kfold", "folds": 10, "runs": 20, "sizes": {}, "except": {"wdbc": {"folds": 3}},
     }  # fmt: skip

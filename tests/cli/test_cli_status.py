@@ -12,8 +12,8 @@ from elmbench.running.store import Store
 
 
 def test_counts_of_each_table_and_profile(elmbench: Callable, real: Path) -> None:
-    found = elmbench("status", "--results-dir", real, "--json").json
-    assert [(line["experiment"], line["profile"], line["ended"]) for line in found] == [
+    result = elmbench("status", "--results-dir", real, "--json").json
+    assert [(line["experiment"], line["profile"], line["ended"]) for line in result] == [
         ("kos-elm/table2", "ci", {"ok": 1}),
         ("kos-elm/table4", "ci", {"ok": 6}),
         ("kos-elm/table7", "ci", {"ok": 6}),
@@ -31,9 +31,9 @@ def test_why_cells_did_not_end_ok(elmbench: Callable, toy: Callable, worker: dic
     worker["elm"] = {"status": "failed", "reason": "ValueError: no"}
     worker["k-elm"] = {"status": "timeout", "reason": "> 5 s"}
     elmbench("run", "one", "--profile", "ci")
-    found = elmbench("status")
-    assert found.code == 0
-    lines = " ".join(found.out.split())
+    result = elmbench("status")
+    assert result.code == 0
+    lines = " ".join(result.out.split())
     assert "3 x wdbc ELM failed: ValueError: no" in lines
     assert "3 x wdbc K-ELM timeout: > 5 s" in lines
     # Absent data are named once, not once a model.
@@ -62,8 +62,8 @@ def test_missing_cells(elmbench: Callable, toy: Callable, worker: dict) -> None:
 
 
 def test_nothing_has_been_run(elmbench: Callable, tmp_path: Path) -> None:
-    found = elmbench("status")
-    assert (found.code, found.out) == (0, "nothing has been run into elmbench-results; next: elmbench run table4\n")
+    result = elmbench("status")
+    assert (result.code, result.out) == (0, "nothing has been run into elmbench-results; next: elmbench run table4\n")
     (tmp_path / "file").write_text("")
     assert elmbench("status", "--results-dir", tmp_path / "file" / "r").code == 0
     assert elmbench("status", "--json").json == []
@@ -83,12 +83,12 @@ def test_damage_is_told_mended_by_the_next_run_and_then_forgotten(
         first = next(i for i, line in enumerate(lines) if line[65:].startswith(name))
         lines[first] = lines[first].replace(b"wdbc", b"wdbd", 1)
     path.write_bytes(b"".join(lines))
-    found = elmbench("status")
-    assert "1 missing" in found.out or "12 ok" in found.out  # the damaged one may be a search
-    assert "2 damaged records in elmbench-results/.store" in found.out
-    found = elmbench("run", "one", "--profile", "ci", "-q")
-    assert found.code == 0
-    assert found.err == "2 damaged records in elmbench-results/.store: they are computed again\n"
+    result = elmbench("status")
+    assert "1 missing" in result.out or "12 ok" in result.out  # the damaged one may be a search
+    assert "2 damaged records in elmbench-results/.store" in result.out
+    result = elmbench("run", "one", "--profile", "ci", "-q")
+    assert result.code == 0
+    assert result.err == "2 damaged records in elmbench-results/.store: they are computed again\n"
     assert Path("elmbench-results/ci/toy/one/cells.csv").read_bytes() == before
     assert "damaged" not in elmbench("status").out
     assert elmbench("run", "one", "--profile", "ci", "-q").err == ""

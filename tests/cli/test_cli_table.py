@@ -17,9 +17,9 @@ CI = ("--profile", "ci")
 
 
 def test_text(elmbench: Callable, real: Path) -> None:
-    found = elmbench("table", "table4", *CI, "--results-dir", real)
-    assert (found.code, found.err) == (0, "")
-    lines = found.out.splitlines()
+    result = elmbench("table", "table4", *CI, "--results-dir", real)
+    assert (result.code, result.err) == (0, "")
+    lines = result.out.splitlines()
     assert "Table IV: MCC and training time on the two classification data sets" in lines
     start = lines.index("mcc")
     assert lines[start + 1].split() == ["data", "set", "ELM", "K-ELM"]
@@ -27,14 +27,14 @@ def test_text(elmbench: Callable, real: Path) -> None:
     assert lines[start + 3].split() == ["paper", "0.93±0.012", "?", "0.95±0.011*", "?"]
     assert lines[-2].startswith("2 published figures: 2 ? too few runs.")
     assert "Profile ci: 1 run; thinned grids; not a reproduction of the printed protocol." in " ".join(
-        found.out.split()
+        result.out.split()
     )
 
 
 def test_a_metric_is_added_from_the_store(elmbench: Callable, real: Path) -> None:
-    found = elmbench("table", "table4", *CI, "--metric", "balanced_accuracy, roc_auc", "--results-dir", real)
-    assert (found.code, found.err) == (0, "")
-    lines = found.out.splitlines()
+    result = elmbench("table", "table4", *CI, "--metric", "balanced_accuracy, roc_auc", "--results-dir", real)
+    assert (result.code, result.err) == (0, "")
+    lines = result.out.splitlines()
     shown = [line.split() for line in lines[lines.index("balanced_accuracy") + 2 :][:1]]
     cells = pd.read_csv(real / "ci/kos-elm/table4/cells.csv")
     recalls = [cells["tn"] / (cells["tn"] + cells["fp"]), cells["tp"] / (cells["tp"] + cells["fn"])]
@@ -47,14 +47,14 @@ def test_a_metric_is_added_from_the_store(elmbench: Callable, real: Path) -> Non
 
 
 def test_markdown_is_what_the_run_wrote(elmbench: Callable, real: Path) -> None:
-    found = elmbench("table", "table4", *CI, "--format", "md", "--results-dir", real)
-    assert found.out == (real / "ci/kos-elm/table4/table.md").read_text()
+    result = elmbench("table", "table4", *CI, "--format", "md", "--results-dir", real)
+    assert result.out == (real / "ci/kos-elm/table4/table.md").read_text()
 
 
 def test_csv_is_the_summary(elmbench: Callable, real: Path) -> None:
-    found = elmbench("table", "table4", *CI, "--format", "csv", "--results-dir", real)
-    assert found.out == (real / "ci/kos-elm/table4/summary.csv").read_text()
-    shown = pd.read_csv(io.StringIO(found.out))
+    result = elmbench("table", "table4", *CI, "--format", "csv", "--results-dir", real)
+    assert result.out == (real / "ci/kos-elm/table4/summary.csv").read_text()
+    shown = pd.read_csv(io.StringIO(result.out))
     cells = pd.read_csv(real / "ci/kos-elm/table4/cells.csv")
     for model in ("ELM", "K-ELM"):
         line = shown[(shown["model"] == model) & (shown["metric"] == "mcc")].iloc[0]
@@ -63,8 +63,8 @@ def test_csv_is_the_summary(elmbench: Callable, real: Path) -> None:
 
 
 def test_json_is_the_summary(elmbench: Callable, real: Path) -> None:
-    found = elmbench("table", "table4", *CI, "--json", "--results-dir", real).json
-    line = found[0]
+    result = elmbench("table", "table4", *CI, "--json", "--results-dir", real).json
+    line = result[0]
     assert (line["model"], line["metric"], line["published"], line["std"]) == ("ELM", "mcc", 0.93, None)
 
 
@@ -94,12 +94,12 @@ def test_a_layer_of_ones_scores_nothing_and_the_table_says_why(
     protocol = experiment["protocol"] | {"scale": {"range": [200, 400]}, "metrics": ["gmean"]}
     models = {name: {"model": name, "params": {"n_hidden": 10, "activation": "sigmoid"}} for name in ("eem", "w-elm")}
     toy(protocol=protocol, models=models)
-    found = elmbench("run", "one", "--profile", "ci", "--results-dir", "elmbench-results")
-    assert found.code == 0
+    result = elmbench("run", "one", "--profile", "ci", "--results-dir", "elmbench-results")
+    assert result.code == 0
     cells = pd.read_csv("elmbench-results/ci/toy/one/cells.csv")
     assert set(cells["status"]) == {"ok"}
     assert (cells["gmean"] == 0).all()
-    words = " ".join(found.out.split())
+    words = " ".join(result.out.split())
     assert "wdbc eem, w-elm, in 6 of 6 cells: warned that the hidden layer yields the same values" in words
     again = elmbench("table", "one", "--profile", "ci", "--results-dir", "elmbench-results")
     assert "warned that the hidden layer" in " ".join(again.out.split())
@@ -111,8 +111,8 @@ def test_tables_are_written_anew_from_their_cells(elmbench: Callable, real: Path
     shutil.rmtree(real / ".store")
     (folder / "summary.csv").write_text("old\n")
     (folder / "table.md").write_text("old\n")
-    found = elmbench("table", "table4", *CI, "--update", "--results-dir", real)
-    assert (found.code, found.out.split()[0]) == (0, "written:")
+    result = elmbench("table", "table4", *CI, "--update", "--results-dir", real)
+    assert (result.code, result.out.split()[0]) == (0, "written:")
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
     # Without a name, every table that has results.
     assert len(elmbench("table", *CI, "--update", "--results-dir", real, "--json").json) == 3
@@ -124,17 +124,17 @@ def test_there_is_nothing_to_write_anew(elmbench: Callable) -> None:
 
 
 def test_a_table_needs_a_name(elmbench: Callable) -> None:
-    found = elmbench("table")
-    assert (found.code, found.err.splitlines()[0]) == (2, "error: no table is named")
+    result = elmbench("table")
+    assert (result.code, result.err.splitlines()[0]) == (2, "error: no table is named")
 
 
 def test_models_are_compared_over_data_sets(elmbench: Callable, tmp_path: Path) -> None:
     committed = Path(elmbench_package.__file__).parents[1] / "results"
     words = ("table", "rkelm/table3", "--profile", "paper", "--results-dir", committed, "--statistics")
     picture = tmp_path / "ranks.png"
-    found = elmbench(*words, "--diagram", picture)
-    assert found.code == 0
-    assert "measured: 6 models on 3 data sets" in found.out
+    result = elmbench(*words, "--diagram", picture)
+    assert result.code == 0
+    assert "measured: 6 models on 3 data sets" in result.out
     assert picture.read_bytes().startswith(b"\x89PNG")
     measured, published = elmbench(*words, "--json").json
     assert (measured["source"], published["source"]) == ("measured", "published")
@@ -142,6 +142,6 @@ def test_models_are_compared_over_data_sets(elmbench: Callable, tmp_path: Path) 
 
 
 def test_models_of_one_data_set_are_not_compared(elmbench: Callable, real: Path) -> None:
-    found = elmbench("table", "table4", *CI, "--statistics", "--results-dir", real)
-    assert found.code == 2
-    assert "no two models on the same two data sets" in found.err
+    result = elmbench("table", "table4", *CI, "--statistics", "--results-dir", real)
+    assert result.code == 2
+    assert "no two models on the same two data sets" in result.err

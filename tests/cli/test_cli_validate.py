@@ -10,9 +10,9 @@ import pytest
 
 
 def test_the_suites_own_specs_are_valid(elmbench: Callable) -> None:
-    found = elmbench("validate")
-    assert (found.code, found.err) == (0, "")
-    assert found.out.startswith("valid: ")
+    result = elmbench("validate")
+    assert (result.code, result.err) == (0, "")
+    assert result.out.startswith("valid: ")
     counts = elmbench("validate", "--json").json
     assert counts["experiments"] >= 9
     assert counts["datasets"] >= 37
@@ -28,9 +28,9 @@ VERBS = [
 def test_broken_yaml(elmbench: Callable, toy: Callable, verb: tuple[str, ...]) -> None:
     path = toy()
     path.write_text(path.read_text().replace("datasets:\n", "datasets: [\n"))
-    found = elmbench(*verb)
-    assert (found.code, found.out) == (2, "")
-    first, expected, following = found.err.splitlines()
+    result = elmbench(*verb)
+    assert (result.code, result.out) == (2, "")
+    first, expected, following = result.err.splitlines()
     assert first.startswith(f"error: {path}, line ")
     assert expected == "Expected: valid YAML, each key once"
     assert following == "Next: correct the line, then: elmbench validate"
@@ -52,21 +52,21 @@ def test_what_is_wrong_is_named(elmbench: Callable, toy: Callable, changes: dict
     import yaml
 
     path.write_text(yaml.safe_dump(yaml.safe_load(content) | changes, sort_keys=False))
-    found = elmbench("validate")
-    assert (found.code, found.out) == (2, "")
-    assert said in found.err
-    assert found.err.startswith(f"error: {path}: ")
-    assert "Next: " in found.err
-    assert "Traceback" not in found.err
+    result = elmbench("validate")
+    assert (result.code, result.out) == (2, "")
+    assert said in result.err
+    assert result.err.startswith(f"error: {path}: ")
+    assert "Next: " in result.err
+    assert "Traceback" not in result.err
 
 
 def test_an_unknown_data_set_of_the_published_figures(elmbench: Callable, toy: Callable) -> None:
     path = toy().with_name("one.csv")
     path.write_text(path.read_text().replace("WDBC", "WDCB"))
-    found = elmbench("validate")
-    assert (found.code, found.out) == (2, "")
-    assert str(path.with_suffix(".yaml")) in found.err
-    assert "unknown data set 'WDCB' (did you mean 'WDBC'?)" in found.err
+    result = elmbench("validate")
+    assert (result.code, result.out) == (2, "")
+    assert str(path.with_suffix(".yaml")) in result.err
+    assert "unknown data set 'WDCB' (did you mean 'WDBC'?)" in result.err
 
 
 def test_specs_that_are_not_there(elmbench: Callable, use_tree: Callable, tmp_path: Path) -> None:

@@ -35,44 +35,44 @@ def width(text: str) -> int:
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_without_results(elmbench: Callable, command: str) -> None:
-    found = elmbench(*command.split())
-    assert found.code == 0
-    assert 0 < width(found.out) <= 80
+    result = elmbench(*command.split())
+    assert result.code == 0
+    assert 0 < width(result.out) <= 80
 
 
 @pytest.mark.parametrize("command", WITH_RESULTS)
 def test_with_results(elmbench: Callable, real: Path, command: str) -> None:
-    found = elmbench(*command.split(), "--results-dir", real)
-    assert found.code == 0
-    assert 0 < width(found.out) <= 80
+    result = elmbench(*command.split(), "--results-dir", real)
+    assert result.code == 0
+    assert 0 < width(result.out) <= 80
 
 
 @pytest.mark.parametrize("columns", [60, 80])
 @pytest.mark.parametrize("table", ["kos-elm/table4", "rkelm/table7", "ospvm/table12", "eem/table9"])
 def test_no_heading_is_broken(elmbench: Callable, monkeypatch: pytest.MonkeyPatch, table: str, columns: int) -> None:
     monkeypatch.setenv("COLUMNS", str(columns))
-    found = elmbench("table", table, "--results-dir", RESULTS)
-    assert found.code == 0, found.err
-    assert width(found.out) <= columns
+    result = elmbench("table", table, "--results-dir", RESULTS)
+    assert result.code == 0, result.err
+    assert width(result.out) <= columns
     results = read_results(resolve(find_experiment(table), "fast"), RESULTS)
     grids = [grid for section in results.sections for grid in grids_of(section, results.resolved)]
     headings = {name for grid in grids if grid.has_printed for name in grid.columns}
     assert headings
     for heading in headings:
-        assert heading in found.out
+        assert heading in result.out
 
 
 def test_a_table_of_long_names_and_endings(elmbench: Callable, toy: Callable, worker: dict) -> None:
     toy(datasets=["protein-homology", "wdbc"])
     worker["elm"] = {"status": "out-of-memory", "reason": "would need about 33 GB; the limit is 2 GB"}
     worker["fb-kos-elm"] = lambda unit: {"status": "timeout", "reason": "> 600 s"} if unit.get("fold") else {}
-    found = elmbench("run", "one", "--profile", "ci", "--with-baselines")
-    assert found.code == 0
-    assert "nystroem-ridge" in found.out
-    assert "protein-homology" in found.out.partition("nested")[2].partition("unavailable")[0]
-    assert "out of memory" in found.out
-    assert "0.920 (1 ok)" in found.out
-    assert width(found.out) <= 80
+    result = elmbench("run", "one", "--profile", "ci", "--with-baselines")
+    assert result.code == 0
+    assert "nystroem-ridge" in result.out
+    assert "protein-homology" in result.out.partition("nested")[2].partition("unavailable")[0]
+    assert "out of memory" in result.out
+    assert "0.920 (1 ok)" in result.out
+    assert width(result.out) <= 80
 
 
 def test_a_name_is_not_broken_where_a_text_can_give_way() -> None:

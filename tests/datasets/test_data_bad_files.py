@@ -24,14 +24,14 @@ Lines = list[str]
 MOST = unpacked_bytes(569, 30, False)
 
 
-def check(folder: Path, found: str, expected: str = "", name: str = "wdbc") -> None:
+def check(folder: Path, problem: str, expected: str = "", name: str = "wdbc") -> None:
     """Load a data set of a folder, which must fail with one error of three parts."""
     with pytest.raises(ElmbenchError) as caught:
         load_dataset(name, folder)
     error = caught.value
     assert not isinstance(error, DataUnavailableError)
     assert error.next_step
-    assert re.search(found, error.found), error.found
+    assert re.search(problem, error.found), error.found
     assert expected in str(error.expected), error.expected
     assert len(str(error).splitlines()) <= 3
 

@@ -28,10 +28,10 @@ def test_lambda_is_that_of_the_support_vector_machine_with_the_same_c():
         return weights @ K @ weights / 2 + 2.0 * np.maximum(0, 1 - y * outputs).sum()
 
     model = BSGDClassifier(budget=60, C=2.0, gamma=3.0, n_epochs=400, random_state=0).fit(X, y)
-    found = objective(model.support_vectors_, model.beta_[:, 0], model.decision_function(X))
+    value = objective(model.support_vectors_, model.beta_[:, 0], model.decision_function(X))
     outputs = reference.decision_function(X) - reference.intercept_
     least = objective(reference.support_vectors_, reference.dual_coef_[0], outputs)
-    assert found < 1.02 * least  # the intercept, which BSGD lacks, makes little of a difference here
+    assert value < 1.02 * least  # the intercept, which BSGD lacks, makes little of a difference here
     np.testing.assert_array_equal(model.predict(X), np.where(model.decision_function(X) > 0, 1, -1))
 
 

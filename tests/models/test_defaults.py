@@ -28,7 +28,7 @@ def defaults(name: str) -> dict[str, object]:
 
 @pytest.mark.parametrize("name", CLASSES)
 def test_they_are_what_is_said(name: str) -> None:
-    doc, found = inspect.getdoc(CLASSES[name]) or "", defaults(name)
+    doc, values = inspect.getdoc(CLASSES[name]) or "", defaults(name)
     said: dict[str, object] = {}
     if name.endswith("Regressor"):
         said |= defaults(name.replace("Regressor", "Classifier"))
@@ -36,7 +36,7 @@ def test_they_are_what_is_said(name: str) -> None:
         said |= {parameter: value for parameter, value in defaults(other).items() if parameter in group.split(", ")}
     for group, value in SAID.findall(doc):
         said |= dict.fromkeys(group.split(", "), ast.literal_eval(value))
-    assert found == {parameter: said[parameter] for parameter in found}
+    assert values == {parameter: said[parameter] for parameter in values}
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -63,8 +63,8 @@ def test_test_rows_that_no_fold_trains_on(n, seed, kind, awkward, way, also_fold
     with pytest.MonkeyPatch.context() as patch:
         if way != "as it comes":
             force(patch, way)
-        found, expected = scores_of(class_of("KELM", kind), X, y, folds, grid, kind)
-    np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-12)
+        scores, expected = scores_of(class_of("KELM", kind), X, y, folds, grid, kind)
+    np.testing.assert_allclose(scores, expected, rtol=1e-8, atol=1e-12)
 
 
 def test_held_out_rows_take_no_memory_in_the_kernel(monkeypatch):
@@ -112,14 +112,14 @@ def test_all_scores_of_a_random_grid(n, d, seed, kind, awkward, gammas, Cs, way,
     with pytest.MonkeyPatch.context() as patch:
         if way != "as it comes":
             force(patch, way)
-        found, expected = scores_of(cls, X, y, folds, grid, kind, solvers)
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-8)
+        scores, expected = scores_of(cls, X, y, folds, grid, kind, solvers)
+    np.testing.assert_allclose(scores, expected, rtol=0, atol=1e-8)
     if way != "as it comes":
         fitted = {"cholesky", "bound failed", "clone and fit", "krylov given up"}
         assert set(solvers) - fitted == {way if way in ("krylov", "inverse") else "reduction"}
         assert solvers.get("cholesky", 0) == solvers.get("bound failed", 0)
     if np.isfinite(expected).all() and is_classification(kind):
-        assert best(found) == best(expected)
+        assert best(scores) == best(expected)
 
 
 @pytest.mark.parametrize(("way", "kind"), [*((way, "regression") for way in WAYS), *((WAYS[0], k) for k in SCORES)])
@@ -132,9 +132,9 @@ def test_all_scores_of_the_papers_grid(monkeypatch, way, kind, seed):
     split = StratifiedKFold if is_classification(kind) else KFold
     folds = list(split(2, shuffle=True, random_state=0).split(X, y))
     grid = [{"C": 2.0**c, "gamma": 2.0**g} for c in range(-8, 14) for g in range(-8, 14)]
-    found, expected = scores_of(class_of("KELM", kind), X, y, folds, grid, kind)
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-8)
-    assert best(found) == best(expected)
+    scores, expected = scores_of(class_of("KELM", kind), X, y, folds, grid, kind)
+    np.testing.assert_allclose(scores, expected, rtol=0, atol=1e-8)
+    assert best(scores) == best(expected)
 
 
 def test_of_ties_the_first_wins(seed):
@@ -144,10 +144,10 @@ def test_of_ties_the_first_wins(seed):
     X = random.rand(80, 2) + 3 * (y[:, np.newaxis] > 0)
     folds = list(StratifiedKFold(3, shuffle=True, random_state=0).split(X, y))
     grid = [{"C": 2.0**c, "gamma": 2.0**g} for c in range(-8, 14, 3) for g in range(-8, 14, 3)]
-    found, expected = scores_of(KELMClassifier, X, y, folds, grid, "binary")
+    scores, expected = scores_of(KELMClassifier, X, y, folds, grid, "binary")
     assert (expected == 1.0).all(axis=1).sum() > 20
-    np.testing.assert_array_equal(found, expected)
-    assert best(found) == best(expected) == int(np.flatnonzero((expected == 1.0).all(axis=1))[0])
+    np.testing.assert_array_equal(scores, expected)
+    assert best(scores) == best(expected) == int(np.flatnonzero((expected == 1.0).all(axis=1))[0])
 
 
 @pytest.mark.parametrize("lie", [np.nan, 1.0, 1e-7])
@@ -235,5 +235,5 @@ def test_outputs_that_cancel_are_left_to_the_fit(monkeypatch, way):
     y = targets(X, 434, "binary")
     folds = list(KFold(4, shuffle=True, random_state=0).split(X))
     grid = [{"gamma": 2048.0, "C": C} for C in (2.0, 2.0**13)]
-    found, expected = scores_of(KELMClassifier, X, y, folds, grid, "binary")
-    np.testing.assert_array_equal(found, expected)
+    scores, expected = scores_of(KELMClassifier, X, y, folds, grid, "binary")
+    np.testing.assert_array_equal(scores, expected)

@@ -260,11 +260,11 @@ def test_the_path_of_a_kernel_matrix_cuts_both_axes(name, seed):
     folds = random_folds(40, 2, np.random.RandomState(seed))
     grid = [{"C": C, "kernel": "precomputed"} for C in (0.5, 8.0)]
     fixed = {key: value for key, value in SMALL[name].items() if key != "C"}
-    for i, j, found, _ in class_of(name, "regression").evaluate_grid(K, y, folds, grid, **fixed):
+    for i, j, outputs, _ in class_of(name, "regression").evaluate_grid(K, y, folds, grid, **fixed):
         train, test = folds[j]
         model = class_of(name, "regression")(**fixed, **grid[i]).fit(K[np.ix_(train, train)], y[train])
         expected = model.predict(K[np.ix_(test, train)])
-        np.testing.assert_allclose(found, expected, rtol=0, atol=allowed(model, expected, y[train]))
+        np.testing.assert_allclose(outputs, expected, rtol=0, atol=allowed(model, expected, y[train]))
 
 
 def local_grid(kernel_matrix: bool) -> dict:
@@ -287,7 +287,7 @@ def test_a_search_gives_what_scikit_learn_does(name, kernel_matrix):
         own, reference = (
             search(model, local_grid(kernel_matrix), cv=3).fit(X, y) for search in (PathSearchCV, GridSearchCV)
         )
-        scores = [found.cv_results_["mean_test_score"] for found in (own, reference)]
+        scores = [search.cv_results_["mean_test_score"] for search in (own, reference)]
         np.testing.assert_array_equal(*scores)
         assert own.best_index_ == reference.best_index_
         np.testing.assert_array_equal(own.predict(X), reference.predict(X))

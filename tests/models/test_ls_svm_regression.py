@@ -55,13 +55,13 @@ def test_equals_the_dense_solution(n, d, seed, C, gamma, kind, awkward, shift):
         if len(classes) < 3:
             return
         T = np.where(y[:, None] == classes, 1.0, -1.0)
-        found = LSSVMClassifier(C=C, gamma=gamma).fit(X, y).decision_function(probe)
+        model = LSSVMClassifier(C=C, gamma=gamma).fit(X, y).decision_function(probe)
     else:
         y += shift
         T = y.reshape(n, -1)
-        found = LSSVMRegressor(C=C, gamma=gamma).fit(X, y).predict(probe).reshape(15, -1)
+        model = LSSVMRegressor(C=C, gamma=gamma).fit(X, y).predict(probe).reshape(15, -1)
     expected, allowed = dense_outputs(X, T, C, gamma, probe)
-    np.testing.assert_allclose(found, expected, rtol=0, atol=allowed)
+    np.testing.assert_allclose(model, expected, rtol=0, atol=allowed)
 
 
 def test_the_classes_of_the_largest_outputs_are_predicted(seed):

@@ -75,10 +75,10 @@ def test_one_kernel_is_kernel_elm(kind, n, C, gamma, q, radius, seed):
         np.testing.assert_allclose(model.weights_, 1.0, rtol=1e-14)
     reference = class_of("KELM", kind)(C=C * model.weights_[0], gamma=gamma).fit(X, y)
     probe = np.vstack([X, rows(12, 3, seed + 1)])
-    found, expected = real_outputs(model, probe), real_outputs(reference, probe)
+    outputs, expected = real_outputs(model, probe), real_outputs(reference, probe)
     if is_classification(kind) and len(model.classes_) != 2:
-        found = 2 * found - found.sum(axis=-1, keepdims=True) if found.ndim == 2 else found
-    np.testing.assert_allclose(found, expected, atol=1e-8)
+        outputs = 2 * outputs - outputs.sum(axis=-1, keepdims=True) if outputs.ndim == 2 else outputs
+    np.testing.assert_allclose(outputs, expected, atol=1e-8)
     if kind == "binary":
         clear = np.abs(expected) > 1e-7
         np.testing.assert_array_equal(model.predict(probe)[clear], reference.predict(probe)[clear])
@@ -211,9 +211,9 @@ def test_kernels_from_a_yaml_file():
     params = yaml.safe_load("{C: 2, q: 2, kernels: [[rbf, {gamma: 0.5}], [polynomial, {degree: 2, columns: [0, 2]}]]}")
     X = rows(20, 3, 0)
     y = targets(X, 0, "regression")
-    found = elmbench.make_model("mk-elm", task="regression", **params).fit(X, y)
+    model = elmbench.make_model("mk-elm", task="regression", **params).fit(X, y)
     same = [("rbf", {"gamma": 0.5}), ("polynomial", {"degree": 2, "columns": (0, 2)})]
-    np.testing.assert_array_equal(found.predict(X), MKELMRegressor(C=2.0, kernels=same, q=2.0).fit(X, y).predict(X))
+    np.testing.assert_array_equal(model.predict(X), MKELMRegressor(C=2.0, kernels=same, q=2.0).fit(X, y).predict(X))
 
 
 @pytest.mark.parametrize("kind", ["binary", "regression"])

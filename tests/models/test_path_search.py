@@ -102,18 +102,18 @@ def both(estimator: Any, grid: Any, X: Any, y: Any, fit: dict[str, Any] | None =
     ]
 
 
-def assert_same(plain: Any, found: Any) -> None:
-    assert found.best_index_ == plain.best_index_
-    assert set(vars(found)) - {"_checked_cv_orig"} == set(vars(plain)) - {"_checked_cv_orig"}
-    assert found.n_splits_ == plain.n_splits_
-    assert list(found.cv_results_) == list(plain.cv_results_)
+def assert_same(plain: Any, by_path: Any) -> None:
+    assert by_path.best_index_ == plain.best_index_
+    assert set(vars(by_path)) - {"_checked_cv_orig"} == set(vars(plain)) - {"_checked_cv_orig"}
+    assert by_path.n_splits_ == plain.n_splits_
+    assert list(by_path.cv_results_) == list(plain.cv_results_)
     for name, values in plain.cv_results_.items():
         if "_time" in name:
-            assert (np.asarray(found.cv_results_[name]) >= 0).all()
+            assert (np.asarray(by_path.cv_results_[name]) >= 0).all()
         elif name == "params" or name.startswith("param_"):
-            assert str(list(found.cv_results_[name])) == str(list(values))
+            assert str(list(by_path.cv_results_[name])) == str(list(values))
         elif "rank" not in name:
-            np.testing.assert_allclose(found.cv_results_[name], values, rtol=0, atol=1e-9, err_msg=name)
+            np.testing.assert_allclose(by_path.cv_results_[name], values, rtol=0, atol=1e-9, err_msg=name)
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -122,12 +122,12 @@ def test_it_is_grid_search(case: str, train_scores: bool) -> None:
     name, estimator, grid = CASES[case]
     X, y = rows(name)
     cv = ShuffleSplit(3, test_size=0.3, random_state=0) if name == "diabetes" else StratifiedKFold(3)
-    plain, found = both(estimator, grid, X, y, cv=cv, return_train_score=train_scores)
-    assert_same(plain, found)
-    assert str(found.best_params_) == str(plain.best_params_)
-    assert type(found.best_estimator_) is type(plain.best_estimator_)
-    np.testing.assert_array_equal(found.predict(X), plain.predict(X))
-    assert found.score(X, y) == plain.score(X, y)
+    plain, by_path = both(estimator, grid, X, y, cv=cv, return_train_score=train_scores)
+    assert_same(plain, by_path)
+    assert str(by_path.best_params_) == str(plain.best_params_)
+    assert type(by_path.best_estimator_) is type(plain.best_estimator_)
+    np.testing.assert_array_equal(by_path.predict(X), plain.predict(X))
+    assert by_path.score(X, y) == plain.score(X, y)
 
 
 def fits(monkeypatch: pytest.MonkeyPatch, cls: Any = KELMClassifier) -> list[int]:
@@ -176,10 +176,10 @@ def test_any_scorer(scoring: Any) -> None:
     except ValueError:  # several measures, which are known when they are computed
         refit = "f1"
         plain = GridSearchCV(CASES["kernel"][1], KERNEL, cv=3, scoring=scoring, refit=refit).fit(X, y)
-    found = PathSearchCV(CASES["kernel"][1], KERNEL, cv=3, scoring=scoring, refit=refit).fit(X, y)
-    assert_same(plain, found)
-    assert found.score(X, y) == plain.score(X, y)
-    assert str(found.scorer_) == str(plain.scorer_)
+    search = PathSearchCV(CASES["kernel"][1], KERNEL, cv=3, scoring=scoring, refit=refit).fit(X, y)
+    assert_same(plain, search)
+    assert search.score(X, y) == plain.score(X, y)
+    assert str(search.scorer_) == str(plain.scorer_)
 
 
 @pytest.mark.parametrize("labels", [[0, 1], [1, 2], [-3, 1]])
@@ -192,8 +192,8 @@ def test_scorers_of_two_classes_take_the_positive_class_of_scikit_learn(
     plain = GridSearchCV(CASES["kernel"][1], KERNEL, cv=3, scoring=scoring).fit(X, np.array(labels)[y])
     if (scoring, labels) != ("average_precision", [1, 2]):
         monkeypatch.setattr(GridSearchCV, "fit", None)
-    found = PathSearchCV(CASES["kernel"][1], KERNEL, cv=3, scoring=scoring).fit(X, np.array(labels)[y])
-    assert_same(plain, found)
+    search = PathSearchCV(CASES["kernel"][1], KERNEL, cv=3, scoring=scoring).fit(X, np.array(labels)[y])
+    assert_same(plain, search)
 
 
 def test_groups_words_and_data_frames() -> None:
@@ -201,10 +201,10 @@ def test_groups_words_and_data_frames() -> None:
     frame = pd.DataFrame(X, columns=list("abcd"))
     words = pd.Series(np.array(["setosa", "versicolor", "virginica"])[y])
     groups = np.arange(len(y)) % 7
-    plain, found = both(*CASES["kernel"][1:], frame, words, {"groups": groups}, cv=GroupKFold(4))
-    assert_same(plain, found)
-    assert list(found.feature_names_in_) == list("abcd")
-    assert set(found.predict(frame)) <= set(words)
+    plain, by_path = both(*CASES["kernel"][1:], frame, words, {"groups": groups}, cv=GroupKFold(4))
+    assert_same(plain, by_path)
+    assert list(by_path.feature_names_in_) == list("abcd")
+    assert set(by_path.predict(frame)) <= set(words)
 
 
 def test_sparse_rows() -> None:
@@ -215,13 +215,13 @@ def test_sparse_rows() -> None:
 
 def test_refit_false_and_a_rule_of_ones_own() -> None:
     X, y = rows("iris")
-    plain, found = both(KELMClassifier(), GRID, X, y, cv=3, refit=False)
-    assert_same(plain, found)
+    plain, by_path = both(KELMClassifier(), GRID, X, y, cv=3, refit=False)
+    assert_same(plain, by_path)
     with pytest.raises((NotFittedError, AttributeError)):
-        found.predict(X)
-    plain, found = both(KELMClassifier(), GRID, X, y, cv=3, refit=lambda results: len(results["params"]) - 1)
-    assert_same(plain, found)
-    assert found.best_params_ == {"C": 128.0, "gamma": 2.0}
+        by_path.predict(X)
+    plain, by_path = both(KELMClassifier(), GRID, X, y, cv=3, refit=lambda results: len(results["params"]) - 1)
+    assert_same(plain, by_path)
+    assert by_path.best_params_ == {"C": 128.0, "gamma": 2.0}
 
 
 def test_a_second_fit_equals_a_fresh_one() -> None:
@@ -235,9 +235,9 @@ def test_a_second_fit_equals_a_fresh_one() -> None:
 def test_candidates_that_cannot_be_fitted_count_as_in_grid_search(broken: dict[str, Any]) -> None:
     X, y = rows("iris")
     with pytest.warns(UserWarning, match=r"fits failed|non-finite"):
-        plain, found = both(KELMClassifier(), broken, X, y, cv=3)
-    assert_same(plain, found)
-    assert np.isnan(found.cv_results_["mean_test_score"]).sum() == 1
+        plain, by_path = both(KELMClassifier(), broken, X, y, cv=3)
+    assert_same(plain, by_path)
+    assert np.isnan(by_path.cv_results_["mean_test_score"]).sum() == 1
     with pytest.raises(ValueError, match="parameter of KELMClassifier"):
         PathSearchCV(KELMClassifier(), broken, cv=3, error_score="raise").fit(X, y)
 
@@ -264,8 +264,8 @@ def test_random_numbers_of_a_grid() -> None:
     X, y = rows("iris")
     grid = {"n_hidden": [3, 4], "C": [1.0, 10.0]}
     # A generator's state goes into every clone: no path has such numbers.
-    plain, found = both(ELMClassifier(random_state=np.random.RandomState(3)), grid, X, y, cv=3)
-    np.testing.assert_array_equal(found.cv_results_["mean_test_score"], plain.cv_results_["mean_test_score"])
+    plain, by_path = both(ELMClassifier(random_state=np.random.RandomState(3)), grid, X, y, cv=3)
+    np.testing.assert_array_equal(by_path.cv_results_["mean_test_score"], plain.cv_results_["mean_test_score"])
     np.random.seed(0)  # noqa: NPY002
     one = PathSearchCV(ELMClassifier(), grid, cv=3).fit(X, y).cv_results_["mean_test_score"]
     other = PathSearchCV(ELMClassifier(), grid, cv=3).fit(X, y).cv_results_["mean_test_score"]

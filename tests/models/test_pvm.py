@@ -134,9 +134,9 @@ def test_path_equals_single_fits(n, d, kind, sparse, seed):
             (0.8, 1.0), ("sigmoid", "tanh"), ("linear", "squared"), (None, 5, 70)
         )
     ]
-    found = {(i, j): out for i, j, out, _ in PVMClassifier.evaluate_grid(X, y, folds, candidates)}
-    assert len(found) == len(candidates) * len(folds)
-    for (i, j), labels in found.items():
+    outputs_by_path = {(i, j): out for i, j, out, _ in PVMClassifier.evaluate_grid(X, y, folds, candidates)}
+    assert len(outputs_by_path) == len(candidates) * len(folds)
+    for (i, j), labels in outputs_by_path.items():
         train, test = folds[j]
         model = PVMClassifier(**candidates[i]).fit(X[train], y[train])
         outputs = model.decision_function(X[test]).reshape(len(test), -1)

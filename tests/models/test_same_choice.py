@@ -75,14 +75,14 @@ def test_a_path_chooses_as_single_fits_do(name, number, awkward):
     X, y, folds = a_problem(random, classified, awkward)
     candidates = some_candidates(grid, random)
     fixed = {"random_state": number % 5} if "random_state" in parameter_names(cls) else {}
-    found, expected = np.full((2, len(candidates), len(folds)), np.nan)
+    scores, expected = np.full((2, len(candidates), len(folds)), np.nan)
     for i, j, predicted, _ in cls.evaluate_grid(X, y, folds, candidates, **fixed):
-        found[i, j] = score(y[folds[j][1]], predicted, classified)
+        scores[i, j] = score(y[folds[j][1]], predicted, classified)
     models = [[cls(**fixed, **candidate).fit(X[train], y[train]) for train, _ in folds] for candidate in candidates]
     for i, fitted in enumerate(models):
         for j, (_, test) in enumerate(folds):
             expected[i, j] = score(y[test], fitted[j].predict(X[test]), classified)
-    chosen, own = best(found), best(expected)
+    chosen, own = best(scores), best(expected)
     if chosen != own:
         unsure = [
             doubt(models[i][j], X[test], y[train], classified)

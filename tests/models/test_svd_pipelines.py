@@ -150,10 +150,10 @@ def test_a_path_is_one_fit_each_of_shared_directions(name, as_rows, seed, monkey
     fits = []
     decompose = SingularFeatures._decompose
     monkeypatch.setattr(SingularFeatures, "_decompose", lambda self, X: (fits.append(1), decompose(self, X)))
-    found = {(i, j): outputs for i, j, outputs, _ in factory.evaluate_grid(rows, y, folds, candidates, **fixed)}
+    by_path = {(i, j): outputs for i, j, outputs, _ in factory.evaluate_grid(rows, y, folds, candidates, **fixed)}
     assert len(fits) == 4  # two sizes on two folds
-    assert set(found) == {(i, j) for i in range(6) for j in range(2)}
-    for (i, j), outputs in found.items():
+    assert set(by_path) == {(i, j) for i in range(6) for j in range(2)}
+    for (i, j), outputs in by_path.items():
         train, test = folds[j]
         model = factory(**fixed, **candidates[i]).fit(rows[train], y[train])
         assert outputs.tolist() == model.predict(rows[test]).tolist()

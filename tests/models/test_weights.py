@@ -152,9 +152,9 @@ def test_class_weights_are_weights_of_rows(cls, class_weight, seed):
     params |= {"gamma": 1.0} if "gamma" in cls().get_params() else {}
     own = np.random.RandomState(seed).uniform(0.5, 2.0, 60) if class_weight != "balanced" else None
     by_class = compute_sample_weight(class_weight, y)
-    found = cls(class_weight=class_weight, **params).fit(X, y, sample_weight=own)
+    model = cls(class_weight=class_weight, **params).fit(X, y, sample_weight=own)
     expected = cls(**params).fit(X, y, sample_weight=by_class if own is None else own * by_class)
-    np.testing.assert_allclose(found.decision_function(X), expected.decision_function(X), atol=1e-9)
+    np.testing.assert_allclose(model.decision_function(X), expected.decision_function(X), atol=1e-9)
 
 
 @examples(60)

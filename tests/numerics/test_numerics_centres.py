@@ -95,11 +95,11 @@ def test_equals_the_formula_in_any_form_and_blocks(
             (at, i, values.copy()) for at, i, values in one.blocks_of_each(given_rows, [gammas, 2 * gammas, gammas])
         ]
         product = one.product(given_rows, Z)
-    found = {i: np.vstack([values for _, j, values in each if j == i]) for i in range(3)}
-    np.testing.assert_allclose(found[0], reference, rtol=0, atol=tolerance)
-    np.testing.assert_array_equal(found[2], found[0])
+    blocks = {i: np.vstack([values for _, j, values in each if j == i]) for i in range(3)}
+    np.testing.assert_allclose(blocks[0], reference, rtol=0, atol=tolerance)
+    np.testing.assert_array_equal(blocks[2], blocks[0])
     doubled = expected(X, C, kernel, 2 * gammas, degree, coef0)
-    np.testing.assert_allclose(found[1], doubled, rtol=0, atol=2**degree * tolerance)
+    np.testing.assert_allclose(blocks[1], doubled, rtol=0, atol=2**degree * tolerance)
     reach = np.abs(reference) @ np.abs(Z)
     assert (np.abs(product - reference @ Z) <= tolerance * np.abs(Z).sum(axis=0) + 2 * L * EPS * reach).all()
 

@@ -78,11 +78,11 @@ def test_ladder(n, d, seed, exponents, kept):
     seen = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(kernels, "DISTANCES_UP_TO", kept)
-        for gamma, found in kernel_ladder(X, [2.0**e for e in exponents]):
+        for gamma, K in kernel_ladder(X, [2.0**e for e in exponents]):
             seen.append(gamma)
-            np.testing.assert_allclose(found, kernel_matrix(X, gamma=gamma), rtol=2e-15, atol=1e-300)
-            np.testing.assert_array_equal(found, found.T)
-            assert (np.diag(found) == 1.0).all()
+            np.testing.assert_allclose(K, kernel_matrix(X, gamma=gamma), rtol=2e-15, atol=1e-300)
+            np.testing.assert_array_equal(K, K.T)
+            assert (np.diag(K) == 1.0).all()
     assert seen == sorted({2.0**e for e in exponents})
 
 
@@ -102,9 +102,9 @@ def test_round_off_of_a_kernel(n, d, seed, e, spread):
     exact = np.exp(-(np.longdouble(2.0) ** e) * ((long[:, np.newaxis] - long) ** 2).sum(axis=2))
     off = kernel_round_off(X, 2.0**e)
     part = kernel_matrix(X, X[: n // 2], gamma=2.0**e)
-    for found, expected in ((kernel_matrix(X, gamma=2.0**e), exact), (part, exact[:, : n // 2])):
+    for K, expected in ((kernel_matrix(X, gamma=2.0**e), exact), (part, exact[:, : n // 2])):
         seen = expected > 1e-290
-        assert (np.abs(found - expected)[seen] <= np.expm1(off) * expected[seen]).all()
+        assert (np.abs(K - expected)[seen] <= np.expm1(off) * expected[seen]).all()
 
 
 @pytest.mark.parametrize("kept", [True, False])

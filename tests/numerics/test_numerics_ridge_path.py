@@ -26,12 +26,12 @@ def system(n: int, rank: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     return np.asfortranarray(K.T @ K), K.T @ T
 
 
-def assert_solves(gram, ridges, moments, found):
+def assert_solves(gram, ridges, moments, solutions):
     """The backward error of each is that of a stable method: some units of round-off of the matrix."""
     n, k = moments.shape
     norm = np.abs(gram).sum(axis=0).max(initial=0)
     for i, ridge in enumerate(ridges):
-        Z = found[:, i * k : (i + 1) * k]
+        Z = solutions[:, i * k : (i + 1) * k]
         left = moments - gram @ Z - ridge * Z
         allowed = 20 * n * EPS * ((norm + ridge) * np.linalg.norm(Z) + np.linalg.norm(moments))
         assert np.linalg.norm(left) <= allowed
@@ -55,10 +55,10 @@ def test_solutions_for_all_ridges(n, rank, seed, exponents, part, reduce):
     with pytest.MonkeyPatch.context() as patch:
         if reduce:
             patch.setattr(module, "factor_seconds", lambda n, columns: np.inf)
-        found = ridge_solutions(gram, moments, ridges, solvers)
+        solutions = ridge_solutions(gram, moments, ridges, solvers)
     assert sum(solvers.values()) == len(ridges)
     assert not reduce or set(solvers) == {"reduction"}
-    assert_solves(gram, ridges, moments, found)
+    assert_solves(gram, ridges, moments, solutions)
     np.testing.assert_array_equal(gram, before[:n, :n])
 
 
@@ -70,7 +70,7 @@ def test_ridges_within_round_off_are_solved_as_a_single_one_is_from_one_set_of_e
     original = module.eigh
     monkeypatch.setattr(module, "eigh", lambda *given, **options: calls.append(1) or original(*given, **options))
     solvers = Counter()
-    found = ridge_solutions(gram, moments, ridges, solvers)
+    solutions = ridge_solutions(gram, moments, ridges, solvers)
     assert solvers["eigenvalues"] == 3
     assert sum(solvers.values()) == 4
     assert len(calls) == 1
@@ -78,9 +78,9 @@ def test_ridges_within_round_off_are_solved_as_a_single_one_is_from_one_set_of_e
         one = RidgeSystem(gram.copy(order="F"), ridge)
         assert one.by_cholesky == (i == 1)
         expected = one.solve(moments)
-        np.testing.assert_allclose(found[:, 2 * i : 2 * i + 2], expected, atol=1e-8 * np.abs(expected).max())
+        np.testing.assert_allclose(solutions[:, 2 * i : 2 * i + 2], expected, atol=1e-8 * np.abs(expected).max())
     pinv = scipy.linalg.pinvh(gram, rtol=1e-12) @ moments
-    np.testing.assert_allclose(found[:, :2], pinv, atol=1e-8 * np.abs(pinv).max())
+    np.testing.assert_allclose(solutions[:, :2], pinv, atol=1e-8 * np.abs(pinv).max())
 
 
 def test_a_ridge_above_round_off_shares_a_reduction_and_one_within_is_factored(seed):

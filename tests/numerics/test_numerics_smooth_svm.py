@@ -82,12 +82,14 @@ def test_the_gradient_is_zero(shape, kind, exponent):
     """Up to 1e-10 of the terms that it adds up, and the round-off of these."""
     A, _, loss, total = a_problem(*shape, kind)
     ridge = 2.0**-exponent
-    found = minimise(A, loss, ridge, 1e-10, 200)
-    assert found.converged
-    _, slopes, curvatures = loss(A @ found.solution)
-    scale = ridge * np.linalg.norm(found.solution) + np.linalg.norm(A.T @ np.abs(slopes))
-    round_off = sum(A.shape) * EPS * np.linalg.norm(A.T @ (np.abs(slopes) + curvatures * (A @ np.abs(found.solution))))
-    assert np.linalg.norm(gradient(total, A, ridge, found.solution)) <= 1.01e-10 * scale + 4 * round_off
+    minimum = minimise(A, loss, ridge, 1e-10, 200)
+    assert minimum.converged
+    _, slopes, curvatures = loss(A @ minimum.solution)
+    scale = ridge * np.linalg.norm(minimum.solution) + np.linalg.norm(A.T @ np.abs(slopes))
+    round_off = (
+        sum(A.shape) * EPS * np.linalg.norm(A.T @ (np.abs(slopes) + curvatures * (A @ np.abs(minimum.solution))))
+    )
+    assert np.linalg.norm(gradient(total, A, ridge, minimum.solution)) <= 1.01e-10 * scale + 4 * round_off
 
 
 @examples(40)
@@ -103,12 +105,12 @@ def test_no_other_method_goes_lower_and_it_ends_at_the_same_place(shape, kind, e
     def objective(z):
         return total(A @ z) + ridge / 2 * (z @ z)
 
-    found = minimise(A, loss, ridge, 1e-10, 200).solution
+    minimum = minimise(A, loss, ridge, 1e-10, 200).solution
     other = minimize(objective, np.zeros(A.shape[1]), jac=lambda z: gradient(total, A, ridge, z), method="BFGS")
     noise = len(A) * EPS * objective(other.x)
-    assert objective(found) <= objective(other.x) + noise
+    assert objective(minimum) <= objective(other.x) + noise
     # The objective grows by ridge / 2 times the squared distance from its minimum, or more.
-    assert ridge / 2 * np.sum((other.x - found) ** 2) <= objective(other.x) - objective(found) + noise
+    assert ridge / 2 * np.sum((other.x - minimum) ** 2) <= objective(other.x) - objective(minimum) + noise
 
 
 def test_steps_are_shortened_where_a_whole_one_would_climb():
@@ -120,9 +122,9 @@ def test_steps_are_shortened_where_a_whole_one_would_climb():
         return root - 1, away / root, root**-3
 
     A = np.ones((4, 1))
-    found = minimise(A, loss, 1e-9, 1e-12, 50)
-    assert found.converged
-    np.testing.assert_allclose(found.solution, [3.0], rtol=1e-8)
+    minimum = minimise(A, loss, 1e-9, 1e-12, 50)
+    assert minimum.converged
+    np.testing.assert_allclose(minimum.solution, [3.0], rtol=1e-8)
 
 
 def nearly(C):
@@ -136,16 +138,16 @@ def nearly(C):
 @pytest.mark.parametrize("C", [0.1, 10.0])
 def test_with_hardly_any_rounding_it_is_the_squared_hinge(C, seed):
     A, t, loss, _ = a_problem(60, 5, seed, "hinge", smoothing=1e12)
-    found = minimise(A, loss, 1 / C, 1e-8, 500)
+    minimum = minimise(A, loss, 1 / C, 1e-8, 500)
     # The column of ones is that of an intercept, which LinearSVC regularises too.
     other = LinearSVC(C=C / 2, loss="squared_hinge", dual=False, tol=1e-10, max_iter=10**5).fit(A[:, :-1], t)
-    np.testing.assert_allclose(found.solution, np.r_[other.coef_[0], other.intercept_], atol=nearly(C))
+    np.testing.assert_allclose(minimum.solution, np.r_[other.coef_[0], other.intercept_], atol=nearly(C))
 
 
 @pytest.mark.parametrize("C", [0.1, 10.0])
 def test_with_hardly_any_rounding_it_is_the_squared_loss_outside_of_the_tube(C, seed):
     A, values, loss, _ = a_problem(60, 5, seed, "tube", smoothing=1e12)
-    found = minimise(A, loss, 1 / C, 1e-8, 500)
+    minimum = minimise(A, loss, 1 / C, 1e-8, 500)
     options = {"epsilon": 0.1, "loss": "squared_epsilon_insensitive", "dual": False, "tol": 1e-10, "max_iter": 10**5}
     other = LinearSVR(C=C / 2, **options).fit(A[:, :-1], values)
-    np.testing.assert_allclose(found.solution, np.r_[other.coef_, other.intercept_], atol=nearly(C))
+    np.testing.assert_allclose(minimum.solution, np.r_[other.coef_, other.intercept_], atol=nearly(C))

@@ -69,8 +69,8 @@ def test_mirror(seed):
 def test_a_leading_system_by_the_same_factor(size, seed):
     A = gram(40, 40, seed)
     B = np.random.RandomState(seed + 1).randn(size, 2)
-    found = RidgeSystem(np.asfortranarray(A), 0.5).solve_leading(B)
-    np.testing.assert_allclose((A[:size, :size] + 0.5 * np.eye(size)) @ found, B, atol=1e-10)
+    system = RidgeSystem(np.asfortranarray(A), 0.5).solve_leading(B)
+    np.testing.assert_allclose((A[:size, :size] + 0.5 * np.eye(size)) @ system, B, atol=1e-10)
 
 
 @pytest.mark.parametrize("n", [1, 2, 30])

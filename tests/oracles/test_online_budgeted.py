@@ -37,8 +37,8 @@ def as_dense(state, ridge):
     return dense.Dense(state.dense_vectors(), state.solution(ridge), list(state.born[: state.size]), state.step)
 
 
-def outputs(found, gamma, probe):
-    return kernel(probe, found.X, gamma) @ found.W
+def outputs(learner, gamma, probe):
+    return kernel(probe, learner.X, gamma) @ learner.W
 
 
 @pytest.mark.parametrize("maintenance", sorted(MAINTENANCE))
@@ -53,14 +53,14 @@ def test_each_row_does_what_the_formulas_say(maintenance, sparse, shape, gamma, 
         expected = dense.step(as_dense(state, ridge), X[t], labels[t], ridge, gamma)
         given_row = X[t : t + 1]
         state.extend(sp.csr_matrix(given_row) if sparse else given_row, labels[t : t + 1], ridge)
-        found = as_dense(state, ridge)
+        rows = as_dense(state, ridge)
         assert state.size <= budget
         assert state.step == t + 1
         size = 1 + np.abs(expected.W).sum()
         if len(expected.X) <= budget:
             assert state.size == len(expected.X)
             np.testing.assert_allclose(
-                outputs(found, gamma, probe), outputs(expected, gamma, probe), rtol=0, atol=1e-9 * size
+                outputs(rows, gamma, probe), outputs(expected, gamma, probe), rtol=0, atol=1e-9 * size
             )
             continue
         assert state.size == budget
@@ -68,7 +68,7 @@ def test_each_row_does_what_the_formulas_say(maintenance, sparse, shape, gamma, 
         if maintenance == "merging":
             whole = dense.norm(expected.X, expected.W, gamma)
             # What is lost is the squared distance of the weight vectors before and after.
-            X_both, W_both = np.vstack([expected.X, found.X]), np.vstack([expected.W, -found.W])
+            X_both, W_both = np.vstack([expected.X, rows.X]), np.vstack([expected.W, -rows.W])
             lost = dense.norm(X_both, W_both, gamma)
             best = min(
                 dense.best_merge(expected.X[[a, b]], expected.W[[a, b]], gamma, 201)[0]
@@ -84,7 +84,7 @@ def test_each_row_does_what_the_formulas_say(maintenance, sparse, shape, gamma, 
         reference = dense.without(expected, a) if maintenance == "removal" else dense.projected(expected, a, gamma)
         tolerance = 1e-9 if maintenance == "removal" else 1e-4  # rows that nearly depend on others are left out
         np.testing.assert_allclose(
-            outputs(found, gamma, probe), outputs(reference, gamma, probe), rtol=0, atol=tolerance * size
+            outputs(rows, gamma, probe), outputs(reference, gamma, probe), rtol=0, atol=tolerance * size
         )
 
 
@@ -169,6 +169,6 @@ def test_with_room_for_all_rows_it_is_kernel_pegasos(shape, gamma, ridge):
                     counts[i, labels[i]] += 1
                     counts[i, others.argmax()] -= 1
     expected = K @ counts / (ridge * t)
-    found = kernel(X, state.dense_vectors(), gamma) @ state.solution(ridge)
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9 * np.abs(counts).sum() / (ridge * t))
+    outputs = kernel(X, state.dense_vectors(), gamma) @ state.solution(ridge)
+    np.testing.assert_allclose(outputs, expected, rtol=0, atol=1e-9 * np.abs(counts).sum() / (ridge * t))
     assert state.size <= n

@@ -41,8 +41,8 @@ def held(state, ridge):
     return state.columns[:, : state.size].T / scale, state.owners[: state.size].copy()
 
 
-def assert_close(found, expected):
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * (1 + np.abs(expected).max()))
+def assert_close(actual, expected):
+    np.testing.assert_allclose(actual, expected, rtol=0, atol=1e-12 * (1 + np.abs(expected).max()))
 
 
 @pytest.mark.parametrize("sparse", [False, True])
@@ -59,11 +59,11 @@ def test_each_row_does_what_pegasos_says(sparse, shape, ridge, constant):
         W = dense.pegasos_step(W, extended(X, constant)[t], labels[t], t + 1, ridge)
         row = X[t : t + 1]
         state.extend(sp.csr_matrix(row) if sparse else row, labels[t : t + 1], double)
-        found, owners = held(state, double)
+        kernels, owners = held(state, double)
         np.testing.assert_array_equal(owners, np.arange(n_classes))
-        found = found[1:] - found[:1] if n_classes == 2 else found
-        assert_close(found, W)
-        W = found  # so that no error of round-off makes another branch be taken
+        kernels = kernels[1:] - kernels[:1] if n_classes == 2 else kernels
+        assert_close(kernels, W)
+        W = kernels  # so that no error of round-off makes another branch be taken
 
 
 @examples(100)
@@ -75,13 +75,13 @@ def test_each_row_does_what_the_online_machine_says(shape, ridge, constant, limi
     for t in range(len(X)):
         W, owners = dense.amm_step(W, owners, extended(X, constant)[t], labels[t], t + 1, ridge, limit)
         state.extend(X[t : t + 1], labels[t : t + 1], ridge)
-        found, found_owners = held(state, ridge)
+        kernels, found_owners = held(state, ridge)
         np.testing.assert_array_equal(found_owners, owners)
-        assert_close(found, W)
+        assert_close(kernels, W)
         assert state.step == t + 1
         np.testing.assert_array_equal(state.counts, np.bincount(owners, minlength=shape[2]))
         assert state.counts.max() <= max(1, limit)
-        W = found
+        W = kernels
 
 
 @examples(100)
@@ -115,9 +115,9 @@ def test_assigned_rows_stay_with_their_weights(shape, ridge, limit):
         W, _ = dense.amm_step(W, owners, extended(X, 1.0)[i], labels[i], state.step + 1, ridge, limit, own[i])
         state.extend(X[i : i + 1], labels[i : i + 1], ridge, names[i : i + 1])
         assert state.size == size
-        found, _ = held(state, ridge)
-        assert_close(found, W)
-        W = found
+        kernels, _ = held(state, ridge)
+        assert_close(kernels, W)
+        W = kernels
 
 
 @examples(40)

@@ -100,8 +100,8 @@ def test_one_entry_is_in_tables_comparisons_searches_and_the_check(toy: Toy, tmp
     for old, new, differ in ((lines[:1], lines[1:], ["specificity"]), (plain, lines[1:], [])):
         update_baseline(frame(named, old).dropna(axis=1, how="all"), baseline)
         write_frame(frame(named, new), tmp_path / "cells.csv")
-        found = compare_with_baseline(read_cells(tmp_path / "cells.csv"), baseline)
-        assert [one.what for one in found.differences] == differ
+        differences = compare_with_baseline(read_cells(tmp_path / "cells.csv"), baseline)
+        assert [one.what for one in differences.differences] == differ
 
 
 def test_metrics_of_yesterday_s_store(toy: Toy, tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ def test_every_shipped_entry_is_valid() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "found"),
+    ("name", "full_name"),
     [
         ("wdbc", "wdbc"),
         ("WDBC", "wdbc"),
@@ -52,8 +52,8 @@ def test_every_shipped_entry_is_valid() -> None:
         ("Mackey-Glass", "mackey-glass"),
     ],
 )
-def test_names_and_aliases(name: str, found: str) -> None:
-    assert load_dataset_specs().find(name).name == found
+def test_names_and_aliases(name: str, full_name: str) -> None:
+    assert load_dataset_specs().find(name).name == full_name
 
 
 def test_unknown_name_says_the_likeliest_one_and_the_next_command() -> None:

@@ -138,7 +138,7 @@ def test_a_file_that_is_no_mapping(content: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("task", "metrics", "found"),
+    ("task", "metrics", "chosen_by"),
     [
         ("classification", ["fit_seconds", "mcc", "gmean"], "mcc"),
         ("regression", ["mcc", "nrmse", "rmse"], "nrmse"),
@@ -147,11 +147,11 @@ def test_a_file_that_is_no_mapping(content: Any) -> None:
     ],
 )
 def test_hyperparameters_are_chosen_by_the_first_metric_of_the_task(
-    experiment: dict[str, Any], task: str, metrics: list[str], found: str | None
+    experiment: dict[str, Any], task: str, metrics: list[str], chosen_by: str | None
 ) -> None:
     protocol = parse(put(experiment, "protocol/metrics", metrics)).protocol
-    if found:
-        assert protocol.metric_for(task) == found
+    if chosen_by:
+        assert protocol.metric_for(task) == chosen_by
         return
     with pytest.raises(ElmbenchError, match=f"without a {task} metric"):
         protocol.metric_for(task)

@@ -12,10 +12,10 @@ PATH = spec_root() / "datasets.yaml"
 
 
 def test_what_is_there_is_written_again() -> None:
-    found = fingerprints(["wdbc", "digits"])
-    assert list(found) == ["wdbc", "digits"]
+    prints = fingerprints(["wdbc", "digits"])
+    assert list(prints) == ["wdbc", "digits"]
     text = PATH.read_text("utf-8")
-    assert with_fingerprints(text, found) == text
+    assert with_fingerprints(text, prints) == text
 
 
 def test_only_the_fingerprints_change() -> None:

@@ -43,8 +43,8 @@ def test_every_experiment_file_is_accepted(path: Path) -> None:
 def test_every_paper_and_data_set_is_accepted() -> None:
     for path in (spec_root() / "experiments").glob("*/paper.yaml"):
         assert [error.message for error in validator("paper.schema.json").iter_errors(read(path))] == []
-    found = validator("datasets.schema.json").iter_errors(read(spec_root() / "datasets.yaml"))
-    assert [(list(error.path), error.message) for error in found] == []
+    errors = validator("datasets.schema.json").iter_errors(read(spec_root() / "datasets.yaml"))
+    assert [(list(error.path), error.message) for error in errors] == []
 
 
 @pytest.mark.parametrize(

@@ -50,26 +50,28 @@ def test_sigmoids_are_those_of_scikit_learn(n_classes: int, weighted: bool) -> N
     weights = {"sample_weight": np.random.default_rng(1).uniform(0, 3, 150)} if weighted else {}
     expected = CalibratedClassifierCV(model, cv=parts, ensemble=False).fit(X, y, **weights).predict_proba(X)
     scores = cross_val_predict(model, X, y, cv=parts, method="decision_function", params=weights)
-    found = sigmoids(scores, y, weights.get("sample_weight"))(model.fit(X, y, **weights).decision_function(X))
-    np.testing.assert_allclose(found, expected, atol=1e-12)
-    np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-12)
+    shares = sigmoids(scores, y, weights.get("sample_weight"))(model.fit(X, y, **weights).decision_function(X))
+    np.testing.assert_allclose(shares, expected, atol=1e-12)
+    np.testing.assert_allclose(shares.sum(axis=1), 1, atol=1e-12)
 
 
 def test_a_class_without_rows_keeps_a_small_probability() -> None:
     scores = np.random.default_rng(0).normal(size=(40, 3))
-    found = sigmoids(scores, scores[:, :2].argmax(axis=1))(scores)
-    assert ((found[:, 2] > 0) & (found[:, 2] < 0.1)).all()
+    shares = sigmoids(scores, scores[:, :2].argmax(axis=1))(scores)
+    assert ((shares[:, 2] > 0) & (shares[:, 2] < 0.1)).all()
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_a_comparison_is_of_the_classifier_that_scikit_learn_calibrates(n_classes: int) -> None:
-    found = compared(n_classes, ["ridge", "knn"], "log_loss", "neg_brier_score", "accuracy")
-    fits = {work.outer_fold.fold: work for work in found.run.works.values() if isinstance(work, Fit) and work.calibrate}
+    results = compared(n_classes, ["ridge", "knn"], "log_loss", "neg_brier_score", "accuracy")
+    fits = {
+        work.outer_fold.fold: work for work in results.run.works.values() if isinstance(work, Fit) and work.calibrate
+    }
     assert {work.model.name for work in fits.values()} == {"ridge"}
-    cells = found.cells[found.cells["model"] == "ridge"].set_index("fold")
+    cells = results.cells[results.cells["model"] == "ridge"].set_index("fold")
     for fold, work in fits.items():
         data = fold_data(work.outer_fold, None)
-        search = found.run.works[work.chosen]
+        search = results.run.works[work.chosen]
         assert isinstance(search, Search)
         rows, y, parts = search.inner_folds(data)
         losses = []
@@ -85,13 +87,13 @@ def test_a_comparison_is_of_the_classifier_that_scikit_learn_calibrates(n_classe
         loss = log_loss(data.y_test, model.predict_proba(data.X_test), labels=data.labels)
         assert cells["log_loss"][fold] == pytest.approx(loss, rel=1e-5)
         assert cells["accuracy"][fold] == np.mean(model.predict(data.X_test) == data.y_test)
-    best = found.best_estimator("ridge")
+    best = results.best_estimator("ridge")
     X, y = frame(n_classes)
     np.testing.assert_allclose(best.predict_proba(X).sum(axis=1), 1, atol=1e-12)
     assert best.classes_.tolist() == sorted(set(y))
     columns = [f"probability_{name}" for name in best.classes_]
     assert (
-        pd.read_csv(found.folder / "predictions.csv")
+        pd.read_csv(results.folder / "predictions.csv")
         .groupby("model")[columns]
         .count()
         .loc[["ridge", "knn"]]
@@ -102,8 +104,8 @@ def test_a_comparison_is_of_the_classifier_that_scikit_learn_calibrates(n_classe
 def test_weights_and_groups_count_in_the_calibration() -> None:
     X, y = frame(2)
     weights, groups = np.random.default_rng(1).uniform(0, 3, 150), np.arange(150) // 5
-    found = compared(2, ["ridge"], "log_loss", weights=weights, groups=groups, grids={"ridge": {"C": [1.0]}})
-    for work in (work for work in found.run.works.values() if isinstance(work, Fit) and work.calibrate):
+    results = compared(2, ["ridge"], "log_loss", weights=weights, groups=groups, grids={"ridge": {"C": [1.0]}})
+    for work in (work for work in results.run.works.values() if isinstance(work, Fit) and work.calibrate):
         data = fold_data(work.outer_fold, None)
         search = Search(work.outer_fold, work.model, work.params, Grid({}), work.chosen, inner=work.calibrate)
         rows, labels, parts = search.inner_folds(data)
@@ -112,9 +114,9 @@ def test_weights_and_groups_count_in_the_calibration() -> None:
         values = cross_val_predict(model, rows, labels, cv=parts, method="decision_function", params=params)
         outputs = model.fit(rows, labels, **params).decision_function(data.X_test)
         shares = sigmoids(values, np.searchsorted(data.labels, labels), data.weights)(outputs)
-        cell = found.cells[(found.cells["model"] == "ridge") & (found.cells["fold"] == work.outer_fold.fold)]
+        cell = results.cells[(results.cells["model"] == "ridge") & (results.cells["fold"] == work.outer_fold.fold)]
         assert cell["log_loss"].item() == pytest.approx(log_loss(data.y_test, shares, labels=data.labels), rel=1e-5)
-    best = found.best_estimator("ridge")
+    best = results.best_estimator("ridge")
     parts = best["model"].cv
     assert all(set(groups[train]).isdisjoint(groups[test]) for train, test in parts)
     by_hand = CalibratedClassifierCV(RidgeClassifier(alpha=1), cv=parts, ensemble=False)
@@ -125,8 +127,8 @@ def test_weights_and_groups_count_in_the_calibration() -> None:
 
 
 def test_who_does_not_ask_for_probabilities_pays_nothing() -> None:
-    found = compared(2, ["ridge"], "roc_auc")
-    works = [work for work in found.run.works.values() if isinstance(work, Fit)]
+    results = compared(2, ["ridge"], "roc_auc")
+    works = [work for work in results.run.works.values() if isinstance(work, Fit)]
     assert all(work.calibrate is None and work.number_of_fits == 1 for work in works)
     assert all("calibrate" not in work.content() for work in works)
 
@@ -141,8 +143,8 @@ def test_a_calibrated_pipeline_keeps_its_weights_and_rows_in_time_order_are_cali
     expected = make_pipeline(StandardScaler(), RidgeClassifier(alpha=10))
     expected.fit(rows, y, ridgeclassifier__sample_weight=weights)
     np.testing.assert_allclose(fitted[-1].coef_, expected[-1].coef_)
-    found = elmbench.compare(X, y, models, metric="log_loss", folds=3, time_order=np.arange(150))
-    np.testing.assert_allclose(found.best_estimator("pipe").predict_proba(X).sum(axis=1), 1)
+    results = elmbench.compare(X, y, models, metric="log_loss", folds=3, time_order=np.arange(150))
+    np.testing.assert_allclose(results.best_estimator("pipe").predict_proba(X).sum(axis=1), 1)
 
 
 @pytest.mark.parametrize("metric", ["log_loss", "neg_brier_score"])
@@ -152,11 +154,11 @@ def test_every_default_model_is_compared(metric: str) -> None:
     for name in MODELS:
         searched = elmbench.registry.find_model(name).grid
         grids[name] = {key: small.get(key, list(values)[:1]) for key, values in searched.items()}
-    found = compared(3, [], metric, grids=grids)
-    assert set(found.cells["model"]) == {*MODELS, "dummy"}
-    assert set(found.cells["status"]) == {"ok"}
-    assert np.isfinite(found.cells[metric]).all()
+    results = compared(3, [], metric, grids=grids)
+    assert set(results.cells["model"]) == {*MODELS, "dummy"}
+    assert set(results.cells["status"]) == {"ok"}
+    assert np.isfinite(results.cells[metric]).all()
     # The dummy predicts the shares of the classes, which is better than to be sure of three equally likely ones.
-    dummy = found.cells.loc[found.cells["model"] == "dummy", metric].astype(float).abs()
+    dummy = results.cells.loc[results.cells["model"] == "dummy", metric].astype(float).abs()
     assert (dummy < {"log_loss": 1.1, "neg_brier_score": 2 / 3}[metric]).all()
     assert find_metric(metric).takes == "probabilities"

@@ -28,9 +28,9 @@ def test_estimators_reach_the_workers(tmp_path: Path) -> None:
             return np.full(len(X), self.classes_[0])
 
     X, y = load_iris(return_X_y=True)
-    found = elmbench.compare(X, y, [SVC(), First()], folds=3, grids={"SVC": {"C": [1, 10]}}, results_dir=tmp_path)
-    assert set(found.cells["status"]) == {"ok"}
-    means = found.cells.groupby("model")["accuracy"].mean()
+    results = elmbench.compare(X, y, [SVC(), First()], folds=3, grids={"SVC": {"C": [1, 10]}}, results_dir=tmp_path)
+    assert set(results.cells["status"]) == {"ok"}
+    means = results.cells.groupby("model")["accuracy"].mean()
     assert means["SVC"] > 0.9
     assert means["First"] == pytest.approx(1 / 3, abs=0.03)
 

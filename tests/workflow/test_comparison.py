@@ -63,7 +63,7 @@ def fits(run: PreparedRun) -> list[Fit]:
 def test_three_classes_from_a_file_to_the_table() -> None:
     X, y = load_iris(return_X_y=True)
     frame = pd.DataFrame(X, columns=list("abcd")).assign(species=np.array(["s", "ve", "vi"])[y])
-    found = elmbench.compare(
+    results = elmbench.compare(
         frame[list("abcd")],
         frame["species"],
         ["k-elm", "ridge"],
@@ -72,23 +72,23 @@ def test_three_classes_from_a_file_to_the_table() -> None:
         grids={"k-elm": SMALL["k-elm"]},
         results_dir="results",
     )
-    assert found.folder.parent == Path("results/compare/own")
-    assert found.folder.name.startswith("iris-")
-    files = {path.name for path in found.folder.iterdir()}
+    assert results.folder.parent == Path("results/compare/own")
+    assert results.folder.name.startswith("iris-")
+    files = {path.name for path in results.folder.iterdir()}
     files_of_cells = {"cells.csv", "predictions.csv", "summary.csv"}
     assert files == files_of_cells | {"table.md", "environment.json"}
-    assert set(found.cells["status"]) == {"ok"}
-    assert len(found.cells) == 9
-    means = found.cells.groupby("model")["accuracy"].mean()
+    assert set(results.cells["status"]) == {"ok"}
+    assert len(results.cells) == 9
+    means = results.cells.groupby("model")["accuracy"].mean()
     assert means["k-elm"] > 0.9 > means["ridge"]
-    (section,) = found.table.sections
+    (section,) = results.table.sections
     lines = [{name: item.text for name, item in line.items()} for line in section.lines]
     assert [lines[0][name] for name in ("model", "rank", "p")] == ["k-elm", "1", "best"]
     assert 0 < float(lines[1]["p"]) < 1
-    assert "3 classes of the column 'target'" in found.text
-    assert "p: p-value of the difference" in found.text
+    assert "3 classes of the column 'target'" in results.text
+    assert "p: p-value of the difference" in results.text
     searched = "3 outer folds (stratified-kfold); hyperparameters are searched on each training part, in 3 inner folds."
-    assert found.table.subtitle == searched
+    assert results.table.subtitle == searched
     # What is known is not computed again, and the table is that of the last request.
     events: list[Any] = []
     again = elmbench.compare(
@@ -119,12 +119,12 @@ def test_a_stored_comparison_is_read_and_one_with_new_cells_written() -> None:
 def test_a_comparison_is_ranked_again_by_another_metric_with_nothing_computed() -> None:
     """A model that cannot give the metric has no rank."""
     X, y = make_classification(150, 6, flip_y=0.2, random_state=3)
-    found = elmbench.compare(
+    results = elmbench.compare(
         pd.DataFrame(X), y, ["ridge", "knn"], name="mine", folds=3, metric=["f1", "accuracy"], results_dir="results"
     )
-    name = f"own/{found.folder.name}"
+    name = f"own/{results.folder.name}"
     resolved = recorded_comparison(name, Path("results"))
-    assert resolved.spec == found.resolved.spec
+    assert resolved.spec == results.resolved.spec
     again = read_results(resolved, Path("results"), ["log_loss", "roc_auc"])
     ranks = again.summary[again.summary["metric"] == "rank"].set_index("model")["mean"]
     assert ranks.to_dict() == {"knn": 1}
@@ -144,8 +144,8 @@ def test_a_model_with_labels_only_is_not_searched_by_probabilities() -> None:
             return np.repeat(self.classes_[:1], len(X))
 
     X, y = make_classification(60, 4, random_state=0)
-    found = elmbench.compare(pd.DataFrame(X), y, [Labels(), "knn"], metric="neg_log_loss", folds=3)
-    ((resolved, plan),) = found.run.tables
+    results = elmbench.compare(pd.DataFrame(X), y, [Labels(), "knn"], metric="neg_log_loss", folds=3)
+    ((resolved, plan),) = results.run.tables
     why = "it has no predict_proba or decision_function, which neg_log_loss takes"
     assert [set(column.not_run.values()) for column in resolved.spec.models.values() if column.not_run] == [{why}]
     assert {cell.model for cell in plan.cells} == {"knn", "dummy"}
@@ -160,11 +160,11 @@ def test_regression_and_classification_side_by_side() -> None:
     ((resolved, _),) = run.tables
     assert [resolved.dataset(name).task for name in ("one", "two")] == ["regression", "classification"]
     assert resolved.file.id == "own/one-two"
-    (found,) = execute(run)
-    assert "3 outer folds (kfold, stratified-kfold)" in found.text
-    ranks = found.summary[(found.summary["dataset"] == "all") & (found.summary["metric"] == "rank")]
+    (results,) = execute(run)
+    assert "3 outer folds (kfold, stratified-kfold)" in results.text
+    ranks = results.summary[(results.summary["dataset"] == "all") & (results.summary["metric"] == "rank")]
     assert ranks.set_index("model")["mean"].sum() == 3
-    assert found.summary.set_index(["dataset", "model", "metric"])["mean"]["one", "ridge", "nrmse"] < 0.2
+    assert results.summary.set_index(["dataset", "model", "metric"])["mean"]["one", "ridge", "nrmse"] < 0.2
 
 
 def test_everything_is_taken_from_training_rows_only() -> None:
@@ -220,12 +220,12 @@ def test_groups_stay_together_and_are_no_feature() -> None:
     assert outer_fold.dataset.n_features == 2
     assert outer_fold.protocol.outer.kind == "stratified-group-kfold"
     for fold in range(3):
-        found = fold_data(replace(outer_fold, fold=fold), None)
-        assert found.groups is not None
-        assert len(found.X_train) + len(found.X_test) == len(frame)
+        fold_rows = fold_data(replace(outer_fold, fold=fold), None)
+        assert fold_rows.groups is not None
+        assert len(fold_rows.X_train) + len(fold_rows.X_test) == len(frame)
         numbers = np.sort(np.unique(frame["shop"]))
-        own = set(numbers[np.unique(found.groups)])
-        assert len(found.X_test) == (~frame["shop"].isin(own)).sum()
+        own = set(numbers[np.unique(fold_rows.groups)])
+        assert len(fold_rows.X_test) == (~frame["shop"].isin(own)).sum()
     (search, *_) = [work for work in run.works.values() if isinstance(work, Search)]
     data = fold_data(search.outer_fold, None)
     for train, test in search.inner_folds(data)[2]:
@@ -278,14 +278,14 @@ def test_a_dummy_row_marks_what_is_no_better(task: str) -> None:
         pd.DataFrame(X).assign(target=target).to_csv(f"{name}.csv", index=False)
     data = (UserData("real.csv"), UserData("noise.csv"))
     grids = {"knn": {"n_neighbors": [1]}}
-    (found,) = execute(prepare_comparison(Comparison(data, ("knn",), grids, folds=3), RunOptions(), Path("results")))
-    rows = [{name: item.text for name, item in line.items()} for line in found.table.sections[0].lines]
+    (results,) = execute(prepare_comparison(Comparison(data, ("knn",), grids, folds=3), RunOptions(), Path("results")))
+    rows = [{name: item.text for name, item in line.items()} for line in results.table.sections[0].lines]
     models = {
         dataset: [row["model"] for row in rows if row["dataset"] == dataset] for dataset in ("real.csv", "noise.csv")
     }
     assert models == {"real.csv": ["knn", "dummy"], "noise.csv": ["dummy", "knn *"]}
     assert all(("rank" in row) == (row["model"] != "dummy") for row in rows)
-    text = " ".join(found.text.split())
+    text = " ".join(results.text.split())
     what = "the mean" if task == "regression" else "the most frequent class"
     assert f"noise: * no better than always predicting {what} (dummy): knn" in text
     assert "real: *" not in text
@@ -320,10 +320,10 @@ def test_a_rare_class_is_named_and_the_folds_stay_stratified() -> None:
     for work in fits(run):
         counts = np.bincount(fold_data(work.outer_fold, None).y_test, minlength=12)
         assert counts[:11].tolist() == [2] * 11
-    (found,) = execute(run)
-    assert set(found.cells["status"]) == {"ok"}
-    assert "stratified-kfold" in found.text
-    assert "the class 'rare' has 2 rows" in " ".join(found.text.split())
+    (results,) = execute(run)
+    assert set(results.cells["status"]) == {"ok"}
+    assert "stratified-kfold" in results.text
+    assert "the class 'rare' has 2 rows" in " ".join(results.text.split())
 
 
 def test_a_grid_of_a_model_that_is_not_compared_is_said() -> None:

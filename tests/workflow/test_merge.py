@@ -54,8 +54,8 @@ def fill(
         store.add_cells("ci", "toy/one", plan.cells, f"elmbench run one -m {' '.join(models)}")
         described = store.put_environment(environment)
         for work in plan.works.values():
-            found = result_of(work)
-            store.put(work, found if work.kind == "search" else change(work, found), described, 0.5)
+            result = result_of(work)
+            store.put(work, result if work.kind == "search" else change(work, result), described, 0.5)
         store.close()
         use(experiment)
         return tmp_path / name

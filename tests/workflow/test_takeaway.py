@@ -47,17 +47,17 @@ def test_the_best_model_is_one_pipeline_for_new_rows() -> None:
     frame, new = shop(150), shop(40)
     X = frame[["age", "colour"]]
     grids = {"SVC": {"C": [0.001, 100.0]}, "ridge": {"C": [1.0]}}
-    found = elmbench.compare(X, frame["buys"], [SVC(), "ridge"], grids=grids, folds=3, impute=True)
-    best = found.best_estimator()
+    results = elmbench.compare(X, frame["buys"], [SVC(), "ridge"], grids=grids, folds=3, impute=True)
+    best = results.best_estimator()
     assert isinstance(best, Pipeline)
     assert isinstance(best["model"], SVC)
     assert best["model"].C == 100.0
     assert set(best.predict(new[["age", "colour"]])) == {"yes", "no"}
     assert (best.predict(new[["age", "colour"]]) == new["buys"]).mean() > 0.7
     np.testing.assert_array_equal(clone(best).fit(X, frame["buys"]).predict(new), best.predict(new))
-    assert found.best_estimator("ridge")["model"].alpha == 1.0
+    assert results.best_estimator("ridge")["model"].alpha == 1.0
     with pytest.raises(ElmbenchError, match="'svm' is not a model of this comparison"):
-        found.best_estimator("svm")
+        results.best_estimator("svm")
     # A category that is new, and a column of no known value, are no obstacle.
     assert len(best.predict(pd.DataFrame({"age": [np.nan], "colour": ["violet"]}))) == 1
 
@@ -74,8 +74,8 @@ def test_the_best_model_is_one_pipeline_for_new_rows() -> None:
 def test_a_regression_is_predicted_in_its_own_units() -> None:
     frame, new = shop(150), shop(40)
     X = frame[["age", "colour"]]
-    found = elmbench.compare(X, frame["spends"], ["ridge"], grids={"ridge": {"C": [8.0]}}, folds=3, impute=True)
-    best = found.best_estimator()
+    results = elmbench.compare(X, frame["spends"], ["ridge"], grids={"ridge": {"C": [8.0]}}, folds=3, impute=True)
+    best = results.best_estimator()
     assert isinstance(best, TransformedTargetRegressor)
     assert isinstance(best.regressor_["model"], Ridge)
     # The same steps by hand.
@@ -102,9 +102,9 @@ def test_dates_are_in_the_pipeline() -> None:
     frame["spends"] += np.where(days.month > 6, 100, 0)
     frame.loc[::9, "when"] = None
     X, y = frame[["when", "age", "colour"]], frame["spends"]
-    found = elmbench.compare(X, y, ["ridge"], grids={"ridge": {"C": [8.0]}}, folds=3, impute=True)
-    best = found.best_estimator()
-    (spec,) = found.run.tables[0][0].datasets.values()
+    results = elmbench.compare(X, y, ["ridge"], grids={"ridge": {"C": [8.0]}}, folds=3, impute=True)
+    best = results.best_estimator()
+    (spec,) = results.run.tables[0][0].datasets.values()
     data = load(spec)
     expected = prepared_inputs(data.X, np.arange(120), None, data.nominal)
     np.testing.assert_array_equal(best.regressor_["inputs"].transform(X), expected)
@@ -133,8 +133,8 @@ def test_sparse_rows_are_predicted_with_probabilities(width: int) -> None:
     X = sp.hstack([5 * np.eye(3)[np.arange(90) % 3], noise], format="csr")
     y = np.array(["a", "b", "c"])[np.arange(90) % 3]
     grids = {"logistic-regression": {"C": [1000.0]}}
-    found = elmbench.compare(X, y, ["logistic-regression"], grids=grids, folds=3)
-    best = found.best_estimator()
+    results = elmbench.compare(X, y, ["logistic-regression"], grids=grids, folds=3)
+    best = results.best_estimator()
     assert ("inputs" in best.named_steps) == (width == 40)
     save(best, Path("best.joblib"))
     dump_svmlight_file(X[:20, :30], np.zeros(20), "new.svm", zero_based=False)

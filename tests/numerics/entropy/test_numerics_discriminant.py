@@ -46,7 +46,7 @@ def test_direction_is_the_closed_form_in_long_double(h, n, seed):
     mixing = random.randn(h, h)
     negative = random.randn(n[0], h) @ mixing + 5.0
     positive = random.randn(n[1], h) @ mixing * random.uniform(0.2, 3) + 5.0 + random.randn(h)
-    found = discriminant(moments_of(negative), moments_of(positive), h)
+    line = discriminant(moments_of(negative), moments_of(positive), h)
 
     S_negative, S_positive = (ledoit_wolf(side)[0].astype(np.longdouble) for side in (negative, positive))
     m_negative, m_positive = (side.astype(np.longdouble).mean(axis=0) for side in (negative, positive))
@@ -57,14 +57,14 @@ def test_direction_is_the_closed_form_in_long_double(h, n, seed):
     # How much the rounding of the rows themselves is magnified.
     unit = 1e-14 * condition * max(np.abs(negative).max(), np.abs(positive).max()) / float(np.abs(m).max())
     assume(unit < 1e-5)
-    np.testing.assert_allclose(found.beta, beta.astype(float), rtol=0, atol=unit * float(np.abs(beta).max()))
+    np.testing.assert_allclose(line.beta, beta.astype(float), rtol=0, atol=unit * float(np.abs(beta).max()))
     expected = (float(beta @ m_negative), float(beta @ m_positive))
-    assert found.means == pytest.approx(expected, rel=10 * unit, abs=10 * unit)
+    assert line.means == pytest.approx(expected, rel=10 * unit, abs=10 * unit)
     expected = (float(beta @ S_negative @ beta), float(beta @ S_positive @ beta))
-    assert found.variances == pytest.approx(expected, rel=10 * unit)
-    assert condition / (3 * h) < found.condition < condition * 3 * h
+    assert line.variances == pytest.approx(expected, rel=10 * unit)
+    assert condition / (3 * h) < line.condition < condition * 3 * h
     # Eq. (4) makes the means differ by 2.
-    assert float(found.beta @ (positive.mean(axis=0) - negative.mean(axis=0))) == pytest.approx(2, abs=10 * unit)
+    assert float(line.beta @ (positive.mean(axis=0) - negative.mean(axis=0))) == pytest.approx(2, abs=10 * unit)
 
 
 @SETTINGS
@@ -129,30 +129,30 @@ def test_thresholds_of_the_paper_with_its_slip_put_right():
 def test_means_that_coincide_up_to_round_off_give_no_direction(seed):
     side = np.random.RandomState(seed).rand(300, 7)
     other = np.random.RandomState(seed + 1).permutation(side)
-    found = discriminant(moments_of(side), moments_of(other), 7)
-    assert found.degenerate
-    np.testing.assert_array_equal(found.beta, 0)
-    assert len(crossing_points(found.means, found.variances)) == 0
-    np.testing.assert_array_equal(log_odds(np.array([-1.0, 7.0]), found.means, found.variances, 0.3), 0.3)
+    line = discriminant(moments_of(side), moments_of(other), 7)
+    assert line.degenerate
+    np.testing.assert_array_equal(line.beta, 0)
+    assert len(crossing_points(line.means, line.variances)) == 0
+    np.testing.assert_array_equal(log_odds(np.array([-1.0, 7.0]), line.means, line.variances, 0.3), 0.3)
 
 
 def test_classes_that_are_points_are_kept_apart():
     """S+ + S- is zero: the direction is the limit for eps I, along the difference of the means."""
     negative, positive = np.tile([0.2, 0.5], (4, 1)), np.tile([0.8, 0.1], (3, 1))
-    found = discriminant(moments_of(negative), moments_of(positive), 2)
-    np.testing.assert_allclose(found.beta, 2 * np.array([0.6, -0.4]) / 0.52)
-    assert found.variances == (LEAST_VARIANCE, LEAST_VARIANCE)
-    points = crossing_points(found.means, found.variances)
-    assert points == pytest.approx([found.means[0] + 1])
+    line = discriminant(moments_of(negative), moments_of(positive), 2)
+    np.testing.assert_allclose(line.beta, 2 * np.array([0.6, -0.4]) / 0.52)
+    assert line.variances == (LEAST_VARIANCE, LEAST_VARIANCE)
+    points = crossing_points(line.means, line.variances)
+    assert points == pytest.approx([line.means[0] + 1])
 
 
 def test_a_singular_sum_of_covariances_is_solved_in_the_limit():
     """Two rows a class: Ledoit-Wolf does not shrink, and the difference of the means has a part that varies nowhere."""
     negative = np.array([[0.0, 0, 0], [1, 0, 0]])
     positive = np.array([[0.5, 1, 1], [0.5, 2, 1]])
-    found = discriminant(moments_of(negative), moments_of(positive), 3)
-    np.testing.assert_allclose(found.beta, [0, 0, 2], atol=1e-6)
-    assert max(found.variances) < 1e-10
+    line = discriminant(moments_of(negative), moments_of(positive), 3)
+    np.testing.assert_allclose(line.beta, [0, 0, 2], atol=1e-6)
+    assert max(line.variances) < 1e-10
 
 
 # --- Theorem 1 -------------------------------------------------------------------------------------------------------
@@ -174,15 +174,15 @@ def test_theorem_1(pairs, h, seed):
     elm = np.linalg.pinv(H) @ T
     assume(np.linalg.cond(H[:pairs]) < 1e4)
     sides = [unshrunk(moments_of(side)) for side in (negative, positive)]
-    found = discriminant(sides[0], sides[1], h)
-    cosine = found.beta @ elm / np.linalg.norm(found.beta) / np.linalg.norm(elm)
+    line = discriminant(sides[0], sides[1], h)
+    cosine = line.beta @ elm / np.linalg.norm(line.beta) / np.linalg.norm(elm)
     if pairs > h:
         # In no more than h differences the covariance is singular, and how its null space is lifted above the round-off
         # of so few entries is left to that.
         assert cosine == pytest.approx(1, abs=1e-9)
     assert cosine > 0.8
     if np.abs(H @ elm - T).max() < 1e-9:
-        odds = log_odds(H @ found.beta, found.means, found.variances)
+        odds = log_odds(H @ line.beta, line.means, line.variances)
         np.testing.assert_array_equal(np.sign(odds), T)
         # One equilibrium point, between the means.
-        assert crossing_points(found.means, found.variances) == pytest.approx([0.0], abs=1e-6)
+        assert crossing_points(line.means, line.variances) == pytest.approx([0.0], abs=1e-6)

@@ -71,9 +71,9 @@ def test_gaussians_as_printed():
 def test_gaussians_in_arrays(seed):
     random = np.random.RandomState(seed)
     means, variances = random.randn(4, 3, 2), random.rand(4, 3, 2)
-    found = gaussian_divergence(means, variances)
-    assert found.shape == leading_term(means, variances).shape == (4, 3)
-    assert found[2, 1] == gaussian_divergence(means[2, 1], variances[2, 1])
+    divergence = gaussian_divergence(means, variances)
+    assert divergence.shape == leading_term(means, variances).shape == (4, 3)
+    assert divergence[2, 1] == gaussian_divergence(means[2, 1], variances[2, 1])
 
 
 @pytest.mark.filterwarnings("error")
@@ -146,9 +146,9 @@ def test_what_is_summed_over_pairs_hardly_grows_with_the_points(monkeypatch, see
     numbers = []
 
     def recording(points: np.ndarray, width: float) -> tuple[np.ndarray, np.ndarray]:
-        found = gathered(points, width)
-        numbers.append(len(found[0]))
-        return found
+        content = gathered(points, width)
+        numbers.append(len(content[0]))
+        return content
 
     monkeypatch.setattr(divergence, "_group_nodes", recording)
     random = np.random.RandomState(seed)

@@ -30,8 +30,8 @@ def test_sparse_update_is_equation_16(m, seed):
     random = np.random.RandomState(seed)
     weights, forms = random.dirichlet(np.ones(m)), random.rand(m) * 10.0 ** random.uniform(-3, 3, m)
     norms = weights * np.sqrt(forms)  # eq. (17)
-    found = Surface(1.0, np.ones(m)).best(weights, forms)
-    np.testing.assert_allclose(found, norms / norms.sum(), rtol=1e-12)
+    surface = Surface(1.0, np.ones(m)).best(weights, forms)
+    np.testing.assert_allclose(surface, norms / norms.sum(), rtol=1e-12)
 
 
 @examples(100)
@@ -41,13 +41,13 @@ def test_update_is_the_best_point_of_the_surface(m, q, seed):
     radii, weights, forms = 0.1 + random.rand(m), random.rand(m) + 0.01, random.rand(m)
     surface = Surface(q, radii)
     terms = weights**2 * forms
-    found = surface.best(weights, forms)
+    best = surface.best(weights, forms)
     printed = terms ** (1 / (q + 1)) / radii ** (1 / (q + 1))
     printed /= np.sum(radii ** (1 / (q + 1)) * terms ** (q / (q + 1))) ** (1 / q)
-    np.testing.assert_allclose(found, printed, rtol=1e-11)
-    others = found * np.exp(0.5 * random.randn(50, m))
+    np.testing.assert_allclose(best, printed, rtol=1e-11)
+    others = best * np.exp(0.5 * random.randn(50, m))
     others /= ((others**q) @ radii)[:, None] ** (1 / q)
-    assert np.sum(terms / found) <= np.min((terms / others).sum(axis=1)) * (1 + 1e-12)
+    assert np.sum(terms / best) <= np.min((terms / others).sum(axis=1)) * (1 + 1e-12)
 
 
 def test_equal_weights_at_the_start():
@@ -95,17 +95,17 @@ def test_ends_where_direct_minimisation_does(m, n, q, radius, e, seed):
             )
             for first in (start, 0.9 * start)
         ),
-        key=lambda found: found.fun + 1e6 * max(0, np.sum(found.x**q) - 1 - 1e-8),
+        key=lambda minimum: minimum.fun + 1e6 * max(0, np.sum(minimum.x**q) - 1 - 1e-8),
     )
-    found = learn_weights(blocks, T, 1 / C, Surface(q, radii), 20000, lambda change, _: change <= 1e-9)
-    assert found.objective[-1] == pytest.approx(objective(found.weights[-1])[0], rel=1e-9)
+    learnt = learn_weights(blocks, T, 1 / C, Surface(q, radii), 20000, lambda change, _: change <= 1e-9)
+    assert learnt.objective[-1] == pytest.approx(objective(learnt.weights[-1])[0], rel=1e-9)
     # The objective is convex, so its slope bounds what lies between it and its minimum, exactly.
-    slope = -objective(found.weights[-1])[1] * scale
+    slope = -objective(learnt.weights[-1])[1] * scale
     dual = slope.max() if q == 1 else np.sum(slope ** (q / (q - 1))) ** ((q - 1) / q)
-    reached = found.objective[-1] - (dual - slope @ (found.weights[-1] / scale))
+    reached = learnt.objective[-1] - (dual - slope @ (learnt.weights[-1] / scale))
     assert reached <= best.fun * (1 + 1e-7)
-    assert found.objective[-1] <= best.fun * (1 + 1e-4)
-    assert found.objective[-1] >= best.fun * (1 - 1e-6)
+    assert learnt.objective[-1] <= best.fun * (1 + 1e-4)
+    assert learnt.objective[-1] >= best.fun * (1 - 1e-6)
 
 
 @examples(30)

@@ -38,12 +38,12 @@ def test_variances_far_from_zero_keep_their_digits() -> None:
     """Outputs next to one: their squares less the square of their mean would be nothing but round-off."""
     X, positive, weights, biases, drawn = problem(d=20, offset=1.0)
     sets = [unit_columns(drawn, 90)]
-    _, (found,) = projected_classes(X, positive, weights, biases, "sigmoid", sets)
+    _, (variances,) = projected_classes(X, positive, weights, biases, "sigmoid", sets)
     H = node_outputs(X, weights, biases, "sigmoid").astype(np.longdouble)
     Z = H @ sets[0]
     for side, rows in enumerate((~positive, positive)):
         expected = Z[rows].var(axis=0).astype(float)
-        np.testing.assert_allclose(found[:, side], expected, rtol=1e-7)
+        np.testing.assert_allclose(variances[:, side], expected, rtol=1e-7)
         squares = Z[rows].astype(float) ** 2
         naive = squares.mean(axis=0) - Z[rows].astype(float).mean(axis=0) ** 2
         assert np.abs(naive / expected - 1).max() > 1e-5

@@ -34,11 +34,11 @@ def test_solves_for_every_ridge(n, rank, k, seed, exponents, blocked):
     ridges = np.array([2.0**e for e in exponents])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reduction, "BLOCKED_FROM", 1 if blocked else 1000)
-        found = BandReduction(A.copy(order="F")).solve(ridges, B)
-    assert found.shape == (n, len(ridges) * k)
+        solutions = BandReduction(A.copy(order="F")).solve(ridges, B)
+    assert solutions.shape == (n, len(ridges) * k)
     for i, ridge in enumerate(ridges):
         full = A + ridge * np.eye(n)
-        Z = found[:, i * k : (i + 1) * k]
+        Z = solutions[:, i * k : (i + 1) * k]
         np.testing.assert_allclose(full @ Z, B, atol=1e-12 * np.linalg.cond(full))
 
 
@@ -48,15 +48,15 @@ def test_is_an_orthogonal_similarity(monkeypatch, n, blocked):
     """Q Q' = I, and Q B Q' = A with B the band that is kept."""
     monkeypatch.setattr(reduction, "BLOCKED_FROM", 1 if blocked else 1000)
     A = semi_definite(n, n, 3)
-    found = BandReduction(A.copy(order="F"))
-    Q = found._apply(np.eye(n), transposed=False)
-    np.testing.assert_allclose(found._apply(Q, transposed=True), np.eye(n), atol=1e-13)
+    reduced = BandReduction(A.copy(order="F"))
+    Q = reduced._apply(np.eye(n), transposed=False)
+    np.testing.assert_allclose(reduced._apply(Q, transposed=True), np.eye(n), atol=1e-13)
     band = np.zeros((n, n))
-    for i, diagonal in enumerate(found.band[: min(n, found.width + 1)]):
+    for i, diagonal in enumerate(reduced.band[: min(n, reduced.width + 1)]):
         band += np.diag(diagonal[: n - i], -i)
     band += np.tril(band, -1).T
     np.testing.assert_allclose(Q @ band @ Q.T, A, atol=1e-12 * n)
-    assert found.width == (64 if blocked else 1)
+    assert reduced.width == (64 if blocked else 1)
 
 
 @pytest.mark.parametrize("blocked", [False, True])
@@ -67,8 +67,8 @@ def test_only_the_lower_triangle_of_a_part_is_touched(monkeypatch, blocked):
     part[:] = semi_definite(80, 80, 1)
     expected = np.linalg.solve(part + np.eye(80), np.ones((80, 1)))
     kept = whole.copy()
-    found = BandReduction(part).solve(np.array([1.0]), np.ones((80, 1)))
-    np.testing.assert_allclose(found, expected, atol=1e-11)
+    solutions = BandReduction(part).solve(np.array([1.0]), np.ones((80, 1)))
+    np.testing.assert_allclose(solutions, expected, atol=1e-11)
     changed = np.argwhere(whole != kept) - [5, 7]
     assert (changed >= 0).all()
     assert (changed[:, 0] >= changed[:, 1]).all()
@@ -79,6 +79,6 @@ def test_only_the_lower_triangle_of_a_part_is_touched(monkeypatch, blocked):
 def test_not_positive_definite(monkeypatch, blocked):
     monkeypatch.setattr(reduction, "BLOCKED_FROM", 1 if blocked else 1000)
     A = np.asfortranarray(semi_definite(60, 60, 1) - 5 * np.eye(60))
-    found = BandReduction(A).solve(np.array([1.0, 1e4]), np.ones((60, 2)))
-    assert np.isnan(found[:, :2]).all()
-    assert np.isfinite(found[:, 2:]).all()
+    solutions = BandReduction(A).solve(np.array([1.0, 1e4]), np.ones((60, 2)))
+    assert np.isnan(solutions[:, :2]).all()
+    assert np.isfinite(solutions[:, 2:]).all()

@@ -37,9 +37,9 @@ def test_any_folds(n, n_folds, seed, repeated):
         assert sorted(part.rows) == sorted(train)
         m = len(train)
         square = A[np.ix_(part.rows, part.rows)]
-        found = np.full((m, m), np.nan, dtype=np.float32, order="F")
-        part.copy(K, found)
-        np.testing.assert_array_equal(found, square.astype(np.float32))
+        copy = np.full((m, m), np.nan, dtype=np.float32, order="F")
+        part.copy(K, copy)
+        np.testing.assert_array_equal(copy, square.astype(np.float32))
         v, w = random.rand(m), np.full(m, np.nan)
         part.within(K)(v, w)
         np.testing.assert_allclose(w, square @ v, rtol=1e-12)
