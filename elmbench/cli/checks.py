@@ -1,20 +1,18 @@
-"""Outcomes of `elmbench check` for the terminal and for CI systems."""
+"""Outcomes of `elmbench check` for the terminal."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 import pandas as pd
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from elmbench.layouts.table import JUDGED, VERDICTS, three_figures
+from elmbench.layouts.table import VERDICTS, three_figures
 from elmbench.reporting.agreement import Agreement
 from elmbench.reporting.baseline import BaselineCheck, Difference
 from elmbench.reporting.claim_outcomes import CLAIM_VERDICTS
 from elmbench.reporting.figures import counts_text
 from elmbench.reporting.main_claims import main_claims, tested_claims
 from elmbench.reporting.papers import answer_papers
-from elmbench.reporting.writers.junit import Case
 from elmbench.reporting.writers.text import grid
 from elmbench.specs.catalogue import PROFILES
 from elmbench.workflow.checks import PublishedCheck
@@ -42,14 +40,6 @@ def baseline_text(outcomes: Mapping[str, BaselineCheck]) -> RenderableType:
 
 def _difference_text(one: Difference) -> str:
     return f"{one.place}: {one.what} is {one.found}, baseline {one.baseline} (allowed: {one.allowed})"
-
-
-def baseline_cases(outcomes: Mapping[str, BaselineCheck]) -> Iterator[Case]:
-    """Yield a case for each cell that differs, and one for all others of a table."""
-    for name, check in outcomes.items():
-        yield Case(name, "baseline", "passed", f"{check.compared} cells compared")
-        for difference in check.differences:
-            yield Case(name, difference.place, "failed", _difference_text(difference))
 
 
 def published_text(checks: Sequence[PublishedCheck]) -> RenderableType:
@@ -135,24 +125,3 @@ def _claims(checks: Sequence[PublishedCheck]) -> Iterator[Text]:
     for experiment, claim in claims:
         if claim["verdict"] in CLAIM_VERDICTS[:2]:
             yield Text(f'{experiment}: "{claim["says"]}": {claim["verdict"]} (p = {claim["p"]:.2g})', style="dim")
-
-
-def published_cases(checks: Sequence[PublishedCheck]) -> Iterator[Case]:
-    """Yield a case for each figure: one that differs failed, one that cannot be compared is skipped."""
-    for one in checks:
-        for line in one.figures:
-            name = f"{line['dataset']} {line['model']} {line['metric']}"
-            verdict = line["verdict"]
-            outcome: Any = "failed" if verdict == "differs" else "passed" if verdict in JUDGED else "skipped"
-            yield Case(one.experiment, name, outcome, f"{verdict}: {_figures(line)}")
-        for claim in one.claims:
-            outcome = {"holds": "passed", "does not hold": "failed"}.get(claim["verdict"], "skipped")
-            name = f"claim: {claim['says']} ({claim['dataset']} {claim['model']} {claim['metric']})"
-            yield Case(one.experiment, name, outcome, f"{claim['verdict']}: {claim['is']} {claim['than']}")
-
-
-def _figures(line: Mapping[str, Any]) -> str:
-    """Return the mean and the published value of a line of the summary, and the interval if there is one."""
-    found = f"{line['mean']:.6g}" if line["mean"] is not None else str(line["ended"])
-    text = f"{found}, published {line['published']:.6g}"
-    return text if line["low"] is None else f"{text}, interval from {line['low']:.6g} to {line['high']:.6g}"

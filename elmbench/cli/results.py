@@ -173,7 +173,7 @@ def check(
     profile: Annotated[
         str | None, typer.Option(help="ci against the baseline; otherwise the best one with results.")
     ] = None,
-    form: Annotated[str, typer.Option("--format", help="text, json or junit.")] = "text",
+    form: Annotated[str, typer.Option("--format", help="text or json.")] = "text",
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit with 1 where a figure differs from the paper.")
     ] = False,
@@ -184,47 +184,39 @@ def check(
 
     if against not in ("baseline", "published"):
         raise unknown_name("reference", against, ["baseline", "published"], "elmbench check --help")
-    if form not in ("text", "json", "junit"):
-        raise unknown_name("format", form, ["text", "json", "junit"], "elmbench check --help")
+    if form not in ("text", "json"):
+        raise unknown_name("format", form, ["text", "json"], "elmbench check --help")
     state.as_json = state.as_json or form == "json"
     names = [find_experiment(name).id for name in experiments or ()]
     if against == "baseline":
-        _check_baseline(names, profile or "ci", junit=form == "junit")
+        _check_baseline(names, profile or "ci")
     else:
-        _check_published(names, profile, strict, junit=form == "junit")
+        _check_published(names, profile, strict)
 
 
-def _check_baseline(names: list[str], profile: str, *, junit: bool) -> None:
-    from elmbench.cli.checks import baseline_cases, baseline_text
-    from elmbench.reporting.writers.junit import junit as xml
+def _check_baseline(names: list[str], profile: str) -> None:
+    from elmbench.cli.checks import baseline_text
     from elmbench.workflow.checks import check_baselines
 
     outcomes = check_baselines(names, profile, state.results_dir)
-    if junit:
-        typer.echo(xml(baseline_cases(outcomes)), nl=False)
-    else:
-        lines = [{"experiment": name, **asdict(check)} for name, check in outcomes.items()]
-        state.emit(lines, baseline_text(outcomes))
+    lines = [{"experiment": name, **asdict(check)} for name, check in outcomes.items()]
+    state.emit(lines, baseline_text(outcomes))
     _end(sum(check.compared for check in outcomes.values()), any(check.differences for check in outcomes.values()))
 
 
-def _check_published(names: list[str], profile: str | None, strict: bool, *, junit: bool) -> None:
-    from elmbench.cli.checks import published_cases, published_text
+def _check_published(names: list[str], profile: str | None, strict: bool) -> None:
+    from elmbench.cli.checks import published_text
     from elmbench.cli.progress import watched
-    from elmbench.reporting.writers.junit import junit as xml
     from elmbench.workflow.checks import check_published
 
     dirs = state.results_dirs
     checks = check_published(names, profile, dirs, watched)
-    if junit:
-        typer.echo(xml(published_cases(checks)), nl=False)
-    else:
-        if state.as_json:
-            state.emit([one.record() for one in checks])
-        elif checks:
-            state.emit(None, published_text(checks))
-        if dirs.committed is not None:
-            state.remark(dirs.origins((one.profile, one.experiment) for one in checks))
+    if state.as_json:
+        state.emit([one.record() for one in checks])
+    elif checks:
+        state.emit(None, published_text(checks))
+    if dirs.committed is not None:
+        state.remark(dirs.origins((one.profile, one.experiment) for one in checks))
     _end(sum(one.compared for one in checks), strict and any(one.differs for one in checks))
 
 

@@ -6,7 +6,6 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 import pytest
 
@@ -132,24 +131,6 @@ def test_json_has_every_figure_and_every_metric(elmbench: Callable, three_runs: 
     assert (joint["self_test"]["wrong_models"], joint["self_test"]["wrong_reproduced"]) == (1, 0)
     metric = table["metrics"][0]
     assert (metric["metric"], metric["figures"], metric["pairings"], metric["pairings_reproduced"]) == ("mcc", 2, 2, 1)
-
-
-def test_junit(elmbench: Callable, three_runs: Path) -> None:
-    result = elmbench(*PUBLISHED, "one", "--format", "junit")
-    (suite,) = ElementTree.fromstring(result.out)
-    assert suite.attrib == {"name": "toy/one", "tests": "2", "failures": "1", "skipped": "0"}
-    good, bad = suite
-    assert (good.get("name"), [child.tag for child in good]) == ("wdbc ELM mcc", ["system-out"])
-    (failure,) = bad
-    assert (failure.tag, failure.get("message", "").split(":")[0]) == ("failure", "differs")
-
-
-def test_junit_of_a_baseline(elmbench: Callable, baseline: Path) -> None:
-    edit(",118,1,5,66,", ",118,1,7,64,", count=1)
-    result = elmbench("check", "one", "--format", "junit")
-    assert result.code == 1
-    (suite,) = ElementTree.fromstring(result.out)
-    assert (suite.get("tests"), suite.get("failures")) == ("2", "1")
 
 
 def test_one_run_is_too_few(elmbench: Callable, ran: Path) -> None:
