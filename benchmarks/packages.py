@@ -136,7 +136,7 @@ _OWN_NODES = "nodes of its own, so that no scores are compared"
 _SAME_RULE = "the same rule; both also predict 100 rows, which are compared"
 _FIT = f"ELM fit, 5,000 rows, L = {L}"
 _OPERATIONS = 5000 * L * (L + 2 * 7) + L**3 / 3
-"""Of the hidden rows of 7 inputs, H'H and a Cholesky factor."""
+"""Operations of the hidden rows with 7 inputs, H'H and a Cholesky factor."""
 
 ROWS = [
     _row(
@@ -144,8 +144,10 @@ ROWS = [
         "the same nodes and ridge; both also predict 500 rows, which are compared", compared=500, target=1.1,
         operations=_OPERATIONS,
     ),
-    _row("scikit-elm", "scikit-elm", "skelm", _FIT, _elm, _skelm, f"{_OWN_NODES}; with an intercept", target=1.0,
-        operations=_OPERATIONS),
+    _row(
+        "scikit-elm", "scikit-elm", "skelm", _FIT, _elm, _skelm, f"{_OWN_NODES}; with an intercept", target=1.0,
+        operations=_OPERATIONS,
+    ),
     _row(
         "pyoselm-blocks", "pyoselm", "pyoselm", f"OS-ELM fit, 5,000 rows in blocks of {BLOCK}, L = {L}",
         _os_elm, _pyoselm_blocks, f"{_OWN_NODES}; a pseudo-inverse a block", target=2.5,

@@ -66,7 +66,7 @@ class Comparison(Layout):
 
         parts = []
         for (dataset, _), group in cells.groupby(["dataset", "select"], sort=False):
-            scores = self._scores(group, _first_metric(resolved, dataset), resolved)
+            scores = self._scores(group, resolved.metric_of(str(dataset)), resolved)
             scores = scores.drop(columns=dummies(resolved), errors="ignore")
             p = against_best(scores, _test_share(resolved, str(dataset)))
             ranks = (-scores.mean()).rank()
@@ -116,7 +116,7 @@ class Comparison(Layout):
             order = {model: math.inf if rank is None else rank for model, rank in ranks.items()}
             beaten: list[str] = []
             if dataset != ALL:
-                metric = _first_metric(resolved, dataset)
+                metric = resolved.metric_of(str(dataset))
                 means = {model: by_metric[metric].mean for model, by_metric in models.items() if metric in by_metric}
                 beaten = _not_above_dummy(means, metric, resolved)
                 for dummy in set(dummies(resolved)) & set(means):
@@ -128,7 +128,7 @@ class Comparison(Layout):
         """Yield the models that are no better than the dummy, and those that the folds cannot tell from the best."""
         for dataset, group in default_cells(cells).groupby("dataset", sort=False):
             spec = resolved.dataset(str(dataset))
-            metric = resolved.spec.protocol.metric_for(spec.task)
+            metric = resolved.metric_of(spec.name)
             scores = self._scores(group, metric, resolved)
             beaten = _not_above_dummy(scores.mean().to_dict(), "", resolved)
             if beaten:
@@ -161,10 +161,6 @@ def _with_runs(needed: Mapping[str, int | None]) -> str:
         for runs, models in models_of.items()
     )
     return "; ".join(groups) + "; if the differences stay as large as they are" * any(needed.values())
-
-
-def _first_metric(resolved: Resolved, dataset: Any) -> str:
-    return resolved.spec.protocol.metric_for(resolved.dataset(str(dataset)).task)
 
 
 def dummies(resolved: Resolved) -> list[str]:

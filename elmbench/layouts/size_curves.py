@@ -46,7 +46,7 @@ class SizeCurves(Metrics):
         ended = shown[(shown["status"] == "ok") & shown["model"].isin(columns)]
         points = []
         for (dataset, column), group in ended.groupby(["dataset", "model"], sort=False):
-            metric = resolved.spec.protocol.metric_for(resolved.dataset(str(dataset)).task)
+            metric = resolved.metric_of(str(dataset))
             values = group[metric].astype(float).dropna()
             model = columns[str(column)].model
             if len(values):

@@ -89,7 +89,7 @@ class TTest(Layout):
 
         values: dict[tuple[str, str], float] = {}
         for (dataset, model), group in cells.groupby(["dataset", "model"], sort=False):
-            metric = resolved.spec.protocol.metric_for(resolved.dataset(str(dataset)).task)
+            metric = resolved.metric_of(str(dataset))
             if (group["status"] == "ok").all() and super().is_complete(str(dataset), group["run"].tolist(), resolved):
                 values[str(dataset), str(model)] = float(group[metric].astype(float).mean())
         return pd.Series(values, dtype=float).unstack() if values else pd.DataFrame(dtype=float)

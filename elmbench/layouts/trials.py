@@ -32,7 +32,7 @@ class Trials(Metrics):
 
         lines = []
         for (dataset, model, run), group in default_cells(cells).groupby(["dataset", "model", "run"], sort=False):
-            metric = resolved.spec.protocol.metric_for(resolved.dataset(str(dataset)).task)
+            metric = resolved.metric_of(str(dataset))
             value = group[metric].astype(float).mean() if (group["status"] == "ok").all() else None
             lines.append([resolved.spelling(str(dataset)), model, metric, int(str(run)) + 1, value])
         trials = pd.DataFrame(lines, columns=["dataset", "model", "metric", "trial", "value"])

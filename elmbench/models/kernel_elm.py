@@ -1,7 +1,7 @@
 """The kernel extreme learning machine."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -73,7 +73,7 @@ class _KELM(KernelMixin, BaseEstimator):
         more for the m rows of the largest fold; the distances of few rows are held too, see `kernel_ladder`.
         """
         by_label = grid.output == "predict" and issubclass(cls, FamilyClassifier)
-        done = yield from by_factor(cls, grid, most=1 / 6, centred=False, checks_labels=True)
+        done = yield from by_factor(cls, grid, most=1 / 6, centred=False, checks_labels=by_label)
         gammas: dict[float, list[tuple[int, float]]] = {}
         others = []
         for i, model in enumerate(grid.models):
@@ -102,7 +102,7 @@ class _KELM(KernelMixin, BaseEstimator):
             for j, part in enumerate(parts.folds):
                 T, decoded = coded[j]
                 probes = None if within[j] else grid.X[grid.folds[j][1]]
-                cross = None if probes is None else _CrossKernel(probes, grid.X[part.rows], gamma)
+                cross = None if probes is None else partial(kernel_product, probes, grid.X[part.rows], gamma=gamma)
                 result = _fold_outputs(cls, shared, part, T, ridges, cross, by_label)
                 for i, outputs in zip(members, result, strict=True):
                     if outputs is None:
@@ -126,18 +126,6 @@ def _with_other_kernels(
 
 
 @dataclass(frozen=True)
-class _CrossKernel:
-    """The kernel between test rows that no fold trains on and the training rows of a fold."""
-
-    X: Array
-    rows: Array
-    gamma: float
-
-    def product(self, Z: Array) -> Array:
-        return kernel_product(self.X, self.rows, Z, gamma=self.gamma)
-
-
-@dataclass(frozen=True)
 class _SharedKernel:
     """The kernel of all training rows, the relative error of its entries, and scratch that every fold overwrites."""
 
@@ -153,20 +141,20 @@ def _fold_outputs(
     part: FoldView,
     T: Array,
     ridges: Array,
-    cross: _CrossKernel | None,
+    cross: Callable[[Array], Array] | None,
     by_label: bool,
 ) -> list[Array | None]:
     """Return the outputs for the test rows of a fold, an array of shape (n_test, k) a ridge, or None for "fit it".
 
-    T, of shape (n_train, k), holds the targets of the fold; `cross` is the kernel of test rows outside the shared
-    kernel. With `by_label`, outputs are accurate enough if no error changes a label.
+    T, of shape (n_train, k), holds the targets of the fold; `cross` multiplies by the kernel of test rows
+    outside the shared kernel. With `by_label`, outputs are accurate enough if no error changes a label.
     """
     omega, solvers = shared.omega, shared.solvers
     n, k = T.shape
     Z = fold_solutions(omega, part, T, ridges, shared.room, solvers)
     weights = np.hstack([Z, np.ones((n, 1), order="F")])
     product = part.product(omega, weights)
-    reached = product[part.test] if cross is None else cross.product(weights)
+    reached = product[part.test] if cross is None else cross(weights)
     test, mass = reached[:, :-1], reached[:, -1]
     mass_within = product[part.training, -1]
     off = residuals(product[part.training, :-1], Z, T, ridges)

@@ -52,8 +52,10 @@ class _LSSVM(KernelMixin, BaseEstimator):
         """Compute the distances of a fold once for all `gamma`, and solve all `C` of a `gamma` together."""
         done = yield from by_factor(cls, grid, most=1 / 3, centred=True, checks_labels=False)
         models = [(i, model) for i, model in enumerate(grid.models) if i not in done]
+        if not models:
+            return
         kernels = {i: model._make_kernel() for i, model in models}
-        for j, (train, _) in enumerate(grid.folds if models else []):
+        for j, (train, _) in enumerate(grid.folds):
             T, decoded = grid.coded(cls, train)
             members = [Member(i, kernels[i], 1.0 / model.C, model._scale(grid.y[train])) for i, model in models]
             for group, solutions, product in solved_together(grid, j, members, partial(_right_hand_sides, T)):

@@ -49,7 +49,7 @@ def added_notes(cells: pd.DataFrame, resolved: Resolved) -> Iterator[Note]:
         return
     default = cells[(cells["reading"] == "") & (cells["status"] == "ok")]
     for (dataset, select), group in default.groupby(["dataset", "select"], sort=False):
-        metric = resolved.spec.protocol.metric_for(resolved.dataset(str(dataset)).task)
+        metric = resolved.metric_of(str(dataset))
         share = share_of_test_rows(str(dataset), resolved)
         if metric not in group or share is None or set(group["model"]) <= set(columns):
             continue

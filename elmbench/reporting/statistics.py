@@ -218,7 +218,7 @@ def _by_first_metric(figures: Mapping[Any, float], resolved: Resolved) -> pd.Dat
     values = {
         (dataset, model): -value if less_is_better(metric) else value
         for (dataset, model, metric), value in figures.items()
-        if dataset != ALL and metric == resolved.spec.protocol.metric_for(resolved.dataset(dataset).task)
+        if dataset != ALL and metric == resolved.metric_of(dataset)
     }
     return pd.Series(values, dtype=float).unstack(sort=False) if values else pd.DataFrame(dtype=float)
 

@@ -227,7 +227,7 @@ def optimism(cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
     ]
     both = both.sort_values(["run", "fold"], kind="stable") if len(set(both["select"])) > 1 else both[:0]
     for (dataset, model, reading), group in both.groupby(["dataset", "model", "reading"], sort=False):
-        metric = resolved.spec.protocol.metric_for(resolved.dataset(str(dataset)).task)
+        metric = resolved.metric_of(str(dataset))
         if metric not in group or (group["status"] != COMPLETE).any():
             continue
         halves = [group[group["select"] == name] for name in ("oracle", "nested")]

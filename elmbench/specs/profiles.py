@@ -103,6 +103,10 @@ class Resolved:
         printed = (figure.dataset for (name, _, _), figure in self.published.items() if name == dataset)
         return next(printed, dataset)
 
+    def metric_of(self, dataset: str) -> str:
+        """Return the metric that searches on a data set go by."""
+        return self.spec.protocol.metric_for(self.dataset(dataset).task)
+
 
 def resolve(file: ExperimentFile, profile: str, readings: dict[str, str] | None = None) -> Resolved:
     """Return the experiment under a profile and readings.

@@ -34,7 +34,7 @@ def plan_importance(run: PreparedRun, results: Results) -> PreparedRun:
     for cell in plan.cells:
         work = run.works.get(cell.key)
         if cell.model in best.get(cell.dataset, ()) and isinstance(work, Fit):
-            metric = resolved.spec.protocol.metric_for(resolved.dataset(cell.dataset).task)
+            metric = resolved.metric_of(cell.dataset)
             shared = {one.name: getattr(work, one.name) for one in fields(Fit)}
             key = wanted.add(Importance(**shared, metric=metric))
             wanted.cells.append(replace(cell, key=key))
@@ -60,7 +60,7 @@ def importance_of(run: PreparedRun) -> pd.DataFrame:
         losses = np.array([result["importances"] for result in ended if "importances" in result])
         if len(losses):
             columns = {"column": load(spec).feature_names, "importance": losses.mean(axis=0)}
-            about = {"dataset": name, "model": cells[0].model, "metric": resolved.spec.protocol.metric_for(spec.task)}
+            about = {"dataset": name, "model": cells[0].model, "metric": resolved.metric_of(name)}
             lines = pd.DataFrame(columns | {"std": pd.DataFrame(losses).std(), "folds": len(losses)}).assign(**about)
             parts.append(lines.sort_values("importance", ascending=False, kind="stable"))
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()

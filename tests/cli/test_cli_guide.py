@@ -115,12 +115,14 @@ def test_the_models_are_those_that_there_are() -> None:
     for name, title, classes, parameters, path in rows:
         entry = find_model(name)
         assert title == entry.title
-        own = [getattr(elmbench.models, model) for model in re.findall(r"`(\w+)`", classes)]
-        assert own == [entry.factory(task) for task in TASKS if getattr(entry, task) is not None][: len(own)]
-        known = {key for model in own for key in inspect.signature(model).parameters}
+        estimators = [getattr(elmbench.models, model) for model in re.findall(r"`(\w+)`", classes)]
+        assert (
+            estimators == [entry.factory(task) for task in TASKS if getattr(entry, task) is not None][: len(estimators)]
+        )
+        known = {key for model in estimators for key in inspect.signature(model).parameters}
         assert sorted(re.findall(r"`(\w+)`", parameters)) == sorted(known), name
-        assert bool(path) == all(isinstance(model, GridPath) for model in own), name
-        named |= {model.__name__ for model in own}
+        assert bool(path) == all(isinstance(model, GridPath) for model in estimators), name
+        named |= {model.__name__ for model in estimators}
     assert named == set(elmbench.models.__all__)
     for name in list_models():
         assert f"`{name}`" in text

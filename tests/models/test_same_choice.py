@@ -82,12 +82,12 @@ def test_a_path_chooses_as_single_fits_do(name, number, awkward):
     for i, fitted in enumerate(models):
         for j, (_, test) in enumerate(folds):
             expected[i, j] = score(y[test], fitted[j].predict(X[test]), classified)
-    chosen, own = best(scores), best(expected)
-    if chosen != own:
+    choice, expected_choice = best(scores), best(expected)
+    if choice != expected_choice:
         unsure = [
             doubt(models[i][j], X[test], y[train], classified)
-            for i in (chosen, own)
+            for i in (choice, expected_choice)
             for j, (train, test) in enumerate(folds)
         ]
-        assert expected[own].mean() - expected[chosen].mean() <= sum(unsure) / len(folds)
+        assert expected[expected_choice].mean() - expected[choice].mean() <= sum(unsure) / len(folds)
         assert sum(unsure) > 0, "a tie is decided by the order of the candidates"

@@ -224,8 +224,8 @@ def test_groups_stay_together_and_are_no_feature() -> None:
         assert fold_rows.groups is not None
         assert len(fold_rows.X_train) + len(fold_rows.X_test) == len(frame)
         numbers = np.sort(np.unique(frame["shop"]))
-        own = set(numbers[np.unique(fold_rows.groups)])
-        assert len(fold_rows.X_test) == (~frame["shop"].isin(own)).sum()
+        shops = set(numbers[np.unique(fold_rows.groups)])
+        assert len(fold_rows.X_test) == (~frame["shop"].isin(shops)).sum()
     (search, *_) = [work for work in run.works.values() if isinstance(work, Search)]
     data = fold_data(search.outer_fold, None)
     for train, test in search.inner_folds(data)[2]:

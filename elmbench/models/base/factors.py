@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from elmbench.models.base.family import FamilyClassifier
+from elmbench.models.base.kernels import Member, by_matrix
 from elmbench.models.base.paths import Grid
 from elmbench.numerics.arrays import EPS, Array
 from elmbench.numerics.low_rank import kernel_factor
@@ -34,35 +34,27 @@ def by_factor(
         Fit a candidate if an error of ten times the condition and the machine precision changes a label.
     """
     kernels = [model._make_kernel() for model in grid.models]
+    plain = [i for i, kernel in enumerate(kernels) if kernel.is_plain(grid.X)]
     done: set[int] = set()
-    checks_labels = checks_labels and grid.output == "predict" and issubclass(cls, FamilyClassifier)
-    for gamma in sorted({kernel.gamma for kernel in kernels if kernel.is_plain(grid.X)}):
+    for gamma in sorted({kernels[i].gamma for i in plain}):
         L = kernel_factor(grid.X, gamma, int(most * grid.X.shape[0]))
         if L is None:  # a larger gamma takes more columns
             break
-        members = [i for i, kernel in enumerate(kernels) if kernel.is_plain(grid.X) and kernel.gamma == gamma]
+        numbers = [i for i in plain if kernels[i].gamma == gamma]
+        done.update(numbers)
         for j, (train, test) in enumerate(grid.folds):
             T, decoded = grid.coded(cls, train)
-            for group, scale in _by_scale(grid, members, train):
-                ridges = np.array([1.0 / grid.models[i].C for i in group])
-                outputs, row_sums = _outputs(L[train], L[test], T, ridges, scale, centred, grid)
+            models = [(i, grid.models[i]) for i in numbers]
+            for group in by_matrix(Member(i, kernels[i], 1 / m.C, m._scale(grid.y[train])) for i, m in models):
+                ridges = np.array([member.ridge for member in group])
+                outputs, row_sums = _outputs(L[train], L[test], T, ridges, group[0].scale, centred, grid)
                 accepted = ridges > WITHIN_ROUND_OFF * EPS * row_sums.max()
                 if checks_labels:
                     errors = 10 * EPS * (1 + row_sums.mean() / ridges) * np.abs(T).max()
                     accepted &= cls._each_holds(outputs, np.tile(errors, (len(test), 1)))
-                for i, values, is_accepted in zip(group, np.hsplit(outputs, len(group)), accepted, strict=True):
-                    yield i, j, decoded(values) if is_accepted else grid.fitted_outputs(i, j, kernels[i])
-        done.update(members)
+                for (i, kernel, *_), values, holds in zip(group, np.hsplit(outputs, len(group)), accepted, strict=True):
+                    yield i, j, decoded(values) if holds else grid.fitted_outputs(i, j, kernel)
     return done
-
-
-def _by_scale(grid: Grid, members: list[int], train: NDArray[Any]) -> list[tuple[list[int], Array | None]]:
-    """Return candidates in groups that weight the training rows of a fold alike, with the roots of the weights."""
-    groups: dict[bytes, tuple[list[int], Array | None]] = {}
-    for i in members:
-        scale = grid.models[i]._scale(grid.y[train])
-        groups.setdefault(b"" if scale is None else scale.tobytes(), ([], scale))[0].append(i)
-    return list(groups.values())
 
 
 def _outputs(

@@ -1,6 +1,6 @@
 """Parameters of a kernel, and the kernels of one fold after the other for the paths of models."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -111,18 +111,23 @@ def solved_together(
     `right` returns B for a scale. Three matrices of 8 m^2 bytes are held for m training rows, two with a kernel that is
     not `Kernel.is_plain`.
     """
-    groups: dict[Any, list[Member]] = {}
-    for member in members:
-        key_part = b"" if member.scale is None else member.scale.tobytes()
-        groups.setdefault((member.kernel.key, key_part), []).append(member)
     kernels = _FoldKernels(grid, fold)
-    for group in groups.values():
+    for group in by_matrix(members):
         _, kernel, _, scale = group[0]
         K = kernels.pairwise(kernel)
         weigh(K, scale)
         ridges = np.array([member.ridge for member in group])
         Z = ridge_solutions(K, right(scale), ridges, grid.solvers, kernel.definite)
         yield Solved(group, np.hsplit(Z, len(group)), partial(kernels.product, kernel))
+
+
+def by_matrix(members: Iterable[Member]) -> list[list[Member]]:
+    """Return candidates in groups with the same kernel and the same scale."""
+    groups: dict[Any, list[Member]] = {}
+    for member in members:
+        scale = b"" if member.scale is None else member.scale.tobytes()
+        groups.setdefault((member.kernel.key, scale), []).append(member)
+    return list(groups.values())
 
 
 def weigh(K: Array, scale: Array | None) -> None:

@@ -163,7 +163,7 @@ _Panel = tuple[str, str, str, pd.DataFrame]
 
 def _trade_off(lines: pd.DataFrame, profile: ProfileResults) -> Iterator[_Panel]:
     dataset = str(lines["dataset"].iloc[0])
-    metric = profile.resolved.spec.protocol.metric_for(profile.resolved.dataset(dataset).task)
+    metric = profile.resolved.metric_of(dataset)
     if not is_quality(metric):
         return
     table = lines.pivot(index="model", columns="metric", values=["mean", "std"]).reindex(lines["model"].unique())

@@ -18,7 +18,7 @@ _SIDE = 4.6
 
 def scores_chart(cells: pd.DataFrame, models: Sequence[str], spec: DatasetSpec, resolved: Resolved) -> Picture:
     """Return the picture of the score of each fold of one data set, by its models, the best one on top."""
-    metric = resolved.spec.protocol.metric_for(spec.task)
+    metric = resolved.metric_of(spec.name)
     scores = cells[cells["dataset"] == spec.name].groupby("model")[metric]
     figure, axes = new_figure(_SIDE, 0.9 + 0.28 * len(models))
     axes.grid(alpha=0.3)
@@ -72,9 +72,10 @@ def _reliability(by_model: Mapping[str, pd.DataFrame], classes: Sequence[str]) -
     """
     from sklearn.calibration import CalibrationDisplay
 
-    columns = [f"probability_{name}" for name in (classes[1:] if len(classes) == 2 else classes)]
+    binary = len(classes) == 2
+    columns = [f"probability_{name}" for name in (classes[1:] if binary else classes)]
     curves = {
-        model: (rows["true"] == (classes[1] if len(classes) == 2 else rows["predicted"]), rows[columns].max(axis=1))
+        model: (rows["true"] == (classes[1] if binary else rows["predicted"]), rows[columns].max(axis=1))
         for model, rows in by_model.items()
         if set(columns) <= set(rows) and rows[columns].notna().all(axis=None)
     }
@@ -82,12 +83,11 @@ def _reliability(by_model: Mapping[str, pd.DataFrame], classes: Sequence[str]) -
         figure, axes = new_figure(_SIDE, _SIDE)
         for model, (true, shares) in list(curves.items())[:_MOST_CURVES]:
             CalibrationDisplay.from_predictions(true, shares, n_bins=10, strategy="quantile", name=model, ax=axes)
-        event = f"the class {classes[1]!r}" if len(classes) == 2 else "the likeliest class"
+        event = f"the class {classes[1]!r}" if binary else "the likeliest class"
         axes.set(xlabel=f"predicted probability of {event}", ylabel="share of test rows")
         axes.legend(fontsize="small")
-        yield Picture(
-            "Share of test rows by predicted probability; on the diagonal, probabilities are right", png(figure)
-        )
+        label = "Share of test rows by predicted probability; on the diagonal, probabilities are right"
+        yield Picture(label, png(figure))
 
 
 def _confusion(model: str, rows: pd.DataFrame, classes: Sequence[str]) -> Picture:
