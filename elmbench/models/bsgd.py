@@ -114,7 +114,8 @@ class BSGDClassifier(StochasticClassifier, BaseEstimator):
     def support_vectors_(self) -> Rows:
         """The support vectors, of shape (n_units_, n_features)."""
         check_is_fitted(self, "classes_")
-        return self._state.sparse_vectors() if self._sparse else self._state.dense_vectors()
+        vectors = self._state.vectors()
+        return sp.csr_matrix(vectors) if self._sparse else vectors
 
     @property
     def beta_(self) -> Array:
@@ -132,5 +133,5 @@ class BSGDClassifier(StochasticClassifier, BaseEstimator):
     def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
         """Count the support vectors with their features, twice while they grow, and their distances."""
         size = min(n_samples, params.get("budget", 100)) + 1
-        growing = 2 * (2 * n_features * size + size**2 + size * n_outputs)
+        growing = 2 * (n_features * size + size**2 + size * n_outputs)
         return 8 * (growing + size**2 + n_samples * (n_outputs + 3)) + 6 * BLOCK_BYTES + 3 * centres.BLOCK_BYTES

@@ -1,9 +1,8 @@
 """The loop over rows of budgeted stochastic gradient descent, written for numba as `online.rank_one` is.
 
 Support vectors are held as the columns of a dense matrix, (n_features, capacity), so that the products with a sparse
-row are sums of whole rows of it; beside it stands which features of each are filled, so that a support vector is
-changed in as many steps as it has entries. All arrays have the support vectors along their last or only axis, of which
-the leading `m` are in use.
+row are sums of whole rows of it. All arrays have the support vectors along their last or only axis, of which the
+leading `m` are in use.
 """
 
 import math
@@ -30,15 +29,11 @@ class SparseRows(NamedTuple):
 class SupportVectors(NamedTuple):
     """Support vectors with room for `capacity` of them: `columns`, (n_features, capacity), and what belongs to each.
 
-    `features`, (capacity, width), and `filled`, (capacity,), list the features that each has; `marks`, (n_features,),
-    is scratch of zeros; `norms` are squared norms; `weights` is (n_outputs, capacity); `born` holds the steps at which
-    each joined; `distances`, (capacity, capacity), is squared.
+    `norms` are squared norms; `weights` is (n_outputs, capacity); `born` holds the steps at which each joined;
+    `distances`, (capacity, capacity), is squared.
     """
 
     columns: Array
-    features: Numbers
-    filled: Numbers
-    marks: Numbers
     norms: Array
     weights: Array
     born: Numbers
@@ -158,25 +153,13 @@ def merge_into(a: int, b: int, h: float, m: int, gamma: float, held: SupportVect
     The squared distances of z follow from those of a and b: |z - s|^2 = h |a - s|^2 + (1-h) |b - s|^2 - h (1-h) |a -
     b|^2, and so does its norm.
     """
-    columns, features, filled, marks, norms, weights, _, distances = held
+    columns, norms, weights, _, distances = held
     apart = distances[a, b]
     to_a, to_b = math.exp(-gamma * apart * (1.0 - h) * (1.0 - h)), math.exp(-gamma * apart * h * h)
     for o in range(len(weights)):
         weights[o, b] = weights[o, a] * to_a + weights[o, b] * to_b
-    for p in range(filled[b]):
-        f = features[b, p]
-        columns[f, b] *= 1.0 - h
-        marks[f] = 1
-    count = filled[b]
-    for p in range(filled[a]):
-        f = features[a, p]
-        columns[f, b] += h * columns[f, a]
-        if marks[f] == 0:
-            features[b, count] = f
-            count += 1
-    filled[b] = count
-    for p in range(count):
-        marks[features[b, p]] = 0
+    for f in range(len(columns)):
+        columns[f, b] = (1.0 - h) * columns[f, b] + h * columns[f, a]
     between = h * (1.0 - h) * apart
     norms[b] = max(0.0, h * norms[a] + (1.0 - h) * norms[b] - between)
     for s in range(m):
@@ -221,16 +204,12 @@ def project(a: int, m: int, gamma: float, weights: Array, distances: Array) -> N
 
 def take_out(a: int, m: int, held: SupportVectors) -> None:
     """Empty support vector `a` and put the last one in its place."""
-    columns, features, filled, _, norms, weights, born, distances = held
-    for p in range(filled[a]):
-        columns[features[a, p], a] = 0.0
+    columns, norms, weights, born, distances = held
     last = m - 1
+    for f in range(len(columns)):
+        columns[f, a] = columns[f, last]
+        columns[f, last] = 0.0
     if a != last:
-        for p in range(filled[last]):
-            f = features[last, p]
-            features[a, p] = f
-            columns[f, a] = columns[f, last]
-            columns[f, last] = 0.0
         norms[a], born[a] = norms[last], born[last]
         for o in range(len(weights)):
             weights[o, a] = weights[o, last]
@@ -238,8 +217,6 @@ def take_out(a: int, m: int, held: SupportVectors) -> None:
             distances[a, s] = distances[last, s]
             distances[s, a] = distances[last, s]
         distances[a, a] = 0.0
-    filled[a] = filled[last]
-    filled[last] = 0
     for o in range(len(weights)):
         weights[o, last] = 0.0
 
@@ -271,9 +248,9 @@ def absorb_budgeted(
     a row that violates the margin joins with a weight of 1. `ridge` is lambda in the paper; labels are class numbers, 0
     and 1 for a single output; `maintenance` is `REMOVAL`, `PROJECTION` or `MERGING`; `held` is changed in place.
 
-    Returns position, step, m and a status: `GROW` if there is no room for a support vector or for merged features.
+    Returns position, step, m and a status: `GROW` if there is no room for a support vector.
     """
-    columns, features, filled, _, norms, weights, born, distances = held
+    columns, norms, weights, born, distances = held
     n_outputs, capacity = weights.shape
     k, apart, scores = np.zeros(capacity), np.zeros(capacity), np.zeros(n_outputs)
     t = position
@@ -282,8 +259,6 @@ def absorb_budgeted(
             a = least_weight(m, weights, born)
             if maintenance == MERGING:
                 b, h = best_partner(a, m, gamma, weights, distances)
-                if filled[a] + filled[b] > features.shape[1] < len(columns):
-                    return t, step, m, GROW
                 merge_into(a, b, h, m, gamma, held)
                 born[b] = step
             elif maintenance == PROJECTION:
@@ -314,15 +289,12 @@ def absorb_budgeted(
                     slot = s
                     break
             if slot == m:
-                first, last = rows.indptr[t], rows.indptr[t + 1]
-                if m == capacity or last - first > features.shape[1]:
+                if m == capacity:
                     return t, step, m, GROW
                 norm = 0.0
-                for p in range(first, last):
+                for p in range(rows.indptr[t], rows.indptr[t + 1]):
                     columns[rows.indices[p], slot] = rows.data[p]
-                    features[slot, p - first] = rows.indices[p]
                     norm += rows.data[p] * rows.data[p]
-                filled[slot] = last - first
                 norms[slot] = norm
                 for o in range(n_outputs):
                     weights[o, slot] = 0.0

@@ -10,7 +10,6 @@ Shalev-Shwartz, Singer, Srebro, Pegasos: Primal estimated sub-gradient solver fo
 from dataclasses import dataclass, field
 
 import numpy as np
-import scipy.sparse as sp
 
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.centres import Rows
@@ -39,8 +38,6 @@ class BudgetedState:
     size: int = 0
     step: int = 0
     columns: Array = field(init=False)
-    features: Numbers = field(init=False)
-    filled: Numbers = field(init=False)
     norms: Array = field(init=False)
     weights: Array = field(init=False)
     born: Numbers = field(init=False)
@@ -48,7 +45,6 @@ class BudgetedState:
 
     def __post_init__(self) -> None:
         self.columns, self.distances = np.zeros((self.n_features, 0)), np.zeros((0, 0))
-        self.features, self.filled = np.zeros((0, 0), np.int64), np.zeros(0, np.int64)
         self.norms, self.weights, self.born = np.zeros(0), np.zeros((self.n_outputs, 0)), np.zeros(0, np.int64)
 
     def extend(self, X: Rows, labels: Numbers, ridge: float) -> None:
@@ -58,13 +54,10 @@ class BudgetedState:
         hinge loss.
         """
         rows, labels = sparse_rows(X), loop_array(labels, np.int64)
-        marks = np.zeros(self.n_features, np.int64)
         position, status = 0, GROW
         while status == GROW:
-            self._reserve(int(np.diff(rows.indptr).max(initial=1)))
-            held = SupportVectors(
-                self.columns, self.features, self.filled, marks, self.norms, self.weights, self.born, self.distances
-            )
+            self._reserve()
+            held = SupportVectors(self.columns, self.norms, self.weights, self.born, self.distances)
             position, self.step, self.size, status = run(
                 "absorb_budgeted", position, self.step, self.size, rows, labels,
                 float(ridge), float(self.gamma), self.budget, MAINTENANCE[self.maintenance], held,
@@ -74,32 +67,16 @@ class BudgetedState:
         """Return the weights of the support vectors, of shape (size, n_outputs)."""
         return self.weights[:, : self.size].T / (ridge * max(1, self.step))
 
-    def dense_vectors(self) -> Array:
+    def vectors(self) -> Array:
         """Return the support vectors, of shape (size, n_features)."""
         return np.ascontiguousarray(self.columns[:, : self.size].T)
 
-    def sparse_vectors(self) -> sp.csr_matrix:
-        """Return the support vectors as a CSR matrix."""
-        counts = self.filled[: self.size]
-        slots = np.repeat(np.arange(self.size), counts)
-        within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-        features = self.features[slots, within]
-        shape = (self.size, self.n_features)
-        vectors = sp.csr_matrix((self.columns[features, slots], features, np.r_[0, np.cumsum(counts)]), shape=shape)
-        vectors.sort_indices()
-        return vectors
-
-    def _reserve(self, longest: int) -> None:
-        """Make room for one more support vector, and for the features of a row and of any two that are merged."""
-        capacity = len(self.norms)
-        if self.size == capacity:
-            capacity = min(self.budget + 1, max(16, 2 * capacity))
-        width = max(self.features.shape[1], longest, 2 * int(self.filled.max(initial=0)))
-        width = min(width, self.n_features)
-        if (capacity, width) == self.features.shape:
+    def _reserve(self) -> None:
+        """Make room for one more support vector."""
+        if self.size < len(self.norms):
             return
+        capacity = min(self.budget + 1, max(16, 2 * self.size))
         self.columns = enlarged(self.columns, (self.n_features, capacity))
-        self.features = enlarged(self.features, (capacity, width))
         self.weights = enlarged(self.weights, (self.n_outputs, capacity))
         self.distances = enlarged(self.distances, (capacity, capacity))
-        self.filled, self.norms, self.born = (enlarged(a, (capacity,)) for a in (self.filled, self.norms, self.born))
+        self.norms, self.born = (enlarged(a, (capacity,)) for a in (self.norms, self.born))
