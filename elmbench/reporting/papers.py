@@ -25,8 +25,8 @@ _PLURALS = {
     "tp": "true positives",
 }  # fmt: skip
 
-#: The figures of a table by (data set, model, measure): the results that a figure counts under, and its verdict there.
-_Chosen = dict[tuple[str, str, str], tuple[Results, str]]
+#: The figures of a table by (data set, model, measure): the results that a figure counts under, and its line there.
+_Chosen = dict[tuple[str, str, str], tuple[Results, dict[Any, Any]]]
 #: The verdict on a metric of a table, and the profiles of its figures.
 _Joint = tuple[Results, JointVerdict, tuple[str, ...]]
 
@@ -68,7 +68,7 @@ def answer_papers(results: Iterable[Results]) -> list[PaperAnswer]:
 
 
 def _answer(paper: str, tables: Sequence[Sequence[Results]]) -> PaperAnswer:
-    chosen = [_choose(results) for results in tables]
+    chosen = [chosen_figures(results) for results in tables]
     joints = [
         (results[0], joint, names)
         for results, lines in zip(tables, chosen, strict=True)
@@ -82,20 +82,23 @@ def _answer(paper: str, tables: Sequence[Sequence[Results]]) -> PaperAnswer:
     return PaperAnswer(paper, sentences, {verdict: figures[verdict] for verdict in VERDICTS}, compared)
 
 
-def worth(verdict: str) -> int:
+def _worth(verdict: str) -> int:
     """Return the rank of a verdict by what our runs say of the figure: the best profile of a figure has the highest."""
     return 3 if verdict in JUDGED else 2 if verdict in COMPARED else 1 if verdict == "not comparable" else 0
 
 
-def _choose(results: Sequence[Results]) -> _Chosen:
-    """Return for each figure of a table the results that it counts under, and its verdict there."""
+def chosen_figures(results: Sequence[Results]) -> _Chosen:
+    """Return for each figure of a table the results that it counts under, and its line of `summary.csv` there.
+
+    It counts under the profile that has enough runs of it, and of several such profiles under the most faithful one.
+    """
     chosen: _Chosen = {}
     for one in sorted(results, key=lambda one: -PROFILES.index(one.resolved.profile)):
-        columns = (one.figures[name] for name in ("dataset", "model", "metric", "verdict"))
-        for dataset, model, metric, verdict in zip(*columns, strict=True):
-            known = chosen.get((dataset, model, metric))
-            if verdict and (known is None or worth(verdict) > worth(known[1])):
-                chosen[dataset, model, metric] = one, verdict
+        for line in one.figures.to_dict("records"):
+            figure = line["dataset"], line["model"], line["metric"]
+            worth = _worth(line["verdict"])
+            if line["verdict"] and (figure not in chosen or worth > _worth(chosen[figure][1]["verdict"])):
+                chosen[figure] = one, line
     return chosen
 
 
@@ -118,14 +121,14 @@ def _joints(results: Sequence[Results], chosen: _Chosen) -> Iterator[tuple[Joint
 def _counts(tables: Sequence[_Chosen]) -> tuple[Counter[str], Counter[str]]:
     """Return the numbers of figures and of facts with each verdict; those that several tables print count once."""
     best: dict[tuple[Any, ...], str] = {}
-    for (dataset, model, metric), (one, verdict) in (item for table in tables for item in table.items()):
+    for (dataset, model, metric), (one, line) in (item for table in tables for item in table.items()):
         spec, paper = one.resolved.spec, one.resolved.published[dataset, model, metric]
         # An equal number of another variant of the model, or under another criterion of choice, is another figure.
         params = spec.models[model].params if model in spec.models else {}
         variant = json.dumps(params, sort_keys=True, default=str), spec.protocol.criterion
         figure = is_fact(metric.partition("@")[0]), paper.dataset, model, metric, paper.value, variant
-        if figure not in best or worth(verdict) > worth(best[figure]):
-            best[figure] = verdict
+        if figure not in best or _worth(line["verdict"]) > _worth(best[figure]):
+            best[figure] = line["verdict"]
     figures, facts = (Counter(best[key] for key in best if key[0] == of_facts) for of_facts in (False, True))
     return figures, facts
 

@@ -19,6 +19,7 @@ from elmbench.layouts.figures import Figure
 from elmbench.layouts.table import ResultTable
 from elmbench.metrics import find_metric
 from elmbench.protocol.stored import StoredPredictions, metric_columns
+from elmbench.reporting.agreement import Agreement, agreements
 from elmbench.reporting.cells import PLACE, TIMES, Order, cells_frame, read_cells, stored_in, write_frame
 from elmbench.reporting.claim_outcomes import ClaimOutcome, claims_frame
 from elmbench.reporting.claims import check_claims
@@ -26,7 +27,7 @@ from elmbench.reporting.figures import ComparedFigure, compared_figures, counts_
 from elmbench.reporting.folders import PICTURE, picture_in, results_folder
 from elmbench.reporting.joint import JointVerdict, judge_table
 from elmbench.reporting.notes import with_remarks
-from elmbench.reporting.provenance import provenance, read_commands
+from elmbench.reporting.provenance import provenance, read_commands, read_environment
 from elmbench.reporting.summary import MeasuredCells, optimism, summarise
 from elmbench.reporting.tables import EntrySection, build_table, entry_sections
 from elmbench.reporting.writers.html import html
@@ -101,6 +102,26 @@ class Results:
     def verdicts(self) -> list[JointVerdict]:
         """The verdicts on the table, one for each metric with published figures."""
         return judge_table(self.compared, self.resolved.file.id, self.resolved.profile)
+
+    @cached_property
+    def agreements(self) -> list[Agreement]:
+        """The agreement of each metric with the print."""
+        return agreements(self.compared, self.figures, self.resolved)
+
+    @cached_property
+    def environment(self) -> dict[str, Any]:
+        """The content of `environment.json`; empty if the file is missing."""
+        return read_environment(self.folder)
+
+    @property
+    def picture(self) -> Path | None:
+        """The picture of the figure, if there is one."""
+        return path if (path := self.folder / PICTURE).is_file() else None
+
+    @property
+    def picture_data(self) -> Path | None:
+        """The data of the figure, if there are any."""
+        return path if (path := (self.folder / PICTURE).with_suffix(".csv")).is_file() else None
 
     def renderable(self, width: int = WIDTH, *, claims: bool = True) -> RenderableType:
         """Return the table as rich prints it in lines of `width` characters, with a last line that counts verdicts."""

@@ -19,7 +19,7 @@ from elmbench.reporting.folders import SITE_MARK
 from elmbench.reporting.site.documents import paper_latex, paper_markdown
 from elmbench.reporting.site.gather import PaperResults
 from elmbench.reporting.site.pages import asset, pages
-from elmbench.reporting.site.table_pages import address, figures_frame
+from elmbench.reporting.site.table_pages import address
 
 
 def refuse_other(folder: Path) -> None:
@@ -66,15 +66,15 @@ def _write(papers: list[PaperResults], folder: Path) -> list[str]:
     texts = dict(pages(papers)) | {name: asset(name) for name in ("style.css", "sort.js")}
     copies: dict[str, Path] = {}
     for paper in papers:
-        shown = [profile for table in paper.tables for profile in table.profiles]
+        shown = [results for table in paper.tables for results in table.results]
         texts[f"{paper.paper.key}.md"] = paper_markdown(paper)
         texts[f"{paper.paper.key}.tex"] = paper_latex(paper)
-        for profile in shown:
-            texts[address(profile, "figures.csv")] = csv(figures_frame(profile))
-            if profile.picture_data is not None:
-                texts[address(profile, profile.picture_data.name)] = _shorten(profile.picture_data)
-            if profile.picture is not None:
-                copies[address(profile, profile.picture.name)] = profile.picture
+        for results in shown:
+            texts[address(results, "figures.csv")] = csv(results.figures)
+            if results.picture_data is not None:
+                texts[address(results, results.picture_data.name)] = _shorten(results.picture_data)
+            if results.picture is not None:
+                copies[address(results, results.picture.name)] = results.picture
     for name, text in texts.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, "utf-8")

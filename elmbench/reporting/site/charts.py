@@ -15,7 +15,8 @@ from elmbench.layouts.base import ALWAYS_SHOWN
 from elmbench.layouts.figures import line_styles, new_figure, panel_title, panels, png
 from elmbench.layouts.table import COMPARED, COMPLETE
 from elmbench.reporting.notes import mean_gain
-from elmbench.reporting.site.gather import PaperResults, ProfileResults
+from elmbench.reporting.results import Results
+from elmbench.reporting.site.gather import PaperResults
 from elmbench.reporting.statistics import Statistics, compare_models, draw_critical_differences
 from elmbench.specs.protocol import is_quality
 from elmbench.specs.published import ALL
@@ -98,15 +99,15 @@ def scatter(papers: Iterable[PaperResults]) -> tuple[Picture, int]:
     return Picture(label, png(figure)), int((~within).sum())
 
 
-def rank_diagrams(profile: ProfileResults) -> Iterator[Picture]:
+def rank_diagrams(results: Results) -> Iterator[Picture]:
     """Yield the critical differences of the average ranks, measured and printed, if there are models to compare."""
     try:
-        comparisons = compare_models(profile.results.summary, profile.resolved)
+        comparisons = compare_models(results.summary, results.resolved)
     except ElmbenchError:
         return
     for one in comparisons:
         if len(one.ranks) >= _FEWEST_MODELS and len(one.datasets) >= _FEWEST_SETS:
-            yield rank_diagram(one, _name(profile))
+            yield rank_diagram(one, _name(results))
 
 
 def rank_diagram(comparison: Statistics, name: str) -> Picture:
@@ -118,9 +119,9 @@ def rank_diagram(comparison: Statistics, name: str) -> Picture:
     return Picture(label, draw_critical_differences(comparison, name))
 
 
-def optimism_chart(profile: ProfileResults) -> Picture | None:
+def optimism_chart(results: Results) -> Picture | None:
     """Return the gains of the oracle: a dot for each data set, the mean of each model and its interval."""
-    gains = profile.results.gains[profile.results.gains["reading"] == ""]
+    gains = results.gains[results.gains["reading"] == ""]
     if not len(gains):
         return None
     groups = list(gains.groupby("model", sort=False)["optimism"])
@@ -135,24 +136,24 @@ def optimism_chart(profile: ProfileResults) -> Picture | None:
         axes.plot(values.mean(), i, "|", color="black", markersize=11, markeredgewidth=2)
     axes.set_yticks(range(len(groups)), [str(model) for model, _ in groups])
     axes.set(xlabel="oracle minus nested", ylim=(len(groups) - 0.5, -0.5))
-    label = f"{_name(profile)}: optimism; a dot is a data set, the stroke the mean, the band its interval of 95 %"
+    label = f"{_name(results)}: optimism; a dot is a data set, the stroke the mean, the band its interval of 95 %"
     return Picture(label, png(figure))
 
 
-def trade_offs(profile: ProfileResults) -> Iterator[Picture]:
+def trade_offs(results: Results) -> Iterator[Picture]:
     """Yield the first metric against the time of a fit and the size of the model, for a table of few data sets."""
-    section = profile.results.sections[0] if profile.results.sections else None
-    if section is None or section.select == "" or not profile.resolved.file.figures:
+    section = results.sections[0] if results.sections else None
+    if section is None or section.select == "" or not results.resolved.file.figures:
         return
     lines = pd.DataFrame(section.lines)
     lines = lines[(lines["ended"] == COMPLETE) & lines["mean"].notna()]
     datasets = [name for name in dict.fromkeys(lines["dataset"]) if name != ALL]
     if len(datasets) > _MOST_PANELS:
         return
-    drawn = [panel for dataset in datasets for panel in _trade_off(lines[lines["dataset"] == dataset], profile)]
+    drawn = [panel for dataset in datasets for panel in _trade_off(lines[lines["dataset"] == dataset], results)]
     if drawn:
         label = (
-            f"{_name(profile)}: the metric against the time of a fit and the units of the model; a bar is the deviation"
+            f"{_name(results)}: the metric against the time of a fit and the units of the model; a bar is the deviation"
         )
         yield Picture(label, _draw_trade_offs(drawn))
 
@@ -161,9 +162,9 @@ def trade_offs(profile: ProfileResults) -> Iterator[Picture]:
 _Panel = tuple[str, str, str, pd.DataFrame]
 
 
-def _trade_off(lines: pd.DataFrame, profile: ProfileResults) -> Iterator[_Panel]:
+def _trade_off(lines: pd.DataFrame, results: Results) -> Iterator[_Panel]:
     dataset = str(lines["dataset"].iloc[0])
-    metric = profile.resolved.metric_of(dataset)
+    metric = results.resolved.metric_of(dataset)
     if not is_quality(metric):
         return
     table = lines.pivot(index="model", columns="metric", values=["mean", "std"]).reindex(lines["model"].unique())
@@ -177,12 +178,12 @@ def _trade_off(lines: pd.DataFrame, profile: ProfileResults) -> Iterator[_Panel]
             points = pd.DataFrame(columns, dtype=float).dropna()
             points = points[points["cost"] > 0]
             if len(points) >= _FEWEST_MODELS:
-                yield profile.resolved.spelling(dataset), metric, cost, points
+                yield results.resolved.spelling(dataset), metric, cost, points
 
 
 def _draw_trade_offs(drawn: Sequence[_Panel]) -> bytes:
     styles = line_styles(list(dict.fromkeys(str(model) for *_, points in drawn for model in points.index)))
-    # A fixed layout and few ticks: matplotlib's profile take most of the time of a report.
+    # A fixed layout and few ticks: matplotlib's defaults take most of the time of a report.
     figure, every = panels(len(drawn), height=2.6, constrained=False)
     columns = max(1, int(figure.get_figwidth() * 10 // (max(map(len, styles)) + 6)))
     height, margin = figure.get_figheight(), 0.8 + 0.2 * -(-len(styles) // columns)
@@ -205,6 +206,6 @@ def _draw_trade_offs(drawn: Sequence[_Panel]) -> bytes:
     return png(figure)
 
 
-def _name(profile: ProfileResults) -> str:
-    file: Any = profile.resolved.file
-    return f"{file.spec.label} of {file.paper.key}, profile {profile.name}"
+def _name(results: Results) -> str:
+    file: Any = results.resolved.file
+    return f"{file.spec.label} of {file.paper.key}, profile {results.resolved.profile}"

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from elmbench.layouts.table import Printed
 from elmbench.reporting.grids import Grid, GridFigure, grids_of
-from elmbench.reporting.site.gather import PaperResults, ProfileResults
+from elmbench.reporting.results import Results
+from elmbench.reporting.site.gather import PaperResults
 from elmbench.reporting.writers.latex import tex
 from elmbench.reporting.writers.markdown import pipe_rows
 
@@ -17,10 +18,10 @@ def paper_markdown(paper: PaperResults) -> str:
     """Return the published figures of a paper beside ours as Markdown, in the paper's shape."""
     about = paper.paper
     lines = [f"# {about.title}", "", f"{about.authors} ({about.year}), doi:{about.doi}. {_MARKS}"]
-    for profile in _profiles_with_prints(paper):
-        table = profile.results.table
+    for results in _profiles_with_prints(paper):
+        table = results.table
         lines += ["", f"## {_text(table.title)}", "", _text(table.subtitle)]
-        for grid in _grids(profile):
+        for grid in _grids(results):
             rows = [[grid.corner, *grid.columns], *([name, *map(_words, figures)] for name, figures in grid.rows)]
             lines += ["", f"### {_text(grid.heading)}", "", *pipe_rows([[_text(text) for text in row] for row in rows])]
     return "\n".join(lines) + "\n"
@@ -41,10 +42,10 @@ def paper_latex(paper: PaperResults) -> str:
         r"\maketitle",
         tex(_MARKS),
     ]
-    for profile in _profiles_with_prints(paper):
-        title = profile.results.table.title
-        for grid in _grids(profile):
-            lines += ["", *_latex_grid(f"{title}, profile {profile.name}: {grid.heading}", grid)]
+    for results in _profiles_with_prints(paper):
+        title = results.table.title
+        for grid in _grids(results):
+            lines += ["", *_latex_grid(f"{title}, profile {results.resolved.profile}: {grid.heading}", grid)]
         lines.append(r"\clearpage")
     return "\n".join([*lines, r"\end{document}"]) + "\n"
 
@@ -64,17 +65,14 @@ def _latex_grid(caption: str, grid: Grid) -> Iterator[str]:
     yield r"\end{table}"
 
 
-def _profiles_with_prints(paper: PaperResults) -> list[ProfileResults]:
+def _profiles_with_prints(paper: PaperResults) -> list[Results]:
     """Return the results of the tables that have printed figures."""
-    return [profile for table in paper.tables for profile in table.profiles if _grids(profile)]
+    return [results for table in paper.tables for results in table.results if _grids(results)]
 
 
-def _grids(profile: ProfileResults) -> Sequence[Grid]:
+def _grids(results: Results) -> Sequence[Grid]:
     return [
-        grid
-        for section in profile.results.sections[:1]
-        for grid in grids_of(section, profile.resolved)
-        if grid.has_printed
+        grid for section in results.sections[:1] for grid in grids_of(section, results.resolved) if grid.has_printed
     ]
 
 

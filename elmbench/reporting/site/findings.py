@@ -13,7 +13,8 @@ from elmbench.layouts.table import COMPLETE
 from elmbench.metrics import less_is_better
 from elmbench.registry import registry
 from elmbench.reporting.readings import ReadingComparison
-from elmbench.reporting.site.gather import PaperResults, ProfileResults, TableResults
+from elmbench.reporting.results import Results
+from elmbench.reporting.site.gather import PaperResults, TableResults
 from elmbench.reporting.site.links import paper_page, readings_page, table_page
 from elmbench.specs.profiles import resolve
 
@@ -158,7 +159,7 @@ def _choice(paper: PaperResults) -> _Ranked:
 
     The models are judged one by one: a paper may have chosen in one way for some of them and not for others.
     """
-    choices = [one for table in paper.tables if table.profiles for one in _choices(table)]
+    choices = [one for table in paper.tables if table.results for one in _choices(table)]
     strong = [one for one in choices if one.is_of_oracle and one.p * len(choices) <= _LEVEL]
     if not strong:
         return None
@@ -198,7 +199,7 @@ def _choice(paper: PaperResults) -> _Ranked:
 def _choices(table: TableResults) -> Iterator[_Choice]:
     """Yield the counts of each estimator of a table, its columns together."""
     columns = table.file.spec.models
-    lines = pd.DataFrame(_gains(table.profiles[0]), columns=["model", "oracle", "nested"])
+    lines = pd.DataFrame(_gains(table.results[0]), columns=["model", "oracle", "nested"])
     names = lines["model"].map(lambda column: registry()[columns[column].model].name.upper())
     for model, group in lines.groupby(names, sort=False):
         oracle, nested = group["oracle"].abs(), group["nested"].abs()
@@ -206,14 +207,14 @@ def _choices(table: TableResults) -> Iterator[_Choice]:
         yield _Choice(table, str(model), *nearer, (group["oracle"].median(), group["nested"].median()))
 
 
-def _gains(profile: ProfileResults) -> Iterator[tuple[str, float, float]]:
+def _gains(results: Results) -> Iterator[tuple[str, float, float]]:
     """Yield the gain over the print of each figure under both selections, on whole data sets."""
-    summary = profile.results.summary
+    summary = results.summary
     lines = summary[(summary["reading"] == "") & summary["published"].notna() & (summary["ended"] == COMPLETE)]
     lines = lines[lines["select"].isin(["oracle", "nested"]) & ~lines["metric"].isin(UNJUDGED)]
     for (dataset, model, metric), group in lines.groupby(_FIGURE, sort=False):
         means = dict(zip(group["select"], group["mean"], strict=True))
-        if len(means) == 2 and profile.resolved.compares(str(dataset)) and group["mean"].notna().all():
+        if len(means) == 2 and results.resolved.compares(str(dataset)) and group["mean"].notna().all():
             published = group["published"].iloc[0]
             oracle, nested = (_gain(str(metric), means[name], published) for name in ("oracle", "nested"))
             yield str(model), oracle, nested
@@ -248,12 +249,12 @@ def _counter_evidence(table: TableResults, paper: PaperResults) -> Iterator[str]
 def _farthest_table(paper: PaperResults) -> _Ranked:
     """Return the table most of whose figures lie outside of our intervals under every reading, and their share."""
     candidates = [
-        one for table in paper.tables for profile in table.profiles if (one := _under_readings(profile)) is not None
+        one for table in paper.tables for results in table.results if (one := _under_readings(results)) is not None
     ]
     if not candidates:
         return None
-    share, profile, lines = max(candidates, key=lambda one: one[0])
-    label, id = profile.resolved.file.spec.label, profile.resolved.file.id
+    share, results, lines = max(candidates, key=lambda one: one[0])
+    label, id = results.resolved.file.spec.label, results.resolved.file.id
     figures = lines.groupby(_FIGURE, sort=False)
     opposite = int(figures["opposite"].all().sum())
     rows = []
@@ -275,18 +276,18 @@ def _farthest_table(paper: PaperResults) -> _Ranked:
     )
 
 
-def _under_readings(profile: ProfileResults) -> tuple[float, ProfileResults, pd.DataFrame] | None:
+def _under_readings(results: Results) -> tuple[float, Results, pd.DataFrame] | None:
     """Return the figures of a table under each reading, if most lie outside of the intervals under all of them."""
-    summary = profile.results.summary
+    summary = results.summary
     first = summary["select"].iloc[0] if len(summary) else ""
     lines = summary[summary["published"].notna() & summary["low"].notna() & (summary["select"] == first)]
     lines = lines[~lines["metric"].isin(UNJUDGED) & (lines["ended"] == COMPLETE)]
-    lines = lines[lines["dataset"].map(profile.resolved.compares).astype(bool)]
-    if profile.resolved.profile == "ci" or lines["reading"].nunique() < 2:
+    lines = lines[lines["dataset"].map(results.resolved.compares).astype(bool)]
+    if results.resolved.profile == "ci" or lines["reading"].nunique() < 2:
         return None
     lines = lines.assign(
         outside=(lines["published"] < lines["low"]) | (lines["published"] > lines["high"]),
         opposite=lines["mean"] * lines["published"] < 0,
     )
     outside = lines.groupby(_FIGURE)["outside"].all()
-    return (outside.mean(), profile, lines) if len(outside) >= _FEWEST and outside.mean() > _MOST else None
+    return (outside.mean(), results, lines) if len(outside) >= _FEWEST and outside.mean() > _MOST else None

@@ -5,67 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 from elmbench.errors import ElmbenchError
 from elmbench.layouts import layout_of
 from elmbench.layouts.table import VERDICTS
-from elmbench.reporting.agreement import Agreement, agreements
 from elmbench.reporting.figures import verdict_counts
-from elmbench.reporting.folders import PICTURE, ResultsDirs
+from elmbench.reporting.folders import ResultsDirs
 from elmbench.reporting.main_claims import TestedClaim, tested_claims
-from elmbench.reporting.papers import PaperAnswer, answer_papers, worth
-from elmbench.reporting.provenance import read_environment
+from elmbench.reporting.papers import PaperAnswer, answer_papers, chosen_figures
 from elmbench.reporting.readings import ReadingComparison, compare_readings
-from elmbench.reporting.results import Results, read_results, records
+from elmbench.reporting.results import Results, read_results
 from elmbench.specs.catalogue import PROFILES, ExperimentFile, Watch, load_catalogue
 from elmbench.specs.measures import Measure
 from elmbench.specs.papers import Paper
-from elmbench.specs.profiles import Resolved, resolve
-
-
-@dataclass(frozen=True)
-class ProfileResults:
-    """The results of a table under one profile.
-
-    Attributes
-    ----------
-    figures : list of dict
-        A line of `summary.csv` for each published figure, under the default readings and the table's first selection.
-    environment : dict
-        The content of `environment.json`; empty if the file is missing.
-    """
-
-    results: Results
-    figures: list[dict[Any, Any]]
-    agreements: list[Agreement]
-    environment: Mapping[str, Any]
-
-    @property
-    def resolved(self) -> Resolved:
-        """The experiment under the profile."""
-        return self.results.resolved
-
-    @property
-    def name(self) -> str:
-        """The name of the profile."""
-        return self.resolved.profile
-
-    def file(self, name: str) -> Path | None:
-        """Return a file of the results, such as the picture of the figure or its data; None if it is missing."""
-        path = self.results.folder / name
-        return path if path.is_file() else None
-
-    @property
-    def picture(self) -> Path | None:
-        """The picture of the figure, if there is one."""
-        return self.file(PICTURE)
-
-    @property
-    def picture_data(self) -> Path | None:
-        """The data of the figure, if there are any."""
-        return self.file("figure.csv")
+from elmbench.specs.profiles import resolve
 
 
 @dataclass(frozen=True)
@@ -74,26 +28,20 @@ class TableResults:
 
     Attributes
     ----------
-    profiles : tuple of ProfileResults
-        The most faithful profile first; empty if the table has not been run.
+    results : tuple of Results
+        The results under each profile, the most faithful one first; empty if the table has not been run.
     printed : int
         The number of printed figures that get a verdict when they are measured.
     """
 
     file: ExperimentFile
-    profiles: tuple[ProfileResults, ...]
+    results: tuple[Results, ...]
     printed: int
 
     @cached_property
     def figures(self) -> list[dict[Any, Any]]:
-        """Each published figure once, with the key `profile`: the most faithful one that could compare it."""
-        best: dict[tuple[str, str, str], dict[Any, Any]] = {}
-        for profile in self.profiles:
-            for line in profile.figures:
-                key = (line["dataset"], line["model"], line["metric"])
-                if line["verdict"] and (key not in best or worth(line["verdict"]) > worth(best[key]["verdict"])):
-                    best[key] = line | {"profile": profile.name}
-        return list(best.values())
+        """The line of each published figure in `summary.csv`, under the most faithful profile that could compare it."""
+        return [line for _, line in chosen_figures(self.results).values()]
 
     @property
     def verdicts(self) -> dict[str, int]:
@@ -131,7 +79,7 @@ class PaperResults:
     @property
     def results(self) -> list[Results]:
         """The results of all tables, the fast profile of a table first."""
-        return [one.results for table in self.tables for one in reversed(table.profiles)]
+        return [one for table in self.tables for one in reversed(table.results)]
 
     @property
     def verdicts(self) -> dict[str, int]:
@@ -162,7 +110,7 @@ def gather(dirs: ResultsDirs, watch: Watch = iter) -> list[PaperResults]:
     tables: dict[str, list[TableResults]] = {}
     for file in watch(list(load_catalogue().values())):
         tables.setdefault(file.spec.paper, []).append(_table(file, dirs))
-    if not any(table.profiles for of_paper in tables.values() for table in of_paper):
+    if not any(table.results for of_paper in tables.values() for table in of_paper):
         raise ElmbenchError(
             f"no table has results in {dirs.own}",
             expected="cells.csv of an earlier run",
@@ -171,9 +119,9 @@ def gather(dirs: ResultsDirs, watch: Watch = iter) -> list[PaperResults]:
     papers = []
     for of_paper in tables.values():
         paper = of_paper[0].file.paper
-        results = [profile.results for table in of_paper for profile in table.profiles]
+        results = [one for table in of_paper for one in table.results]
         # On the pages of readings the fast profile comes first.
-        fast_first = [profile.results for table in of_paper for profile in reversed(table.profiles)]
+        fast_first = [one for table in of_paper for one in reversed(table.results)]
         readings = compare_readings(paper.readings, fast_first)
         answer = next(iter(answer_papers(results)), None)
         papers.append(PaperResults(paper, tuple(of_paper), readings, answer, tested_claims(results)))
@@ -191,10 +139,5 @@ def _table(file: ExperimentFile, dirs: ResultsDirs) -> TableResults:
         for figure in printed.published.values()
         if figure.cited or (figure.value is not None and layout.is_judged(Measure(figure.metric.partition("@")[0])))
     ]
-    return TableResults(file, tuple(_profile(resolve(file, name), dirs) for name in shown), len(judged))
-
-
-def _profile(resolved: Resolved, dirs: ResultsDirs) -> ProfileResults:
-    results = read_results(resolved, dirs.of(resolved.profile, resolved.file.id))
-    agreement = agreements(results.compared, results.figures, resolved)
-    return ProfileResults(results, records(results.figures), agreement, read_environment(results.folder))
+    results = (read_results(resolve(file, name), dirs.of(name, file.id)) for name in shown)
+    return TableResults(file, tuple(results), len(judged))

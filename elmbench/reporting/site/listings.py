@@ -84,7 +84,7 @@ def _claims(papers: Sequence[PaperResults]) -> Iterator[Part]:
             label = resolved.file.spec.label, resolved.profile
             rows.append((outcome.claim.says, *label, _IN_PRINT[outcome.in_print], outcome.verdict, outcome.evidence))
         if rows:
-            links = [(table_page(t.file.id), t.file.spec.label) for t in paper.tables if t.profiles]
+            links = [(table_page(t.file.id), t.file.spec.label) for t in paper.tables if t.results]
             columns = ("claim", "table", "profile", "in print", "verdict", "evidence")
             yield Part(paper.paper.title, columns=columns, rows=rows, links=links, anchor=paper.paper.key)
 
@@ -94,16 +94,16 @@ def _gains(papers: Sequence[PaperResults]) -> Iterator[Part]:
     for paper in papers:
         part: dict[str, list[Any]] = {"rows": [], "items": [], "links": [], "pictures": []}
         for table in paper.tables:
-            for profile in table.profiles[:1]:
-                gains = profile.results.gains[profile.results.gains["reading"] == ""]
-                label = f"{table.file.spec.label}, {profile.name}"
+            for results in table.results[:1]:
+                gains = results.gains[results.gains["reading"] == ""]
+                label = f"{table.file.spec.label}, {results.resolved.profile}"
                 part["items"] += [f"{label}: {note.text}" for note in optimism_notes(gains)]
-                part["pictures"] += filter(None, [optimism_chart(profile)])
+                part["pictures"] += filter(None, [optimism_chart(results)])
                 part["links"] += [(table_page(table.file.id), table.file.spec.label)] if len(gains) else []
                 for line in gains.to_dict("records"):
                     means = (f"{line['oracle']:.4f}", f"{line['nested']:.4f}", f"{line['optimism']:+.4f}")
                     ends = (_signed_text(line["low"]), _signed_text(line["high"]), str(line["n"]))
-                    dataset = profile.resolved.spelling(line["dataset"])
+                    dataset = results.resolved.spelling(line["dataset"])
                     part["rows"].append((label, dataset, line["model"], line["metric"], *means, *ends))
         if part["rows"]:
             yield Part(paper.paper.title, columns=columns, headed=3, anchor=paper.paper.key, **part)
@@ -189,12 +189,12 @@ _MACHINE = ("python", "system", "processor", "cores", "memory_gib", "blas", "bla
 
 def _environments(papers: Sequence[PaperResults]) -> Iterator[Part]:
     """Yield each machine and each checksum once, with numbers that the parts of the tables refer to."""
-    runs = [profile for paper in papers for table in paper.tables for profile in table.profiles if profile.environment]
+    runs = [results for paper in papers for table in paper.tables for results in table.results if results.environment]
     machines: dict[tuple[str, ...], int] = {}
     checksums: dict[str, dict[str, int]] = {}
     tables = []
-    for profile in runs:
-        record, file = profile.environment, profile.resolved.file
+    for results in runs:
+        record, file = results.environment, results.resolved.file
         cells = [
             f"{one.get('cells', 0)} cells on machine {machines.setdefault(_machine(one), len(machines) + 1)}"
             for one in record.get("environments", ())
@@ -204,7 +204,7 @@ def _environments(papers: Sequence[PaperResults]) -> Iterator[Part]:
             known = checksums.setdefault(name, {})
             numbers = (str(known.setdefault(one, len(known) + 1)) for one in sums)
             data.append(f"{name} (checksum {', '.join(numbers)})")
-        heading = f"{file.id}, {profile.name}"
+        heading = f"{file.id}, {results.resolved.profile}"
         sentences = [
             f"Commands: {'; '.join(record.get('commands', ()))}",
             f"Checksum of the specification: {record.get('spec_sha256', '')}",

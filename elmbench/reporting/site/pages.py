@@ -28,7 +28,7 @@ _SIGNS = SIGNS | {"not run": "○"}
 def pages(papers: Sequence[PaperResults]) -> Iterator[tuple[str, str]]:
     """Yield the name and the text of each page."""
     findings = find(papers)
-    shown = [paper for paper in papers if any(table.profiles for table in paper.tables)]
+    shown = [paper for paper in papers if any(table.results for table in paper.tables)]
     docs = documents()
     lists = list(listings(papers))
     navigation = [(paper_page(paper.paper.key), paper.paper.key) for paper in papers]
@@ -48,7 +48,7 @@ def pages(papers: Sequence[PaperResults]) -> Iterator[tuple[str, str]]:
         yield page(paper_page(paper.paper.key), "paper.html", **_paper(paper, of_paper))
     for paper in shown:
         for table in paper.tables:
-            if table.profiles:
+            if table.results:
                 yield page(table_page(table.file.id), "table.html", **table_context(paper, table))
     for one in lists:
         content = {"title": one.title, "introduction": one.introduction, "parts": one.parts}
@@ -59,7 +59,7 @@ def pages(papers: Sequence[PaperResults]) -> Iterator[tuple[str, str]]:
 
 
 def _front(papers: Sequence[PaperResults], findings: Sequence[Finding]) -> dict[str, Any]:
-    first = [table.profiles[0] for paper in papers for table in paper.tables if table.profiles]
+    first = [table.results[0] for paper in papers for table in paper.tables if table.results]
     total = added([paper.verdicts for paper in papers])
     facts = added([paper.facts for paper in papers])
     picture, outside = scatter(papers)
@@ -84,7 +84,7 @@ def _front(papers: Sequence[PaperResults], findings: Sequence[Finding]) -> dict[
 
 def _paper(paper: PaperResults, findings: Sequence[Finding]) -> dict[str, Any]:
     key = paper.paper.key
-    run = [table for table in paper.tables if table.profiles]
+    run = [table for table in paper.tables if table.results]
     return {
         "paper": paper.paper,
         "sentences": paper.answer.sentences if paper.answer else [],
@@ -94,7 +94,7 @@ def _paper(paper: PaperResults, findings: Sequence[Finding]) -> dict[str, Any]:
         "rows": [_count(table_page(one.file.id), one.file.spec.label, one.verdicts) for one in run if not one.facts],
         "fact_tables": [(table_page(one.file.id), one.file.spec.label) for one in run if one.facts],
         "readings": readings_page(key) if any(paper.readings.values()) else "",
-        "unrun": [table.file for table in paper.tables if not table.profiles],
+        "unrun": [table.file for table in paper.tables if not table.results],
     }
 
 

@@ -12,8 +12,9 @@ from elmbench.reporting.figures import facts_sentence, verdict_counts
 from elmbench.reporting.grids import grids_of
 from elmbench.reporting.papers import table_sentence
 from elmbench.reporting.provenance import read_commands
+from elmbench.reporting.results import Results
 from elmbench.reporting.site.charts import rank_diagrams, trade_offs
-from elmbench.reporting.site.gather import PaperResults, ProfileResults, TableResults
+from elmbench.reporting.site.gather import PaperResults, TableResults
 from elmbench.reporting.site.links import paper_page
 from elmbench.reporting.tables import EntrySection
 
@@ -43,77 +44,71 @@ def table_context(paper: PaperResults, table: TableResults) -> dict[str, Any]:
         "file": table.file,
         "paper_page": paper_page(paper.paper.key),
         "legend": LEGEND,
-        "profiles": [_profile(profile, first=profile is table.profiles[0]) for profile in table.profiles],
+        "profiles": [_profile(results, first=results is table.results[0]) for results in table.results],
     }
 
 
-def figures_frame(profile: ProfileResults) -> pd.DataFrame:
-    """Return the lines of `summary.csv` with a published figure, under the default readings and the first selection."""
-    return pd.DataFrame(profile.figures, columns=list(profile.results.summary.columns))
-
-
-def address(profile: ProfileResults, name: str) -> str:
+def address(results: Results, name: str) -> str:
     """Return the address of a file of a table under one profile, below the site's folder."""
-    return f"data/{profile.resolved.file.id.replace('/', '-')}-{profile.name}-{name}"
+    return f"data/{results.resolved.file.id.replace('/', '-')}-{results.resolved.profile}-{name}"
 
 
-def _profile(profile: ProfileResults, *, first: bool) -> dict[str, Any]:
+def _profile(results: Results, *, first: bool) -> dict[str, Any]:
     """Return the content of a profile; the first one has charts and the measures that the paper does not print."""
-    table, label = profile.results.table, profile.resolved.file.spec.label
-    counts, facts = verdict_counts(profile.figures)
-    sections = [
-        _section(section, profile, with_more=first and i == 0) for i, section in enumerate(profile.results.sections)
-    ]
-    sentences = [table_sentence(label, one, [profile.name]) for one in profile.results.verdicts] + [
+    table, label = results.table, results.resolved.file.spec.label
+    figures = results.figures.to_dict("records")
+    counts, facts = verdict_counts(figures)
+    sections = [_section(section, results, with_more=first and i == 0) for i, section in enumerate(results.sections)]
+    sentences = [table_sentence(label, one, [results.resolved.profile]) for one in results.verdicts] + [
         facts_sentence(facts)
     ]
     return {
-        "profile": profile.name,
+        "profile": results.resolved.profile,
         "subtitle": table.subtitle,
         "counted": [(name, counts[name]) for name in VERDICTS if counts[name]],
         "sentences": sentences,
-        "picture": address(profile, profile.picture.name) if profile.picture is not None else "",
-        "data": _data(profile),
+        "picture": address(results, results.picture.name) if results.picture is not None else "",
+        "data": _data(results),
         "sections": [section for section in sections if section["shown"]],
         "figure_columns": list(_FIGURES.values()),
-        "figures": [[_text(line[name]) for name in _FIGURES] for line in profile.figures if line["verdict"]],
-        "csv": address(profile, "figures.csv"),
+        "figures": [[_text(line[name]) for name in _FIGURES] for line in figures if line["verdict"]],
+        "csv": address(results, "figures.csv"),
         "agreement_columns": _AGREEMENT,
-        "agreement": [_agreement(one) for one in profile.agreements],
-        "charts": [*rank_diagrams(profile), *trade_offs(profile)] if first else [],
+        "agreement": [_agreement(one) for one in results.agreements],
+        "charts": [*rank_diagrams(results), *trade_offs(results)] if first else [],
         "notes": [note.text for note in table.notes],
-        "commands": read_commands(profile.results.folder),
+        "commands": read_commands(results.folder),
     }
 
 
-def _section(section: EntrySection, profile: ProfileResults, *, with_more: bool) -> dict[str, Any]:
+def _section(section: EntrySection, results: Results, *, with_more: bool) -> dict[str, Any]:
     readings = ", ".join(map(str, section.readings))
     leaks = any(reading.leaks for reading in section.readings)
     heading = section.how + (f"; reading {readings}" if readings else "") + (" (LEAKING)" if leaks else "")
-    grids = [one for one in grids_of(section, profile.resolved) if len(one.columns) <= _MOST_COLUMNS]
+    grids = [one for one in grids_of(section, results.resolved) if len(one.columns) <= _MOST_COLUMNS]
     printed = [one for one in grids if one.has_printed] or grids[:1]
     more = [one for one in grids if one not in printed] if with_more and not section.readings else []
-    short = f"profile {profile.name}, {section.select}" + (f", {readings}" if readings else "")
+    short = f"profile {results.resolved.profile}, {section.select}" + (f", {readings}" if readings else "")
     names = dict.fromkeys(figure.entry.measure.column for one in more for figure in one.figures)
     return {"heading": heading, "short": short, "shown": printed, "more": more, "beside": list(names)}
 
 
-def _data(profile: ProfileResults) -> dict[str, Any] | None:
+def _data(results: Results) -> dict[str, Any] | None:
     """Return the first lines of the figure's data."""
-    path = profile.picture_data
+    path = results.picture_data
     if path is None:
         return None
     lines = pd.read_csv(path, dtype=str, keep_default_na=False)
     rows = lines[:_MOST_LINES].to_numpy().tolist()
-    caption = f"The data of the figure, profile {profile.name}"
+    caption = f"The data of the figure, profile {results.resolved.profile}"
     if len(lines) > len(rows):
         caption += f": the first {len(rows)} of {len(lines)} lines"
     content = {"columns": list(lines.columns), "rows": rows, "caption": caption}
-    return content | {"total": len(lines), "address": address(profile, path.name)}
+    return content | {"total": len(lines), "address": address(results, path.name)}
 
 
 def _text(value: Any) -> str:
-    if value is None or (isinstance(value, float) and pd.isna(value)):
+    if pd.isna(value):
         return ""
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 

@@ -30,7 +30,7 @@ def leaks(toy: Toy, *comparisons: tuple[str, ReadingComparison]) -> list[str]:
     readings: dict[str, list[ReadingComparison]] = {name: [] for name in paper.readings}
     for name, one in comparisons:
         readings[name].append(one)
-    tables = (SimpleNamespace(profiles=(), file=SimpleNamespace(id="toy/one", spec=SimpleNamespace(label="Table I"))),)
+    tables = (SimpleNamespace(results=(), file=SimpleNamespace(id="toy/one", spec=SimpleNamespace(label="Table I"))),)
     result = find([SimpleNamespace(paper=paper, tables=tables, readings=readings, label=lambda id: "Table I")])
     return [f"{one.title}; {' '.join(one.evidence)}" for one in result]
 
@@ -53,7 +53,7 @@ def choice(model: str, oracle: int, nested: int, table: Any) -> _Choice:
 
 def test_the_choice_of_hyperparameters_is_judged_model_by_model(monkeypatch: pytest.MonkeyPatch, toy: Toy) -> None:
     resolved = toy()
-    table = SimpleNamespace(file=resolved.file, profiles=(SimpleNamespace(name="paper"),))
+    table = SimpleNamespace(file=resolved.file, results=(SimpleNamespace(),))
     paper: Any = SimpleNamespace(paper=resolved.file.paper, tables=(table,))
 
     def title(*counts: tuple[str, int, int]) -> str:
@@ -83,8 +83,8 @@ def test_a_table_has_no_reading_if_most_figures_lie_outside_under_all_of_them() 
         ]
         summary = pd.DataFrame(rows).assign(ended=findings.COMPLETE)
         resolved = SimpleNamespace(profile="paper", compares=lambda name: True)
-        part: Any = SimpleNamespace(results=SimpleNamespace(summary=summary), resolved=resolved)
-        result = findings._under_readings(part)
+        results: Any = SimpleNamespace(summary=summary, resolved=resolved)
+        result = findings._under_readings(results)
         return result[0] if result else None
 
     assert share({"": 12, "a=b": 10}) == pytest.approx(10 / 12)
