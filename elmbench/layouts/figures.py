@@ -74,15 +74,14 @@ def new_figure(width: float, height: float) -> tuple[Any, Any]:
     return figure, figure.add_subplot()
 
 
-def panels(n: int, height: float = 3.4, *, constrained: bool = True) -> tuple[Any, list[Any]]:
+def panels(n: int, height: float = 3.4) -> tuple[Any, list[Any]]:
     """Return a new drawing and the axes of its n panels: three in a row, or two if there are four."""
     from matplotlib.figure import Figure as Drawing
 
     across = 2 if n == 4 else min(n, 3)
     down = math.ceil(n / across)
     width = 6.4 if across == 1 else 4.0 * across
-    layout: Any = "constrained" if constrained else None
-    figure = Drawing(figsize=(width, height * down + 0.7), dpi=150, layout=layout)
+    figure = Drawing(figsize=(width, height * down + 0.7), dpi=150, layout="constrained")
     axes = [figure.add_subplot(down, across, i + 1) for i in range(n)]
     for one in axes:
         one.grid(alpha=0.3)

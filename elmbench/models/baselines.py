@@ -18,7 +18,7 @@ n_landmarks : int, default=100
 n_hidden : int, default=100
     Number of random features.
 n_estimators : int, default=100
-    Number of trees; of gradient boosting, of steps, each with a tree a class.
+    Number of steps of gradient boosting, each with a tree a class.
 learning_rate : float, default=0.1
     What each step of gradient boosting is multiplied by.
 n_neighbors : int, default=5
@@ -33,15 +33,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.dummy import DummyClassifier, DummyRegressor
-from sklearn.ensemble import (
-    ExtraTreesClassifier,
-    ExtraTreesRegressor,
-    HistGradientBoostingClassifier,
-    HistGradientBoostingRegressor,
-    RandomForestClassifier,
-    RandomForestRegressor,
-)
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.kernel_approximation import Nystroem, RBFSampler
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
@@ -50,16 +42,6 @@ from sklearn.svm import LinearSVC, NuSVR
 
 from elmbench.models.base.parameters import check_real
 from elmbench.models.svm import EpsilonSVR
-
-
-def dummy_classifier() -> DummyClassifier:
-    """Return a classifier that predicts the most frequent class of the training rows, and the shares of all classes."""
-    return DummyClassifier(strategy="prior")
-
-
-def dummy_regressor() -> DummyRegressor:
-    """Return a regressor that predicts the mean of the training targets."""
-    return DummyRegressor(strategy="mean")
 
 
 def logistic_regression_classifier(C: float = 1.0) -> LogisticRegression:
@@ -163,26 +145,6 @@ def svm_regressor(
     if nu is not None:
         return NuSVR(nu=nu, C=C, gamma=gamma, kernel="rbf", max_iter=max_iter)
     return EpsilonSVR(C=C, gamma=gamma, kernel="rbf", epsilon=epsilon, max_iter=max_iter)
-
-
-def extra_trees_classifier(n_estimators: int = 100, random_state: int | None = None) -> ExtraTreesClassifier:
-    """Return extremely randomised trees for classification."""
-    return ExtraTreesClassifier(n_estimators=n_estimators, random_state=random_state)
-
-
-def extra_trees_regressor(n_estimators: int = 100, random_state: int | None = None) -> ExtraTreesRegressor:
-    """Return extremely randomised trees for regression."""
-    return ExtraTreesRegressor(n_estimators=n_estimators, random_state=random_state)
-
-
-def random_forest_classifier(n_estimators: int = 100, random_state: int | None = None) -> RandomForestClassifier:
-    """Return a random forest for classification."""
-    return RandomForestClassifier(n_estimators=n_estimators, random_state=random_state)
-
-
-def random_forest_regressor(n_estimators: int = 100, random_state: int | None = None) -> RandomForestRegressor:
-    """Return a random forest for regression."""
-    return RandomForestRegressor(n_estimators=n_estimators, random_state=random_state)
 
 
 def hist_gradient_boosting_classifier(

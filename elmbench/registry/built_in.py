@@ -18,6 +18,7 @@ _Cost = Callable[[int, int, _Params], float]
 _C = tuple(2.0**e for e in range(-8, 14, 3))
 _L = (50, 100, 200, 400)
 _H = (50, 100, 250, 500, 1000)
+_TREES = {"n_estimators": (100,)}
 
 _THETA = (0.95, 0.96, 0.97, 0.98, 0.99)
 _DIRECTIONS = (25, 50, 100, 200)
@@ -98,6 +99,10 @@ def _both(name: str, title: str, stem: str, grid: _Grid, cost: _Cost) -> ModelEn
 def _baseline(name: str, title: str, grid: _Grid, cost: _Cost = _linear_cost) -> ModelEntry:
     address = f"{BASELINES}{name.replace('-', '_')}"
     return ModelEntry(name, title, f"{address}_classifier", f"{address}_regressor", grid, baseline=True, cost=cost)
+
+
+def _scikit_learn(name: str, title: str, stem: str, grid: _Grid, cost: _Cost = _linear_cost) -> ModelEntry:
+    return ModelEntry(name, title, f"sklearn.{stem}Classifier", f"sklearn.{stem}Regressor", grid, cost=cost)
 
 
 def _on_directions(name: str, title: str, grid: _Grid) -> ModelEntry:
@@ -192,7 +197,10 @@ BUILT_IN = (
         _KERNEL_GRID,
         baseline=True,
     ),
-    _baseline("extra-trees", "Extremely randomised trees", {"n_estimators": (100,)}, _forest_cost),
+    replace(
+        _scikit_learn("extra-trees", "Extremely randomised trees", "ensemble:ExtraTrees", _TREES, _forest_cost),
+        baseline=True,
+    ),
     _baseline(
         "hist-gradient-boosting",
         "Gradient boosting of trees on binned values",
@@ -206,14 +214,7 @@ BUILT_IN = (
         grid={"C": _C},
         cost=_linear_cost,
     ),
-    ModelEntry(
-        "random-forest",
-        "Random forest",
-        f"{BASELINES}random_forest_classifier",
-        f"{BASELINES}random_forest_regressor",
-        {"n_estimators": (100,)},
-        cost=_forest_cost,
-    ),
+    _scikit_learn("random-forest", "Random forest", "ensemble:RandomForest", _TREES, _forest_cost),
     ModelEntry(
         "knn",
         "k nearest neighbours",
@@ -222,12 +223,5 @@ BUILT_IN = (
         {"n_neighbors": (1, 3, 5, 9, 15, 25)},
         cost=_linear_cost,
     ),
-    ModelEntry(
-        "dummy",
-        "Most frequent class, or mean: what any model should beat",
-        f"{BASELINES}dummy_classifier",
-        f"{BASELINES}dummy_regressor",
-        version="2",
-        cost=_linear_cost,
-    ),
+    _scikit_learn("dummy", "Most frequent class, or mean: what any model should beat", "dummy:Dummy", {}),
 )

@@ -8,7 +8,7 @@ from elmbench.errors import ElmbenchError
 from elmbench.lazy import load
 
 TASKS = ("classification", "regression")
-#: Beginning of the addresses of scikit-learn's own estimators.
+#: Beginning of the addresses of scikit-learn's estimators under the parameter names of this package.
 BASELINES = "elmbench.models.baselines:"
 
 
@@ -52,7 +52,7 @@ class ModelEntry:
     @property
     def is_of_scikit_learn(self) -> bool:
         """True if its estimators are scikit-learn's own, which takes two seconds to import."""
-        return str(self.classification).startswith(BASELINES)
+        return str(self.classification).startswith((BASELINES, "sklearn."))
 
     def factory(self, task: str) -> Callable[..., Any]:
         """Return the estimator class or factory for a task."""

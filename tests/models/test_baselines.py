@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 from elm_problems import rows, targets
 from sklearn.cluster import KMeans
-from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
+from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.kernel_approximation import Nystroem, RBFSampler
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
@@ -29,14 +29,14 @@ RIDGES = {"classifier": RidgeClassifier, "regressor": Ridge}
 def test_neighbours_are_at_most_all_rows(kind):
     X = rows(12, 4, 0)
     y = targets(X, 0, kind)
-    own, theirs = (
+    model_class, reference = (
         (baselines.KNNRegressor, KNeighborsRegressor)
         if kind == "regression"
         else (baselines.KNNClassifier, KNeighborsClassifier)
     )
     probe = rows(25, 4, 1)
     for asked, used in ((3, 3), (25, 12)):
-        model, expected = own(asked).fit(X, y), theirs(used).fit(X, y)
+        model, expected = model_class(asked).fit(X, y), reference(used).fit(X, y)
         np.testing.assert_array_equal(model.predict(probe), expected.predict(probe))
         if kind != "regression":
             np.testing.assert_array_equal(model.predict_proba(probe), expected.predict_proba(probe))
@@ -61,22 +61,15 @@ def by_hand(name, task):
         features = RBFSampler(gamma=0.7, n_components=17, random_state=5)
         params = {"n_hidden": 17, "gamma": 0.7, "C": 8.0, "random_state": 5}
         return params, make_pipeline(features, ridge), lambda model: 17
-    if name == "svm":
-        params = {"C": 8.0, "gamma": 0.7, "epsilon": 0.02, "nu": None, "max_iter": 10**6}
-        return params, SVR(C=8.0, gamma=0.7, epsilon=0.02, max_iter=10**6), lambda model: len(model.support_)
-    trees = {"classifier": ExtraTreesClassifier, "regressor": ExtraTreesRegressor}[task]
-    return (
-        {"n_estimators": 6, "random_state": 5},
-        trees(n_estimators=6, random_state=5),
-        lambda model: sum((tree.tree_.children_left == -1).sum() for tree in model.estimators_),
-    )
+    params = {"C": 8.0, "gamma": 0.7, "epsilon": 0.02, "nu": None, "max_iter": 10**6}
+    return params, SVR(C=8.0, gamma=0.7, epsilon=0.02, max_iter=10**6), lambda model: len(model.support_)
 
 
 @pytest.mark.filterwarnings("ignore:n_components > n_samples")
 @pytest.mark.parametrize(
     ("name", "kind"),
     [
-        *product(["ridge", "nystroem_ridge", "rff_ridge", "extra_trees"], ["binary", "multi", "regression"]),
+        *product(["ridge", "nystroem_ridge", "rff_ridge"], ["binary", "multi", "regression"]),
         ("svm", "regression"),
         ("llsvm", "binary"),
         ("llsvm", "multi"),
@@ -144,10 +137,12 @@ def test_sizes_of_other_estimators():
     assert n_units(make_pipeline(StandardScaler(), SVC()).fit(X, y)) == len(
         SVC().fit(StandardScaler().fit_transform(X), y).support_
     )
-    own = make_pipeline(StandardScaler(), ELMClassifier(n_hidden=7)).fit(X, y)
-    assert n_units(own) == n_units(own[-1]) == 7
+    pipeline = make_pipeline(StandardScaler(), ELMClassifier(n_hidden=7)).fit(X, y)
+    assert n_units(pipeline) == n_units(pipeline[-1]) == 7
     tree = DecisionTreeRegressor(max_leaf_nodes=5).fit(X, X[:, 0])
     assert n_units(tree) == 5
+    trees = ExtraTreesClassifier(n_estimators=6, random_state=5).fit(X, y)
+    assert n_units(trees) == sum((one.tree_.children_left == -1).sum() for one in trees.estimators_)
     assert n_units(KMeans(2).fit(X)) is None
 
 

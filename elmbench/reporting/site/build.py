@@ -16,7 +16,6 @@ from elmbench.errors import ElmbenchError
 from elmbench.files import WriteError
 from elmbench.reporting.cells import csv
 from elmbench.reporting.folders import SITE_MARK
-from elmbench.reporting.site.documents import paper_latex, paper_markdown
 from elmbench.reporting.site.gather import PaperResults
 from elmbench.reporting.site.pages import asset, pages
 from elmbench.reporting.site.table_pages import address
@@ -67,8 +66,6 @@ def _write(papers: list[PaperResults], folder: Path) -> list[str]:
     copies: dict[str, Path] = {}
     for paper in papers:
         shown = [results for table in paper.tables for results in table.results]
-        texts[f"{paper.paper.key}.md"] = paper_markdown(paper)
-        texts[f"{paper.paper.key}.tex"] = paper_latex(paper)
         for results in shown:
             texts[address(results, "figures.csv")] = csv(results.figures)
             if results.picture_data is not None:

@@ -1,25 +1,22 @@
-"""Pictures on the pages of the site: verdicts, average ranks, optimism, and the metric against time and size."""
+"""Pictures on the pages of the site: verdicts, average ranks and optimism."""
 
 from __future__ import annotations
 
-import math
 from base64 import b64encode
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
 from elmbench.errors import ElmbenchError
-from elmbench.layouts.base import ALWAYS_SHOWN
-from elmbench.layouts.figures import line_styles, new_figure, panel_title, panels, png
-from elmbench.layouts.table import COMPARED, COMPLETE
+from elmbench.layouts.figures import new_figure, png
+from elmbench.layouts.table import COMPARED
 from elmbench.reporting.notes import mean_gain
 from elmbench.reporting.results import Results
 from elmbench.reporting.site.gather import PaperResults
 from elmbench.reporting.statistics import Statistics, compare_models, draw_critical_differences
 from elmbench.specs.protocol import is_quality
-from elmbench.specs.published import ALL
 
 #: The marker and the colour of each verdict: the shapes differ, so that a reader does not depend on colours.
 _MARKS = {
@@ -34,9 +31,8 @@ _MARKS = {
 }
 #: Marks in a line of the map of verdicts.
 _MARKS_PER_LINE = 50
-#: The fewest models and data sets of a diagram of ranks, and the most data sets with a panel each.
-_FEWEST_MODELS, _FEWEST_SETS, _MOST_PANELS = 3, 4, 6
-_COSTS = {"fit_seconds": "seconds of a fit", "n_units": "units of the model"}
+#: The fewest models and data sets of a diagram of ranks.
+_FEWEST_MODELS, _FEWEST_SETS = 3, 4
 
 
 @dataclass(frozen=True)
@@ -138,72 +134,6 @@ def optimism_chart(results: Results) -> Picture | None:
     axes.set(xlabel="oracle minus nested", ylim=(len(groups) - 0.5, -0.5))
     label = f"{_name(results)}: optimism; a dot is a data set, the stroke the mean, the band its interval of 95 %"
     return Picture(label, png(figure))
-
-
-def trade_offs(results: Results) -> Iterator[Picture]:
-    """Yield the first metric against the time of a fit and the size of the model, for a table of few data sets."""
-    section = results.sections[0] if results.sections else None
-    if section is None or section.select == "" or not results.resolved.file.figures:
-        return
-    lines = pd.DataFrame(section.lines)
-    lines = lines[(lines["ended"] == COMPLETE) & lines["mean"].notna()]
-    datasets = [name for name in dict.fromkeys(lines["dataset"]) if name != ALL]
-    if len(datasets) > _MOST_PANELS:
-        return
-    drawn = [panel for dataset in datasets for panel in _trade_off(lines[lines["dataset"] == dataset], results)]
-    if drawn:
-        label = (
-            f"{_name(results)}: the metric against the time of a fit and the units of the model; a bar is the deviation"
-        )
-        yield Picture(label, _draw_trade_offs(drawn))
-
-
-#: The panel of one data set: its title, the metric, the cost, and both by model with the deviation of the metric.
-_Panel = tuple[str, str, str, pd.DataFrame]
-
-
-def _trade_off(lines: pd.DataFrame, results: Results) -> Iterator[_Panel]:
-    dataset = str(lines["dataset"].iloc[0])
-    metric = results.resolved.metric_of(dataset)
-    if not is_quality(metric):
-        return
-    table = lines.pivot(index="model", columns="metric", values=["mean", "std"]).reindex(lines["model"].unique())
-    for cost in ALWAYS_SHOWN:
-        if ("mean", metric) in table and ("mean", cost) in table:
-            columns = {
-                "cost": table["mean", cost],
-                "mean": table["mean", metric],
-                "std": table["std", metric].fillna(0),
-            }
-            points = pd.DataFrame(columns, dtype=float).dropna()
-            points = points[points["cost"] > 0]
-            if len(points) >= _FEWEST_MODELS:
-                yield results.resolved.spelling(dataset), metric, cost, points
-
-
-def _draw_trade_offs(drawn: Sequence[_Panel]) -> bytes:
-    styles = line_styles(list(dict.fromkeys(str(model) for *_, points in drawn for model in points.index)))
-    # A fixed layout and few ticks: matplotlib's defaults take most of the time of a report.
-    figure, every = panels(len(drawn), height=2.6, constrained=False)
-    columns = max(1, int(figure.get_figwidth() * 10 // (max(map(len, styles)) + 6)))
-    height, margin = figure.get_figheight(), 0.8 + 0.2 * -(-len(styles) // columns)
-    figure.subplots_adjust(0.07, margin / height, 0.98, 1 - 0.3 / height, wspace=0.3, hspace=0.55)
-    for axes, (title, metric, cost, points) in zip(every, drawn, strict=True):
-        axes.set_xscale("log")
-        axes.minorticks_off()
-        axes.locator_params(axis="y", nbins=4)
-        low, high = points["cost"].min(), points["cost"].max()
-        ticks = sorted({low, math.sqrt(low * high), high})
-        axes.set_xticks(ticks, [f"{tick:.2g}" if tick < 100 else f"{tick:.0f}" for tick in ticks])
-        axes.errorbar(points["cost"], points["mean"], points["std"], fmt="none", ecolor="grey", linewidth=1)
-        for model, point in points.iterrows():
-            axes.plot(point["cost"], point["mean"], **styles[str(model)] | {"linestyle": ""})
-        axes.set_xlabel(_COSTS[cost], fontsize="small")
-        axes.set_ylabel(metric, fontsize="small")
-        panel_title(axes, title)
-    handles = [every[0].plot([], [], label=name, **style | {"linestyle": ""})[0] for name, style in styles.items()]
-    figure.legend(handles, styles, loc="lower center", ncols=min(columns, len(styles)), fontsize="small")
-    return png(figure)
 
 
 def _name(results: Results) -> str:

@@ -13,7 +13,7 @@ from elmbench.reporting.grids import grids_of
 from elmbench.reporting.papers import table_sentence
 from elmbench.reporting.provenance import read_commands
 from elmbench.reporting.results import Results
-from elmbench.reporting.site.charts import rank_diagrams, trade_offs
+from elmbench.reporting.site.charts import rank_diagrams
 from elmbench.reporting.site.gather import PaperResults, TableResults
 from elmbench.reporting.site.links import paper_page
 from elmbench.reporting.tables import EntrySection
@@ -75,7 +75,7 @@ def _profile(results: Results, *, first: bool) -> dict[str, Any]:
         "csv": address(results, "figures.csv"),
         "agreement_columns": _AGREEMENT,
         "agreement": [_agreement(one) for one in results.agreements],
-        "charts": [*rank_diagrams(results), *trade_offs(results)] if first else [],
+        "charts": list(rank_diagrams(results)) if first else [],
         "notes": [note.text for note in table.notes],
         "commands": read_commands(results.folder),
     }
