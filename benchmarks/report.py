@@ -131,8 +131,8 @@ def _before(record: dict[str, Any], earlier: dict[str, Any] | None) -> list[dict
 
 
 def _commit(record: dict[str, Any]) -> str:
-    found = re.search(r"commit (\w{1,7})", record["environment"])
-    return found[1] if found else "unknown"
+    match = re.search(r"commit (\w{1,7})", record["environment"])
+    return match[1] if match else "unknown"
 
 
 def markdown(records: list[dict[str, Any]]) -> str:

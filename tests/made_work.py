@@ -85,9 +85,9 @@ def outer_split(data: Dataset, protocol: Content, run: int, fold: int) -> tuple[
 
 def inner_folds(content: Content, X: np.ndarray, y: np.ndarray, seed: int | None = None) -> list[Any]:
     """Return the inner folds of some rows."""
-    own = integer_seed("inner", content["dataset"]["name"], content["run"], content["fold"])
+    default = integer_seed("inner", content["dataset"]["name"], content["run"], content["fold"])
     inner = content.get("inner", {"kind": "stratified-kfold", "folds": 3})
-    return list(splits.splitter(Split(**inner), own if seed is None else seed).split(X, y))
+    return list(splits.splitter(Split(**inner), default if seed is None else seed).split(X, y))
 
 
 def units(plan: Plan) -> dict[str, Content]:

@@ -122,11 +122,11 @@ def watched(tables: Sequence[ExperimentFile]) -> Iterator[ExperimentFile]:
 
         yield from track(tables, "tables", console=Console(stderr=True), transient=True)
     else:
-        began = said = time.monotonic()
+        began = printed = time.monotonic()
         for done, table in enumerate(tables):
             now = time.monotonic()
-            if now - said > _LINE_EVERY:
-                said, left = now, (now - began) * (len(tables) - done) / done
+            if now - printed > _LINE_EVERY:
+                printed, left = now, (now - began) * (len(tables) - done) / done
                 print(f"{done}/{len(tables)} tables, about {duration(left)} left", file=sys.stderr, flush=True)
             yield table
 

@@ -38,10 +38,10 @@ def _by_dataset(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the lines of a plan with those of all models on a data set of a table added up."""
     merged = []
     for (experiment, dataset), group in groupby(lines, key=itemgetter("experiment", "dataset")):
-        own = list(group)
-        names = f"{len(own)} model{'s' * (len(own) > 1)}"
-        totals = {name: sum(line[name] for line in own) for name in ("cells", "to_run", "unavailable", "fits")}
-        seconds = [line["seconds"] for line in own]
+        of_models = list(group)
+        names = f"{len(of_models)} model{'s' * (len(of_models) > 1)}"
+        totals = {name: sum(line[name] for line in of_models) for name in ("cells", "to_run", "unavailable", "fits")}
+        seconds = [line["seconds"] for line in of_models]
         totals["seconds"] = None if None in seconds else sum(seconds)
         merged.append({"experiment": experiment, "dataset": dataset, "model": names, **totals})
     return merged
@@ -116,8 +116,8 @@ def readings_text(lines: list[dict[str, Any]]) -> RenderableType:
     parts: list[RenderableType] = []
     # Two papers may leave the same thing open, each with a question of its own.
     for name, question in dict.fromkeys((line["reading"], line["question"]) for line in lines):
-        own = [line for line in lines if (line["reading"], line["question"]) == (name, question)]
-        parts += [Text(f"{name}: {question}", style="bold"), Text(f"in {', '.join(own[0]['tables'])}")]
-        values = [(line["value"] + " (default)" * line["default"], line["meaning"]) for line in own]
+        choices = [line for line in lines if (line["reading"], line["question"]) == (name, question)]
+        parts += [Text(f"{name}: {question}", style="bold"), Text(f"in {', '.join(choices[0]['tables'])}")]
+        values = [(line["value"] + " (default)" * line["default"], line["meaning"]) for line in choices]
         parts += [grid(("value", "meaning"), values), Text("")]
     return Group(*parts)

@@ -36,11 +36,11 @@ def content_of_fields(value: Any) -> Content:
     """Return the fields of a dataclass as a mapping."""
     values: Content = {}
     for field in fields(value):
-        how, own = field.metadata.get("content"), getattr(value, field.name)
+        how, part = field.metadata.get("content"), getattr(value, field.name)
         if how == "flat":
-            values |= content_of(own)
-        elif how != "unsaid" and not (how == "optional" and own == field.default):
-            values[field.metadata.get("name", field.name)] = content_of(own)
+            values |= content_of(part)
+        elif how != "unsaid" and not (how == "optional" and part == field.default):
+            values[field.metadata.get("name", field.name)] = content_of(part)
     return values
 
 
@@ -52,8 +52,8 @@ def read_content(cls: type[T], content: Any, **unsaid: Any) -> T:
     """
     from_content = getattr(cls, "from_content", None)
     if from_content is not None:
-        own: T = from_content(content)
-        return own
+        result: T = from_content(content)
+        return result
     return read_fields(cls, content, **unsaid)
 
 

@@ -165,13 +165,13 @@ def load_rows(dataset: DatasetRef, data_dir: str | None) -> "Dataset":
 
     assert dataset.spec is not None
     data = load(dataset.spec, data_dir, dataset.run, dict(dataset.options))
-    keep = subsample(data, dataset.rows)
-    if len(keep) == len(data.y):
+    chosen = subsample(data, dataset.rows)
+    if len(chosen) == len(data.y):
         return data
-    splits = data.splits and {part: np.flatnonzero(np.isin(keep, rows)) for part, rows in data.splits.items()}
+    splits = data.splits and {part: np.flatnonzero(np.isin(chosen, rows)) for part, rows in data.splits.items()}
     by_row: dict[str, Any] = {name: getattr(data, name) for name in ("groups", "folds", "weights", "rows")}
-    kept = {name: values[keep] for name, values in by_row.items() if values is not None}
-    return replace(data, X=data.X[keep], y=data.y[keep], splits=splits, **kept)
+    columns = {name: values[chosen] for name, values in by_row.items() if values is not None}
+    return replace(data, X=data.X[chosen], y=data.y[chosen], splits=splits, **columns)
 
 
 @lru_cache(maxsize=2)

@@ -105,7 +105,7 @@ def model_version(entry: ModelEntry, task: str) -> str:
     """Return the version that is part of a stored result's key: it changes when the model's numbers may."""
     known: list[str] = []
     if not entry.is_of_scikit_learn:
-        own = getattr(entry.factory(task), "model_version", None)
+        of_class = getattr(entry.factory(task), "model_version", None)
         # A class from outside may have inherited the first; the version of its file or package counts in any case.
-        known = [str(number) for number in (own, entry.version) if number not in (None, "")]
+        known = [str(number) for number in (of_class, entry.version) if number not in (None, "")]
     return ", ".join(known) or f"scikit-learn {version('scikit-learn')}"

@@ -38,8 +38,8 @@ def self_test(figures: Sequence[ComparedFigure], *key: str) -> dict[str, Any]:
     counts: dict[str, Any] = {}
     for (number, reproduced), each in verdicts.items():
         counts |= {number: len(each), reproduced: each.count("reproduced")}
-    own = verdicts["own_runs", "own_reproduced"]
-    return counts | {"own_verdicts": {verdict: own.count(verdict) for verdict in TABLE_VERDICTS}}
+    of_runs = verdicts["own_runs", "own_reproduced"]
+    return counts | {"own_verdicts": {verdict: of_runs.count(verdict) for verdict in TABLE_VERDICTS}}
 
 
 def pattern_error_and_power(figures: Sequence[ComparedFigure], *key: str) -> tuple[int, int, int, int]:

@@ -51,17 +51,17 @@ def _datasets(resolved: Resolved, request: Request) -> list[DatasetSpec]:
 
 def _columns(resolved: Resolved, request: Request) -> dict[str, Model]:
     """Return the columns to fill: those of the table, and extra ones from the registry with their default grids."""
-    own = resolved.spec.models
+    columns = resolved.spec.models
     extra = [entry.name for entry in registry().values() if entry.baseline] if request.with_baselines else []
     chosen: dict[str, Model] = {}
     for name in request.models:
-        matches = [column for column, model in own.items() if name.lower() == column.lower() or name == model.model]
+        matches = [column for column, model in columns.items() if name.lower() == column.lower() or name == model.model]
         if matches:
-            chosen |= {column: own[column] for column in matches}
+            chosen |= {column: columns[column] for column in matches}
         else:
             extra.append(find_model(name).name)
     if not request.models:
-        chosen = dict(own)
+        chosen = dict(columns)
     added = {name: extra_column(name, request.grids.get(name)) for name in extra if _fits_some(resolved, name)}
     for name in request.grids:
         if name not in added:

@@ -126,12 +126,12 @@ def _read_paper(path: Path, only: Path | None = None) -> dict[str, ExperimentFil
         raise invalid(f"{path}: the key is {paper.key!r}", f"{path.parent.name!r}, as the folder is called")
     paths = sorted(path.parent.glob("*.yaml"), key=_as_counted)
     contents = {one: _with_base(one) for one in paths if one.name != path.name}
-    own = [_read_experiment(one, content, paper) for one, content in contents.items() if only in (None, one)]
+    files = [_read_experiment(one, content, paper) for one, content in contents.items() if only in (None, one)]
     models = (content.get("models") for content in contents.values())
     measured = frozenset(column for columns in models if isinstance(columns, dict) for column in columns)
     sections = (content.get("published") for content in contents.values())
     printed = tuple(section for section in sections if isinstance(section, dict))
-    return {file.id: replace(file, measured=measured, printed=printed) for file in own}
+    return {file.id: replace(file, measured=measured, printed=printed) for file in files}
 
 
 def read_own_table(path: Path) -> ExperimentFile:
@@ -198,8 +198,8 @@ def _with_base(path: Path, seen: tuple[Path, ...] = ()) -> dict[str, Any]:
         problem = f"{path}: based on {base!r}, which is not another table of this paper, or is based on this one"
         raise invalid(problem, f"one of {', '.join(others)}")
     inherited = _with_base(base_path, (*seen, path))
-    for own in ("id", "aliases", "title", "label", "claims"):
-        inherited.pop(own, None)
+    for name in ("id", "aliases", "title", "label", "claims"):
+        inherited.pop(name, None)
     for whole in ("published", "models"):
         if whole in content:
             inherited.pop(whole, None)

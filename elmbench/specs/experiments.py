@@ -63,11 +63,11 @@ class Model(Spec):
 
     def on(self, dataset: str) -> Model:
         """Return the column as it is on one data set."""
-        own = self.overrides.get(dataset)
-        if own is None:
+        override = self.overrides.get(dataset)
+        if override is None:
             return self
-        change = {"params": self.params | own.params, "printed": self.printed | own.printed}
-        return self.model_copy(update=change | ({} if own.search is None else {"search": own.search}))
+        change = {"params": self.params | override.params, "printed": self.printed | override.printed}
+        return self.model_copy(update=change | ({} if override.search is None else {"search": override.search}))
 
     def runs_on(self, dataset: str) -> bool:
         """Return True if the column is run on a data set."""
@@ -261,8 +261,8 @@ class Experiment(Spec):
         names_in["other-rows"] = set(self.other_rows) - others
         names_in["protocol.scale-except"] = set(self.protocol.scale_except) - others
         for column, model in self.models.items():
-            for own in (model, *map(model.on, model.overrides)):
-                self._check_search(column, own)
+            for variant in (model, *map(model.on, model.overrides)):
+                self._check_search(column, variant)
             stand_ins = {name for profile in self.profiles.values() if profile for name in profile.stand_ins}
             names_in[f"models.{column}"] = {*model.only, *model.not_run, *model.overrides} - stand_ins - others
         names_in["published.stand-ins"] = self.published.stand_ins if self.published else ()
@@ -302,10 +302,10 @@ class Experiment(Spec):
                     raise ValueError(f"profiles.{key}.stand-ins: expected in profile ci only, and without datasets")
                 for name in set(profile.stand_ins).intersection(self.datasets):
                     raise ValueError(f"profiles.{key}.stand-ins names {name!r}, a data set of the table: see datasets")
-            kept = (profile.models if profile else None) or ()
-            for column in kept:
+            shown = (profile.models if profile else None) or ()
+            for column in shown:
                 _check_name(f"profiles.{key}.models names", column, self.models)
                 like = self.models[column].like
-                if like is not None and like not in kept:
+                if like is not None and like not in shown:
                     raise ValueError(f"profiles.{key}.models names {column!r} without {like!r}, which it is like")
         return self

@@ -144,9 +144,9 @@ def _apply(spec: Experiment, profile: Profile) -> Experiment:
     overrides = {}
     for name in (*outer.overrides, *profile.overrides):
         printed = outer.overrides.get(name, OuterOverride())
-        own = profile.overrides.get(name, OuterOverride())
+        changed = profile.overrides.get(name, OuterOverride())
         overrides[name] = OuterOverride(
-            runs=own.runs or profile.runs or printed.runs, folds=own.folds or profile.folds or printed.folds
+            runs=changed.runs or profile.runs or printed.runs, folds=changed.folds or profile.folds or printed.folds
         )
     runs, folds = profile.runs or outer.runs, profile.folds or outer.folds
     outer = outer.model_copy(update={"runs": runs, "folds": folds, "overrides": overrides})

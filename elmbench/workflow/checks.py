@@ -8,7 +8,7 @@ from typing import Any
 from elmbench.errors import ElmbenchError
 from elmbench.layouts import layout_of
 from elmbench.layouts.table import COMPARED, VERDICTS
-from elmbench.reporting.agreement import Agreement, agreements
+from elmbench.reporting.agreement import Agreement
 from elmbench.reporting.baseline import BaselineCheck, compare_with_baseline, refuse_failures, update_baseline
 from elmbench.reporting.cells import read_cells
 from elmbench.reporting.figures import verdict_counts
@@ -170,14 +170,12 @@ def check_published(
         results = read_results(resolved, results_dir)
         others = [name for name in wanted if name not in (best, "ci") and has_results(results_dir, name, file.id)]
         every_profile = [results, *(read_results(resolve(file, name), results_dir) for name in others)]
-        own = results.figures
-        figures = records(own[own["verdict"] != ""])
+        figures = records(results.figures[results.figures["verdict"] != ""])
         verdicts, facts = ({verdict: counts[verdict] for verdict in VERDICTS} for counts in verdict_counts(figures))
-        metrics = agreements(results.compared, own, resolved)
         joint, missing = joint_record(results.verdicts), records(results.missing_runs)
-        place = file.id, best, str(results.folder)
-        check = PublishedCheck(*place, verdicts, facts, joint, metrics, figures, [], missing, results, every_profile)
-        checks.append(check)
+        table = file.id, best, str(results.folder)
+        counts = verdicts, facts, joint, results.agreements
+        checks.append(PublishedCheck(*table, *counts, figures, [], missing, results, every_profile))
     return [replace(check, claims=claims) for check, claims in zip(checks, _claims_by_table(checks), strict=True)]
 
 

@@ -169,13 +169,13 @@ def _protocol(asked: Comparison, specs: Sequence[DatasetSpec]) -> dict[str, Any]
 
 def _outer(asked: Comparison, specs: Sequence[DatasetSpec], kind: str) -> dict[str, Any]:
     """Return the outer splits: the user's own, or folds of a kind."""
-    own = [option for option, given in (("--test", specs[0].shape.split), ("--fold", specs[0].fold)) if given]
-    if not own:
+    splits = [option for option, given in (("--test", specs[0].shape.split), ("--fold", specs[0].fold)) if given]
+    if not splits:
         return {"kind": kind, "folds": asked.folds}
-    if len(own) > 1 or len(specs) > 1:
-        problem = f"{own[0]} is given with " + (own[1] if len(own) > 1 else f"{len(specs)} data sets")
+    if len(splits) > 1 or len(specs) > 1:
+        problem = f"{splits[0]} is given with " + (splits[1] if len(splits) > 1 else f"{len(specs)} data sets")
         raise ElmbenchError(problem, expected="one split of one data set", next_step="compare them one by one")
-    if own == ["--test"]:
+    if splits == ["--test"]:
         return {"kind": "official"}
     data = load(specs[0])
     assert data.folds is not None

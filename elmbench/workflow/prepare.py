@@ -104,10 +104,10 @@ class PreparedRun:
         lines: dict[tuple[str, str, str], dict[str, Any]] = {}
         for resolved, plan in self.tables:
             for cell in plan.cells:
-                place = (resolved.file.id, cell.dataset, cell.model)
+                entry = (resolved.file.id, cell.dataset, cell.model)
                 line = lines.setdefault(
-                    place,
-                    dict(zip(("experiment", "dataset", "model"), place, strict=True))
+                    entry,
+                    dict(zip(("experiment", "dataset", "model"), entry, strict=True))
                     | {"cells": 0, "to_run": 0, "unavailable": 0, "fits": 0, "seconds": 0.0},
                 )
                 line["cells"] += 1

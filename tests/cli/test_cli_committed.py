@@ -32,10 +32,10 @@ def test_committed_tables_are_shown_until_the_user_has_run_them(elmbench: Callab
     before = content(committed)
     assert elmbench("run", "table4", *CI, "-d", "wdbc", "-m", "elm", "-q").code == 0
     assert content(committed) == before
-    own = elmbench(*words)
-    assert own.err.startswith("your results, elmbench-results/ci/kos-elm/table4; the committed ones: elmbench table")
+    mine = elmbench(*words)
+    assert mine.err.startswith("your results, elmbench-results/ci/kos-elm/table4; the committed ones: elmbench table")
     assert ",K-ELM," in shown.out
-    assert ",K-ELM," not in own.out
+    assert ",K-ELM," not in mine.out
     again = elmbench(*words, "--results-dir", committed)
     assert (again.out, again.err) == (shown.out, "")
 

@@ -43,9 +43,9 @@ def test_a_command_that_is_named_works(elmbench: Callable, command: str) -> None
     assert result.out.strip()
 
 
-def test_every_reading_of_the_papers_that_a_text_leaves_open_is_told(elmbench: Callable) -> None:
-    told = {name for command in COMMANDS for name in re.findall(r"--reading ([\w-]+)=", command)}
+def test_every_reading_of_the_papers_that_a_text_leaves_open_is_named(elmbench: Callable) -> None:
+    named = {name for command in COMMANDS for name in re.findall(r"--reading ([\w-]+)=", command)}
     known = {line["reading"] for line in elmbench("list", "readings", "--json").json}
-    assert told <= known
+    assert named <= known
     # Of all that the suite knows, those of word counts alone are no erratum.
-    assert known - told == {"text-inputs"}
+    assert known - named == {"text-inputs"}

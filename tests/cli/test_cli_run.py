@@ -178,16 +178,16 @@ def test_other_data_are_refused_or_marked_everywhere(
     assert not Path("elmbench-results").exists()
     result = elmbench(*words, "--other-data")
     assert result.code == 0
-    said = "wdbc.csv is other data than the public file"
+    other = "wdbc.csv is other data than the public file"
     guessed = "labels recognised by the sizes of the classes: B is 1, M is 2"
     folder = Path("elmbench-results/ci/toy/one")
     for text in (result.out, elmbench("table", "one", "--profile", "ci").out, (folder / "table.md").read_text()):
-        assert said in " ".join(text.split())
+        assert other in " ".join(text.split())
         assert guessed in " ".join(text.split())
     for name in ("cells.csv", "summary.csv"):
-        assert pd.read_csv(folder / name)["data"].str.contains(said).all()
+        assert pd.read_csv(folder / name)["data"].str.contains(other).all()
     record = json.loads((folder / "environment.json").read_text())
-    assert said in record["remarks"]["wdbc"]
+    assert other in record["remarks"]["wdbc"]
     assert guessed in record["remarks"]["wdbc"]
     assert record["commands"][0].endswith("--other-data")
     # The public rows leave nothing of it.

@@ -50,12 +50,12 @@ def test_missing_cells(elmbench: Callable, toy: Callable, worker: dict) -> None:
         store = lose(store, cell.key)
     (line,) = elmbench("status", "one", "--json").json
     assert line["ended"] == {"missing": 2, "ok": 10}
-    told = " ".join(elmbench("status").out.split())
-    assert "2 missing, 10 ok" in told
+    text = " ".join(elmbench("status").out.split())
+    assert "2 missing, 10 ok" in text
     same = [cell for cell in cells[2:] if (cell.model, cell.select) == (cells[0].model, cells[0].select)]
     took = [sum(store.result(cell.key)[f"{part}_seconds"] for part in ("search", "fit", "predict")) for cell in same]
     assert line["seconds_left"] == pytest.approx(2 * sum(took) / len(took))
-    assert ("left on one worker" in told) == (sum(took) > 0)
+    assert ("left on one worker" in text) == (sum(took) > 0)
     elmbench("run", "one", "--profile", "ci")
     (line,) = elmbench("status", "one", "--json").json
     assert (line["ended"], line["seconds_left"]) == ({"ok": 12}, 0)

@@ -215,7 +215,7 @@ def test_dings_sets(real_data: Path, loopback_specs: Server) -> None:
     for name in ("car-eval-34", "ecoli"):
         fetch(name)
         assert load_dataset(name).checksum == load_dataset(name, real_data).checksum
-    assert loopback_specs.paths() == [path]  # the archive is cached_files for the second one
+    assert loopback_specs.paths() == [path]  # the archive is kept for the second one
     with pytest.raises(ElmbenchError, match=r"0 files named 'x18data\.npz'"):
         fetch("oil-spill")
 

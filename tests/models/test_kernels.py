@@ -98,10 +98,10 @@ def test_each_kernel_of_scikit_learn_gives_its_kernel_ridge(shape, kernel, gamma
     n, d, seed = shape
     X, probe = rows(n, d, seed), rows(9, d, seed + 1)
     y = targets(X, seed, "two-targets" if two else "regression")
-    own = {"kernel": kernel, "gamma": gamma, "degree": degree, "coef0": coef0}
-    model = KELMRegressor(C=C, **own).fit(X, y)
+    params = {"kernel": kernel, "gamma": gamma, "degree": degree, "coef0": coef0}
+    model = KELMRegressor(C=C, **params).fit(X, y)
     assume(model.condition_ < 1e9)
-    reference = KernelRidge(alpha=1 / C, **own).fit(X, y).predict(probe)
+    reference = KernelRidge(alpha=1 / C, **params).fit(X, y).predict(probe)
     # What is solved is of the size of the weights times the kernel, of both programs.
     size = np.abs(
         pairwise_kernels(probe, X, metric=kernel, filter_params=True, gamma=gamma, degree=degree, coef0=coef0)
@@ -185,9 +185,9 @@ def test_a_budget_holds_with_any_kernel(seed):
     X = rows(60, 3, seed)
     y = targets(X, seed, "regression")
     model = FBKOSELMRegressor(C=8.0, kernel="polynomial", gamma=0.5, budget=10).fit(X, y)
-    kept = [int(np.flatnonzero((row == X).all(axis=1))[0]) for row in model.dictionary_]
-    reference = KernelRidge(alpha=1 / 8.0, kernel="polynomial", gamma=0.5).fit(X[kept], y[kept])
-    assert len(set(kept)) == 10
+    chosen = [int(np.flatnonzero((row == X).all(axis=1))[0]) for row in model.dictionary_]
+    reference = KernelRidge(alpha=1 / 8.0, kernel="polynomial", gamma=0.5).fit(X[chosen], y[chosen])
+    assert len(set(chosen)) == 10
     np.testing.assert_allclose(model.predict(X), reference.predict(X), rtol=0, atol=1e-8)
 
 

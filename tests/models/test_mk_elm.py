@@ -146,12 +146,12 @@ def test_given_matrices_are_the_kernels(kind):
     X, probe = rows(30, 3, 6), rows(11, 3, 7)
     y = targets(X, 6, kind)
     gammas = [0.2, 1.0, 5.0]
-    own = quiet(class_of("MKELM", kind)(kernels=[("rbf", {"gamma": g}) for g in gammas], q=2.0), X, y)
+    computed = quiet(class_of("MKELM", kind)(kernels=[("rbf", {"gamma": g}) for g in gammas], q=2.0), X, y)
     side_by_side = np.hstack([rbf_kernel(X, X, gamma=g) for g in gammas])
     model = quiet(class_of("MKELM", kind)(kernels="precomputed", q=2.0), side_by_side, y)
-    np.testing.assert_allclose(model.weights_, own.weights_, atol=1e-9)
+    np.testing.assert_allclose(model.weights_, computed.weights_, atol=1e-9)
     across = np.hstack([rbf_kernel(probe, X, gamma=g) for g in gammas])
-    np.testing.assert_allclose(real_outputs(model, across), real_outputs(own, probe), atol=1e-9)
+    np.testing.assert_allclose(real_outputs(model, across), real_outputs(computed, probe), atol=1e-9)
 
 
 def test_given_matrices_have_to_be_square_and_symmetric():
@@ -164,16 +164,16 @@ def test_given_matrices_have_to_be_square_and_symmetric():
         MKELMRegressor(kernels="precomputed").fit(np.hstack([np.eye(6), K]), y)
 
 
-def test_matrices_that_do_not_fit_are_computed_anew(monkeypatch):
+def test_matrices_that_do_not_fit_are_recomputed(monkeypatch):
     X = rows(60, 3, 0)
     y = targets(X, 0, "multi")
     model = MKELMClassifier(kernels=LIST, radius=True)
-    kept = quiet(clone(model), X, y)
+    held = quiet(clone(model), X, y)
     monkeypatch.setattr(blocks, "HELD_BYTES", 0)
     monkeypatch.setattr(blocks, "BLOCK_BYTES", 8 * 60 * 5 * 7)
-    anew = quiet(clone(model), X, y)
-    np.testing.assert_allclose(anew.weights_, kept.weights_, atol=1e-6)
-    np.testing.assert_allclose(anew.decision_function(X), kept.decision_function(X), atol=1e-6)
+    recomputed = quiet(clone(model), X, y)
+    np.testing.assert_allclose(recomputed.weights_, held.weights_, atol=1e-6)
+    np.testing.assert_allclose(recomputed.decision_function(X), held.decision_function(X), atol=1e-6)
 
 
 def test_where_it_stops():

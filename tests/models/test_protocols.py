@@ -36,10 +36,10 @@ def test_solvers_are_those_since_the_item_before():
     items = list(class_of("ELM", "regression").evaluate_grid(X, y, folds, grid, random_state=0))
     assert all(isinstance(item, Evaluated) for item in items)
     for fold in (0, 1):
-        own = [item for item in items if item.fold == fold]
+        of_fold = [item for item in items if item.fold == fold]
         # Those of ten nodes are solved for each C, then those of a hundred together.
-        assert [bool(item.solvers) for item in own] == [True] * 6 + [False] * 4
-        assert sum((Counter(item.solvers) for item in own), Counter()) == {"leading cholesky": 5, "reduction": 5}
+        assert [bool(item.solvers) for item in of_fold] == [True] * 6 + [False] * 4
+        assert sum((Counter(item.solvers) for item in of_fold), Counter()) == {"leading cholesky": 5, "reduction": 5}
 
 
 def test_no_solvers_by_default():

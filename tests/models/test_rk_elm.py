@@ -62,9 +62,9 @@ PARAMS = st.fixed_dictionaries(
 
 
 def random_model(name, kernel, widths, size, params, seed):
-    own = {"kernel": kernel, "widths": widths if kernel in OF_DISTANCES else "equal", "degree": 2}
+    of_kernel = {"kernel": kernel, "widths": widths if kernel in OF_DISTANCES else "equal", "degree": 2}
     return class_of(name, "regression")(
-        **{SIZE[name]: size}, **(own if name == "RKELM" else {}), **params, random_state=seed
+        **{SIZE[name]: size}, **(of_kernel if name == "RKELM" else {}), **params, random_state=seed
     )
 
 

@@ -70,11 +70,11 @@ def test_more_directions_than_there_are(name, seed):
 def test_parameters_are_those_of_the_second_step(name):
     cls, _ = STEPS[name]
     factory = find_model(name).factory("classification")
-    own = inspect.signature(cls).parameters
+    of_model = inspect.signature(cls).parameters
     parameters = dict(inspect.signature(factory).parameters)
     assert parameters.pop("n_components").default == SingularFeatures().n_components
-    assert set(own) - set(parameters) <= {"shuffle"}
-    assert {key: p.default for key, p in parameters.items()} == {key: own[key].default for key in parameters}
+    assert set(of_model) - set(parameters) <= {"shuffle"}
+    assert {key: p.default for key, p in parameters.items()} == {key: of_model[key].default for key in parameters}
     other = {key: p.default * 2 if type(p.default) in (int, float) else p.default for key, p in parameters.items()}
     assert {key: getattr(factory(**other)[-1], key) for key in other} == other
     assert factory(n_components=7)[0].n_components == 7

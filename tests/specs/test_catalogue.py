@@ -307,6 +307,3 @@ def test_merged_keys_may_be_replaced(tmp_path: Path) -> None:
     path = tmp_path / "x.yaml"
     path.write_text("a: &a {p: 1, q: 2}\nb: {<<: *a, q: 3}\n")
     assert read_yaml(path)["b"] == {"p": 1, "q": 3}
-
-
-# --- Laying over -----------------------------------------------------------------------------------------------------
