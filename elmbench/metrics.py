@@ -60,7 +60,7 @@ class Metric:
         )
 
     def scores(self, values: Any) -> Array:
-        """Return values of the metric as a search compares them: more is better, -inf is what is not finite."""
+        """Return values as a search compares them: more is better, and -inf stands for values that are not finite."""
         import numpy as np
 
         values = np.asarray(values, dtype=np.float64)

@@ -105,7 +105,7 @@ def _folder(results_dir: str) -> Path:
 
 
 def hoist(arguments: list[str], declared: Iterable[Any]) -> list[str]:
-    """Return the arguments with the options of the whole app, which are those `declared`, in front."""
+    """Move the options of the whole app, which are those `declared`, to the front of the arguments."""
     takes_value = {name: not option.is_flag for option in declared for name in option.opts}
     front: list[str] = []
     rest: list[str] = []
@@ -155,7 +155,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _discard_output() -> None:
-    """Send the rest of the output nowhere: else Python fails to write it at exit, and says so."""
+    """Discard the remaining output; otherwise Python reports at exit that it cannot write it."""
     with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 

@@ -88,7 +88,7 @@ def check_decimal(mark: str, command: str) -> None:
 
 
 def as_json(content: Any) -> str:
-    """Return what a script is given."""
+    """Return JSON for a script."""
     return json.dumps(content, indent=1, default=str)
 
 

@@ -116,7 +116,7 @@ def _mostly_numeric(values: NDArray[Any]) -> bool:
 
 
 def _decimal_of(table: Table, columns: dict[str, NDArray[Any]]) -> str:
-    """Return the decimal mark of the numbers of one file that are words so far."""
+    """Return the decimal mark of the numbers in one file that were read as words."""
     seen: dict[str, tuple[str, str]] = {}
     for name, values in columns.items():
         for word in _sample(values):

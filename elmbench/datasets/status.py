@@ -29,7 +29,7 @@ class Status:
 
 
 def status(names: Iterable[str] | None = None, data_dir: Path | str | None = None) -> list[Status]:
-    """Return the origin of each data set (of all, if none is named), without reading it or using a network."""
+    """Return the origin of each named data set, by default of all, without reading it or using a network."""
     specs = load_dataset_specs()
     chosen = specs.values() if names is None else [specs.find(name) for name in names]
     folder = data_folder(data_dir)

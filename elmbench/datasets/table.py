@@ -200,7 +200,7 @@ def label_words(target: NDArray[Any]) -> NDArray[np.object_]:
 
 
 def label_word(value: Any) -> str:
-    """Return the one spelling of a label."""
+    """Return the canonical spelling of a label."""
     word = str(value).strip()
     whole = _WHOLE.fullmatch(word)
     return str(int(whole[1])) if whole else word

@@ -55,7 +55,7 @@ def _spells(mapping: dict[str, str], words: set[str]) -> bool:
 
 
 def _labels_by_size(words: NDArray[np.object_], spec: DatasetSpec) -> dict[str, str]:
-    """Return the label of each of two words by their counts; nothing if the counts do not tell."""
+    """Return the label of each of two words, by their counts; empty if the counts do not decide."""
     positives, sizes = spec.positives, {size: word for word, size in Counter(words).items()}
     if positives is None or set(sizes) != {positives, spec.shape.instances - positives} or len(sizes) != 2:
         return {}

@@ -199,7 +199,7 @@ def _date_columns(table: Table, asked: UserData) -> tuple[str, ...]:
 
 
 def _task_of(table: Table) -> Task:
-    """Return the task of a target: words and few whole numbers are labels."""
+    """Return the task of a target: classification for words and for few different whole numbers."""
     values = to_numbers(table.target)
     if values is None:
         return "classification"

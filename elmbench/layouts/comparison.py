@@ -164,7 +164,7 @@ def _with_runs(needed: Mapping[str, int | None]) -> str:
 
 
 def dummies(resolved: Resolved) -> list[str]:
-    """Return the columns of the dummy."""
+    """Return the names of the columns that hold the dummy model."""
     return [name for name, column in resolved.spec.models.items() if column.model == DUMMY]
 
 

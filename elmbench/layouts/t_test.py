@@ -62,7 +62,7 @@ class TTest(Layout):
         return [Measure(name) for name in MEASURES]
 
     def is_complete(self, dataset: str, runs: Iterable[int], resolved: Resolved) -> bool:
-        """Return True: a comparison leaves out the data sets that are incomplete."""
+        """Return True, because a comparison leaves out incomplete data sets."""
         return True
 
     def places(self, measure: Measure, figure: PublishedValue | None) -> int | None:

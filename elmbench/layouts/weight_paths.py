@@ -134,7 +134,7 @@ def weight_paths(drawn: Iterable[Outputs], resolved: Resolved) -> pd.DataFrame:
 
 
 def kernel_labels(paths: Mapping[str, Any]) -> list[str]:
-    """Return what kernels are called: their names, with the parameters that differ among those of one name.
+    """Return labels of kernels: their names, with the parameters that differ between kernels of one name.
 
     Kernels that the model chose itself or that were given as matrices are numbered.
     """

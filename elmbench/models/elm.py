@@ -22,7 +22,7 @@ from elmbench.numerics.rows import Rows
 
 @estimator
 class _ELM(HiddenNodesMixin, BaseEstimator):
-    """The ELM of targets in columns."""
+    """The ELM, for targets in columns."""
 
     model_version = 1
 

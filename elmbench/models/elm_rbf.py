@@ -16,7 +16,7 @@ from elmbench.numerics.rows import Rows
 
 @estimator
 class _ELMRBF(CentresMixin, BaseEstimator):
-    """The ELM with radial basis functions of targets in columns."""
+    """The ELM with radial basis functions, for targets in columns."""
 
     model_version = 1
 

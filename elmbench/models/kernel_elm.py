@@ -33,7 +33,7 @@ K (K + r I)^-1 has norm below 1: this bounds the root mean square of what the ou
 
 @estimator
 class _KELM(KernelMixin, BaseEstimator):
-    """The kernel ELM of targets in columns."""
+    """The kernel ELM, for targets in columns."""
 
     model_version = 1
 

@@ -23,7 +23,7 @@ from elmbench.numerics.rows import Rows, scaled_rows
 
 @estimator
 class _LSSVM(KernelMixin, BaseEstimator):
-    """The LS-SVM of targets in columns."""
+    """The LS-SVM, for targets in columns."""
 
     model_version = 1
 

@@ -18,7 +18,7 @@ from elmbench.numerics.solve import RidgeSystem
 
 @estimator
 class _OSELM(HiddenNodesMixin, BaseEstimator):
-    """OS-ELM of targets in columns."""
+    """OS-ELM, for targets in columns."""
 
     model_version = 1
 

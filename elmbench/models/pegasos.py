@@ -102,5 +102,5 @@ class PegasosClassifier(HyperplaneClassifier, BaseEstimator):
 
 
 def _by_output(weights: Array) -> Array:
-    """Return the weights of the outputs from those of the classes: of two, the difference."""
+    """Return the weights of the outputs from those of the classes; two classes have one output, the difference."""
     return weights[1:] - weights[:1] if len(weights) == 2 else weights

@@ -20,7 +20,7 @@ from elmbench.numerics.rows import Rows
 
 @estimator
 class _RKELM(KernelMixin, CentresMixin, BaseEstimator):
-    """The reduced kernel ELM of targets in columns."""
+    """The reduced kernel ELM, for targets in columns."""
 
     model_version = 1
 

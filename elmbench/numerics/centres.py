@@ -106,7 +106,7 @@ class CentreKernel:
         return self.of(self.geometry(X))
 
     def blocks(self, X: Rows) -> Iterator[tuple[slice, Array]]:
-        """Yield the values for all rows of `X`, some rows at a time, with the place of these rows."""
+        """Yield the values for all rows of `X`, a block of rows at a time, each with the slice of its rows."""
         for rows, _, values in self.blocks_of_each(X, [self.gamma]):
             yield rows, values
 

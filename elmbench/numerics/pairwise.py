@@ -50,7 +50,7 @@ class Kernel:
 
     @property
     def named(self) -> dict[str, float]:
-        """The parameters that a named kernel hangs on."""
+        """The parameters that a named kernel depends on."""
         names = KERNEL_PARAMS.get(self.name, ()) if isinstance(self.name, str) else ()
         return {name: getattr(self, name) for name in sorted(names)}
 
@@ -76,7 +76,7 @@ class Kernel:
         return self.name == "rbf" and not sp.issparse(X)
 
     def chosen(self, X: Rows, numbers: Indices | None = None) -> Any:
-        """Return what stands for some training rows, all by default, where they are kept.
+        """Return the stored form of some training rows, by default of all: the rows, or their numbers.
 
         A ValueError says where `X` is not the square matrix of all training rows.
         """

@@ -26,7 +26,7 @@ class Options(tuple[tuple[str, float], ...]):
     """Options of generated data, by name in alphabetical order."""
 
     def content(self) -> dict[str, float]:
-        """Return them as a mapping."""
+        """Return the options as a mapping."""
         return dict(self)
 
     @classmethod
@@ -68,7 +68,7 @@ class DatasetRef:
 
     @property
     def n_features(self) -> int:
-        """Features, as far as the spec tells."""
+        """The number of features, according to the spec."""
         assert self.spec is not None
         return self.spec.shape.features
 
@@ -103,7 +103,7 @@ class OuterFold:
 
     @property
     def n_train(self) -> int:
-        """Rows of the training part, as far as the spec tells."""
+        """The number of training rows, according to the spec."""
         n = self.dataset.n_rows
         if self.protocol.outer.kind.endswith("kfold"):
             return n * (self.protocol.outer.folds - 1) // self.protocol.outer.folds

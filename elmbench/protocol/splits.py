@@ -20,7 +20,7 @@ Indices = NDArray[np.intp]
 
 
 def splitter(split: Split, seed: int) -> Any:
-    """Return scikit-learn's splitter into folds: shuffled ones, but for rows in their order."""
+    """Return scikit-learn's splitter into folds, which are shuffled unless the rows are ordered."""
     from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold, TimeSeriesSplit
 
     if split.kind == "ordered-kfold":

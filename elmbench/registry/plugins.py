@@ -123,7 +123,7 @@ def _badly_declared(problem: str, expected: str) -> ElmbenchError:
 
 
 def _tasks(name: str, loaded: Any, origin: str) -> list[str]:
-    """Return the tasks that an estimator class is for; none where it is no estimator class."""
+    """Return the tasks of an estimator class; empty for anything else."""
     from sklearn.base import BaseEstimator, is_classifier, is_regressor
 
     known = isinstance(loaded, type) and issubclass(loaded, BaseEstimator)
@@ -139,7 +139,7 @@ def _tasks(name: str, loaded: Any, origin: str) -> list[str]:
 
 
 def load_plugins(paths: Iterable[str | Path]) -> list[Path]:
-    """Load plug-in files, and return where each is."""
+    """Load plug-in files and return their paths."""
     files = [Path(path).expanduser().resolve() for path in paths]
     for path in files:
         load_plugin(path)

@@ -61,7 +61,7 @@ def pattern_error_and_power(figures: Sequence[ComparedFigure], *key: str) -> tup
 
 
 def _prints_of_runs(figures: Sequence[ComparedFigure]) -> Iterator[list[ComparedFigure]]:
-    """Yield the figures with the mean of some of our runs, one after the other, as the print of the other runs."""
+    """Yield the figures with the mean of some of our runs in place of the print, compared with the other runs."""
     for first in range(max((len(one.runs) for one in figures), default=0)):
         prints = []
         for one in figures:

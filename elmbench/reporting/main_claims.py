@@ -73,7 +73,7 @@ def result_in_words(outcomes: Sequence[ClaimOutcome]) -> str:
 
 
 def _result(outcome: ClaimOutcome) -> str:
-    """Return the verdict; of a size that does not hold, on which side of it our ratio is."""
+    """Return the verdict; for a ratio that does not hold, whether ours is smaller or larger."""
     stated, finding = outcome.claim.between, outcome.finding
     if outcome.verdict != "does not hold" or stated is None or finding is None or finding.of == "data sets":
         return outcome.verdict

@@ -119,7 +119,7 @@ class Statistics:
 
     @property
     def heading(self) -> str:
-        """The counts of models and data sets, and Friedman's test."""
+        """A line with the numbers of models and data sets, and Friedman's test."""
         text = f"{self.source}: {len(self.ranks)} models on {len(self.datasets)} data sets"
         text += f" (without {', '.join(self.left_out)})" if self.left_out else ""
         return text + (

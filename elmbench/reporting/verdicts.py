@@ -104,7 +104,7 @@ class Printed:
 
 @dataclass(frozen=True)
 class Judgement:
-    """A verdict.
+    """The verdict on a published figure.
 
     Attributes
     ----------

@@ -25,7 +25,7 @@ _PATIENCE = 5.0
 
 
 def descendants(process: int) -> list[psutil.Process]:
-    """Return the living processes that a process, its children and so on have started."""
+    """Return the living descendants of a process."""
     with contextlib.suppress(psutil.Error):
         return [one for one in psutil.Process(process).children(recursive=True) if lives(one)]
     return []

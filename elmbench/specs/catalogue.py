@@ -108,7 +108,7 @@ def _read_catalogue(root: Path | None = None) -> dict[str, ExperimentFile]:
 
 
 def check_readings(file: ExperimentFile) -> None:
-    """Check that a table is one under each value of each of its readings.
+    """Check that a table is valid under every value of each of its readings.
 
     The suite's own tables are not checked each time they are read: the check takes as long as all the rest.
 
@@ -135,7 +135,7 @@ def _read_paper(path: Path, only: Path | None = None) -> dict[str, ExperimentFil
 
 
 def read_own_table(path: Path) -> ExperimentFile:
-    """Return a table of a user's own, which belongs to no paper: its id, if it gives none, is `own/` and its name.
+    """Return a user's table, which belongs to no paper; by default, its id is `own/` and its name.
 
     Raises ElmbenchError if the file is not there or says something wrong.
     """

@@ -86,7 +86,7 @@ class Paper(Spec):
     readings: dict[str, Reading] = Field(default_factory=dict)
 
     def chosen(self, id: str, value: str) -> ChosenReading:
-        """Return a reading with one of its values; one that the paper no longer declares leaks nothing."""
+        """Return a reading with one of its values; a reading that the paper no longer declares does not leak."""
         reading = self.readings.get(id)
         declared = reading.values.get(value) if reading else None
         return ChosenReading(id, value, declared is not None and declared.leaks)

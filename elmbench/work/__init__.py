@@ -44,7 +44,7 @@ def work_class(kind: str) -> type[Work]:
 
 
 def declared_work(kind: str) -> Any:
-    """Return where the class of a kind of work is, or the class itself where a plug-in declares it.
+    """Return the address of the class of a kind of work, or the class itself if a plug-in declares it.
 
     Raises ElmbenchError if there is none of that name.
     """

@@ -111,7 +111,7 @@ class Work(ABC):
 
     @property
     def data(self) -> DatasetRef | None:
-        """The data that it is done on; None of immediate work."""
+        """The data set that the work uses; None for immediate work."""
         return None
 
     @property

@@ -90,7 +90,7 @@ class DivergenceChoice(Choice):
 
     @classmethod
     def form_of(cls, criterion: str, options: Mapping[str, Any]) -> str | None:
-        """Return the form of the formula that an experiment's options ask for; None where the criterion has none."""
+        """Return the form of the formula that an experiment's options name; None if the criterion has no forms."""
         return str(options.get("dcs", "corrected")) if criterion == "dcs-gaussians" else None
 
     @classmethod

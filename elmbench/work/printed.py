@@ -66,6 +66,6 @@ class PrintedParameters:
 
 
 def _value(expression: str, printed: Mapping[str, Any]) -> Any:
-    """Return `printed` of a name or the inverse of it; None where it is not printed."""
+    """Return the printed value of a name, or its inverse; None if it is not printed."""
     value = printed.get(expression.removeprefix("1/"))
     return 1 / value if value is not None and expression.startswith("1/") else value

@@ -45,7 +45,7 @@ def fixed_parameters(factory: Callable[..., Any], params: dict[str, Any], seed: 
 
 
 def shown_parameters(fixed: dict[str, Any]) -> dict[str, Any]:
-    """Return the parameters of a model that a result tells: the seed of its random stream is none of them."""
+    """Return the parameters of a model that a result records: all but the seed of its random stream."""
     return {name: value for name, value in fixed.items() if name != "random_state"}
 
 
@@ -79,7 +79,7 @@ def weight_argument(model: Any) -> str | None:
 
 
 def fitted(model: Any, X: Any, y: Any, weights: NDArray[Any] | None) -> Any:
-    """Return a model fitted to rows of these weights; all weigh the same if there are none.
+    """Fit a model to weighted rows and return it; without weights, all rows count the same.
 
     Raises ValueError if there are weights, and the model takes none.
     """

@@ -186,7 +186,7 @@ def _search_all_rows(run: PreparedRun, work: Fit, data: Dataset) -> dict[str, An
 
 
 def save(estimator: Any, path: Path) -> None:
-    """Write an estimator with joblib; who loads it runs the code that the file names."""
+    """Write an estimator with joblib. Loading the file runs code that it names."""
     import joblib
 
     with replacing(path) as partial:

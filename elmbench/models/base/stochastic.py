@@ -100,7 +100,7 @@ class HyperplaneClassifier(StochasticClassifier):
         return HyperplaneState(n_features, max(2, n_outputs), constant, **self._limits())
 
     def _limits(self) -> dict[str, Any]:
-        """Return the limits of the state: its number of weights, and its pruning."""
+        """Return the limits on the number of weights and the settings of the pruning."""
         return {}
 
     @property

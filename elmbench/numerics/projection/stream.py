@@ -102,7 +102,7 @@ class StreamedDecomposition:
         return new
 
     def _grow(self, new: Array) -> None:
-        """Append directions to the basis, with nothing of the rows so far along them."""
+        """Append directions to the basis; the rows so far have no component along them."""
         before, after = len(self._factor), len(self._factor) + len(new)
         if after == before:
             return

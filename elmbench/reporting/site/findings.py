@@ -155,7 +155,7 @@ class _Choice:
 
 
 def _choice(paper: PaperResults) -> _Ranked:
-    """Return the table in which most models' figures are nearer to a choice on the test folds, if chance is unlikely.
+    """Return the table in which most models' figures are nearer to a choice on the test folds than chance explains.
 
     The models are judged one by one: a paper may have chosen in one way for some of them and not for others.
     """

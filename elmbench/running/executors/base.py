@@ -58,7 +58,7 @@ class Executor(ABC):
 
     @property
     def width(self) -> int:
-        """The number of tasks that it takes at a time now: if work is short, one more waits for each worker.
+        """The number of tasks that it accepts at a time: two for each worker while tasks are short, else one.
 
         The worker begins it while the result of the one before is kept.
         """

@@ -67,7 +67,7 @@ class Settings:
 
 @contextlib.contextmanager
 def _safe_path() -> Iterator[None]:
-    """Keep Python processes that are started meanwhile, such as loky's, from importing files of the current folder."""
+    """Prevent Python processes that start meanwhile, such as loky's, from importing files of the current folder."""
     name = "PYTHONSAFEPATH"
     with _environment:
         before = os.environ.get(name)

@@ -133,7 +133,7 @@ class DatasetSpec(SpecPart):
 
     @property
     def base(self) -> str:
-        """The name without its options, which generated rows are drawn by."""
+        """The name without its options; it seeds generated rows."""
         return split_name(self.name)[0]
 
     @property

@@ -26,7 +26,7 @@ BUILT_IN = {
 
 
 class SourceSpec(SpecPart):
-    """A source of a data set, and what turns its layout into that of the public file.
+    """A source of a data set, and the steps that turn its layout into that of the public file.
 
     `labels` maps the labels of this source to those of the public file ("*": every other one); `prepare` lists the
     steps that are needed for this source alone and come before those of the data set. A source that is
@@ -62,7 +62,7 @@ class SourceSpec(SpecPart):
 
     @property
     def target_name(self) -> str:
-        """Name of the target column, if the source tells it."""
+        """The name of the target column, if the source declares it."""
         return ""
 
     @property
