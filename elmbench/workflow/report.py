@@ -49,7 +49,7 @@ def report(dirs: ResultsDirs, folder: Path | None = None, watch: Watch = iter) -
 
         refuse_other(site)
         papers = gather(dirs, watch)
-        written = (write_readings(one.paper, one.readings, one.results, dirs.own) for one in papers)
+        written = (write_readings(one.paper, one.readings, one.fast_first, dirs.own) for one in papers)
         pages = [str(path) for path in written if path is not None]
         write_site(papers, site, {"digest": digest, "readings": pages})
     return [site / "index.html", *map(Path, pages)]

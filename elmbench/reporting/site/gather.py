@@ -58,28 +58,35 @@ class TableResults:
 
 @dataclass(frozen=True)
 class PaperResults:
-    """A paper and its results.
-
-    Attributes
-    ----------
-    tables : tuple of TableResults
-        In the order of the paper.
-    readings : dict of str to list of ReadingComparison
-        The figures under each value of a reading, by the name of the reading.
-    answer : PaperAnswer or None
-        The verdicts on the tables in words, and the counts of figures; None without published figures.
-    """
+    """The tables of a paper, in its order, and their results."""
 
     paper: Paper
     tables: tuple[TableResults, ...]
-    readings: Mapping[str, list[ReadingComparison]]
-    answer: PaperAnswer | None
-    claims: Sequence[TestedClaim]
 
     @property
     def results(self) -> list[Results]:
-        """The results of all tables, the fast profile of a table first."""
+        """The results of all tables, the most faithful profile of a table first."""
+        return [one for table in self.tables for one in table.results]
+
+    @property
+    def fast_first(self) -> list[Results]:
+        """The results of all tables, the fast profile of a table first, as on the pages of readings."""
         return [one for table in self.tables for one in reversed(table.results)]
+
+    @cached_property
+    def readings(self) -> dict[str, list[ReadingComparison]]:
+        """The figures under each value of a reading, by the name of the reading."""
+        return compare_readings(self.paper.readings, self.fast_first)
+
+    @cached_property
+    def answer(self) -> PaperAnswer | None:
+        """The verdicts on the tables in words, and the counts of figures; None without published figures."""
+        return next(iter(answer_papers(self.results)), None)
+
+    @cached_property
+    def claims(self) -> list[TestedClaim]:
+        """The claims of the paper with their outcomes."""
+        return tested_claims(self.results)
 
     @property
     def verdicts(self) -> dict[str, int]:
@@ -116,16 +123,7 @@ def gather(dirs: ResultsDirs, watch: Watch = iter) -> list[PaperResults]:
             expected="cells.csv of an earlier run",
             next_step="elmbench run table4",
         )
-    papers = []
-    for of_paper in tables.values():
-        paper = of_paper[0].file.paper
-        results = [one for table in of_paper for one in table.results]
-        # On the pages of readings the fast profile comes first.
-        fast_first = [one for table in of_paper for one in reversed(table.results)]
-        readings = compare_readings(paper.readings, fast_first)
-        answer = next(iter(answer_papers(results)), None)
-        papers.append(PaperResults(paper, tuple(of_paper), readings, answer, tested_claims(results)))
-    return papers
+    return [PaperResults(of_paper[0].file.paper, tuple(of_paper)) for of_paper in tables.values()]
 
 
 def _table(file: ExperimentFile, dirs: ResultsDirs) -> TableResults:
