@@ -172,10 +172,11 @@ def check_published(
         every_profile = [results, *(read_results(resolve(file, name), results_dir) for name in others)]
         figures = records(results.figures[results.figures["verdict"] != ""])
         verdicts, facts = ({verdict: counts[verdict] for verdict in VERDICTS} for counts in verdict_counts(figures))
-        joint, missing = joint_record(results.verdicts), records(results.missing_runs)
-        table = file.id, best, str(results.folder)
-        counts = verdicts, facts, joint, results.agreements
-        checks.append(PublishedCheck(*table, *counts, figures, [], missing, results, every_profile))
+        check = PublishedCheck(
+            file.id, best, str(results.folder), verdicts, facts, joint_record(results.verdicts), results.agreements,
+            figures, [], records(results.missing_runs), results, every_profile,
+        )  # fmt: skip
+        checks.append(check)
     return [replace(check, claims=claims) for check, claims in zip(checks, _claims_by_table(checks), strict=True)]
 
 
