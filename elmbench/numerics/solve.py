@@ -1,10 +1,10 @@
 """Ridge systems: symmetric positive definite solves in place, with an estimate of their condition number."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 from scipy.linalg import eigh
-from scipy.linalg.lapack import dlange, dpotrf, dpotri, dpotrs
+from scipy.linalg.lapack import dlange, dpotrf, dpotri, dpotrs, dtrtrs
 
 from elmbench.numerics.arrays import EPS, Array
 from elmbench.numerics.lapack import call, cholesky_condition
@@ -64,15 +64,18 @@ class RidgeSystem:
         solution, _ = dpotrs(self._factor, B, lower=1)
         return solution
 
-    def solve_leading(self, B: Array) -> Array:
-        """Return the solution of the leading system of as many rows as B has, of shape (l, k), by the same factor.
+    def solve_leading(self, B: Array, sizes: Iterable[int]) -> Iterator[Array]:
+        """Yield the solution of each leading system of some size, of shape (size, k), by the same factor.
 
-        The leading block of the factor is that of the leading block of A + ridge I: for where `by_cholesky` holds.
+        The leading block of the factor is that of the leading block of A + ridge I, so one forward substitution serves
+        all sizes. Only if `by_cholesky`.
         """
         assert self._factor is not None
-        solution = np.array(B, order="F")
-        call("dpotrs", "L", *B.shape, self._factor, len(self._factor), solution, len(B))
-        return solution
+        forward, _ = dtrtrs(self._factor, B, lower=1)
+        for size in sizes:
+            solution = np.array(forward[:size], order="F")
+            call("dtrtrs", "L", "T", "N", *solution.shape, self._factor, len(self._factor), solution, size)
+            yield solution
 
     def inverse(self) -> Array:
         """Return the (pseudo-)inverse, exactly symmetric, in Fortran order; the factor is lost to it."""

@@ -12,6 +12,9 @@ from elmbench.numerics.ridge_path import ridge_solutions
 from elmbench.numerics.rows import Rows, scaled_rows
 from elmbench.numerics.solve import RidgeSystem, mirror
 
+TOGETHER = 128
+"""Networks whose weights are yielded as one matrix at least: a product with few columns runs at the pace of memory."""
+
 
 def output_weights(
     X: Rows, T: Array, nodes: Nodes, ridge: float, scale: Array | None = None
@@ -61,8 +64,14 @@ def many_weights(
     if by_ridge:
         largest = max(networks[i][0] for positions in by_ridge.values() for i in positions)
         gram, moments = _normal_equations(X, T, nodes.first(largest), scale)
-        for ridge, positions in by_ridge.items():
-            yield positions, _leading_weights(gram, moments, [networks[i][0] for i in positions], ridge, solvers)
+        together: list[int] = []
+        columns: list[Array] = []
+        for number, (ridge, positions) in enumerate(by_ridge.items(), 1):
+            together += positions
+            columns.append(_leading_weights(gram, moments, [networks[i][0] for i in positions], ridge, solvers))
+            if len(together) >= TOGETHER or number == len(by_ridge):
+                yield together, np.hstack(columns)
+                together, columns = [], []
     if by_size:
         H = _hidden(X, nodes, scale)
         gram, done = np.zeros((len(T), len(T)), order="F"), 0
@@ -96,16 +105,20 @@ def _normal_equations(X: Rows, T: Array, nodes: Nodes, scale: Array | None) -> t
 def _leading_weights(gram: Array, moments: Array, sizes: list[int], ridge: float, solvers: Counter[str]) -> Array:
     """Solve leading systems of H'H + ridge I, all by the factor of the largest one that has a factor."""
     k = moments.shape[1]
-    weights = np.zeros((max(sizes), len(sizes) * k), order="F")
-    factored: RidgeSystem | None = None
-    for position in sorted(range(len(sizes)), key=sizes.__getitem__, reverse=True):
+    weights = np.zeros((len(gram), len(sizes) * k), order="F")
+    descending = sorted(range(len(sizes)), key=sizes.__getitem__, reverse=True)
+    for number, position in enumerate(descending):
         size = sizes[position]
-        if factored is None:
-            system = RidgeSystem(np.array(gram[:size, :size], order="F"), ridge)
-            solution = system.solve(moments[:size])
-            factored = system if system.by_cholesky else None
+        system = RidgeSystem(np.array(gram[:size, :size], order="F"), ridge)
+        if system.by_cholesky:
+            solved, method = descending[number:], "leading cholesky"
+            solutions = list(system.solve_leading(moments[:size], [sizes[i] for i in solved]))
         else:
-            solution = factored.solve_leading(moments[:size])
-        solvers["eigenvalues" if factored is None else "leading cholesky"] += 1
-        weights[:size, position * k : (position + 1) * k] = solution
+            solved, method = [position], "eigenvalues"
+            solutions = [system.solve(moments[:size])]
+        for i, solution in zip(solved, solutions, strict=True):
+            weights[: sizes[i], i * k : (i + 1) * k] = solution
+        solvers[method] += len(solved)
+        if system.by_cholesky:
+            break
     return weights
