@@ -59,7 +59,7 @@ def closest(name: str, known: list[str]) -> str | None:
 
 
 def first_line(error: BaseException) -> str:
-    """Return the first line of what an exception says; its kind, and a line that it names, where it cannot say it."""
+    """Return the first line of an exception's message; if it has none, its type and the line that it names."""
     try:
         lines = str(error).strip().splitlines()
     except (TypeError, ValueError):  # liac-arff takes words of a file, such as 50%, into what it formats

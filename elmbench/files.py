@@ -24,7 +24,7 @@ class WriteError(ElmbenchError):
 
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Yield a name beside `path`. What is written there becomes `path` if the block ends well, and is deleted if not.
+    """Yield a temporary path beside `path`; it replaces `path` if the block succeeds and is deleted if not.
 
     Two writers at once do not disturb each other: each has a name of its own, and the last one wins. An OSError while
     it is written leaves untouched what was at `path` before.
@@ -74,7 +74,7 @@ def cannot_read(path: Path, error: OSError) -> ElmbenchError:
 
 
 def sweep(folder: Path, older_than: float = 86_400.0) -> None:
-    """Delete what killed processes left half-written in a folder and below it.
+    """Delete unfinished files of killed processes in a folder and below it.
 
     What a process of this machine left goes once it has ended; anything goes once it is a day (in seconds) old.
     """

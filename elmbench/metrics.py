@@ -68,7 +68,7 @@ class Metric:
 
 
 def _formula(name: str, *arguments: Any) -> Callable[..., Any]:
-    """Return a formula of `elmbench.numerics.scores`, or what it makes of some arguments, names of other formulas.
+    """Return a formula of `elmbench.numerics.scores`, or the result of calling it with other formulas by name.
 
     It is imported when it is first called: the names of the metrics are asked for where nothing is computed.
     """

@@ -74,7 +74,7 @@ def fetch(
 
 @contextmanager
 def _progress() -> Iterator[Progress | None]:
-    """Yield what a download calls with its progress: a bar on a terminal, nothing elsewhere."""
+    """Yield the progress callback of a download: a bar on a terminal, else None."""
     if state.quiet or state.as_json or not sys.stderr.isatty():
         yield None
         return
@@ -102,7 +102,7 @@ def import_(
         bool, typer.Option("--other-data", help="Take the file also if it is not the public one.")
     ] = False,
 ) -> None:
-    """Check a file and copy it into the data directory, under the name that it is found by."""
+    """Check a file and copy it into the data directory under the name of its data set."""
     from elmbench.datasets.status import import_file
 
     if state.data_dir is None:

@@ -19,7 +19,7 @@ _MOST_LINES = 100
 
 
 def plan_table(lines: list[dict[str, Any]]) -> RichTable:
-    """Return what a run would do, a line for each data set and model of a table; of many, one for each data set."""
+    """Return the plan of a run: a line for each data set and model, or only for each data set if there are many."""
     if len(lines) > _MOST_LINES:
         lines = _by_dataset(lines)
     rows: list[tuple[Any, ...]] = [
@@ -35,7 +35,7 @@ def plan_table(lines: list[dict[str, Any]]) -> RichTable:
 
 
 def _by_dataset(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the lines of a plan with those of all models on a data set of a table added up."""
+    """Return the lines of a plan, summed over the models on each data set of a table."""
     merged = []
     for (experiment, dataset), group in groupby(lines, key=itemgetter("experiment", "dataset")):
         of_models = list(group)

@@ -43,7 +43,7 @@ class State:
 
     @property
     def console(self) -> Console:
-        """The standard output, 80 columns wide where it is not a terminal."""
+        """The standard output; it is 80 columns wide if it is not a terminal."""
         if self._console is None:
             from rich.console import Console
 
@@ -57,7 +57,7 @@ class State:
         return min(80, self.console.width)
 
     def emit(self, content: Any, text: Any = None) -> None:
-        """Print `content` as JSON where that is asked for, else `text` (a string or anything that rich prints)."""
+        """Print `content` as JSON with `--json`, else `text` (a string or anything that rich prints)."""
         if self.as_json:
             print(as_json(content))
         elif text is not None:
@@ -80,7 +80,7 @@ def split_words(texts: list[str] | None) -> tuple[str, ...]:
 
 
 def check_decimal(mark: str, command: str) -> None:
-    """Raise ElmbenchError unless a decimal mark is one, or empty."""
+    """Raise ElmbenchError unless a decimal mark is a comma, a point or empty."""
     from elmbench.errors import unknown_name
 
     if mark not in ("", ".", ","):

@@ -19,7 +19,7 @@ _closed: set[str] = set()
 
 
 def download(url: str, folder: Path, known_hash: str | None = None, progress: Progress | None = None) -> Path:
-    """Download a file into a folder, unless it is there; it has its name only once it is whole.
+    """Download a file into a folder unless it is there; it gets its name only when it is complete.
 
     `known_hash`: the SHA-256 of the file, or another hash with its name, such as `md5:...`. `progress`: called as
     `progress(address, bytes so far, bytes in all or None)`. Raises DataUnavailableError if the server cannot be reached

@@ -45,7 +45,7 @@ def fingerprint_of(data: Dataset) -> Fingerprint:
 
 
 def differences(data: Dataset, expected: Fingerprint) -> tuple[str, ...]:
-    """Return in words how the rows differ from those of a fingerprint; nothing if they are the same.
+    """Return a description of how rows differ from those of a fingerprint; empty if they do not.
 
     Parts are compared where both the data and the fingerprint have them. Of data with an official training part, of
     which the fingerprint is (`part: train`), only that part is compared.
@@ -83,7 +83,7 @@ def _rows(data: Dataset, expected: Fingerprint | None = None) -> tuple[Any, NDAr
 
 
 def _stored_values(X: Any) -> Array:
-    """Return the values whose print is looked at: of sparse rows the stored ones, as one column."""
+    """Return the values whose printed digits count; for sparse rows, the stored values as one column."""
     values: Array = X.data[:, None] if sp.issparse(X) else X
     return values
 
@@ -168,7 +168,7 @@ def _correlation(one: Array, other: Array) -> float:
 
 
 def _decimals(values: Array) -> NDArray[np.int64]:
-    """Return with how many decimals the values of each column are printed, `_MOST` at most."""
+    """Return the number of printed decimals of each column, `_MOST` at most."""
     decimals = np.full(values.shape[1], _MOST)
     left = np.arange(values.shape[1])
     for positions in range(_MOST):
@@ -182,7 +182,7 @@ def _decimals(values: Array) -> NDArray[np.int64]:
 
 
 def _hidden(values: Array, decimals: int) -> Array:
-    """Return the part of each value that its print, or that of the fingerprint's rows, may hide."""
+    """Return the part of each value that rounding in either file may hide."""
     here = _decimals(values)
     shown = np.clip(here, _FEWEST, max(decimals, _FEWEST))
     # A print that has all the digits hides nothing.

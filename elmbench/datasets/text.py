@@ -46,7 +46,7 @@ PUBLIC = Layout(",", ".", True)
 
 
 def read_text(content: bytes, path: Path, choose: ChooseTarget, most: int | None, layout: Layout) -> Table:
-    """Read a text table; notes tell the detected settings."""
+    """Read a text table; its notes list the detected settings."""
     import pandas as pd
 
     text, notes = _decode(content)

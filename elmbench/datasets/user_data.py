@@ -88,7 +88,7 @@ class UserData:
 
 
 def describe(asked: UserData) -> DatasetSpec:
-    """Return the spec of a user's data; its notes tell the detected settings, and what is suspicious.
+    """Return the spec of a user's data; its notes list the detected settings and warnings.
 
     Raises ElmbenchError if the data cannot be read or used.
     """

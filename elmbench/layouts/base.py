@@ -169,7 +169,7 @@ class Layout(ABC):
         return [Measure(name) for name in dict.fromkeys((*always, *named)) if name != PREQUENTIAL]
 
     def entries_of(self, cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
-        """Return the lines that `summary.csv` is made from: the cells, or what a kind of table makes of them.
+        """Return the lines that `summary.csv` is made from: the cells, or lines that a kind of table derives from them.
 
         The lines have the data set, model, run, fold, selection, reading and status of a cell, and its measures.
         """
@@ -215,7 +215,7 @@ class Layout(ABC):
         return self.own_columns
 
     def heading(self, resolved: Resolved) -> str:
-        """Return what a section of the table shows, if hyperparameters are not chosen."""
+        """Return the heading of a section if hyperparameters are not chosen."""
         return self.caption
 
     def lines(self, entries: Sequence[Entry], gains: Gains, resolved: Resolved) -> Iterator[Line]:

@@ -24,7 +24,7 @@ _TOP = 0.2
 
 
 class OptionCurves(Times):
-    """The times of each model on generated data whose names have an option, such as `sparse-10k[density=0.6]`.
+    """Fit times of each model on generated data with an option in the name, such as `sparse-10k[density=0.6]`.
 
     The figure has a panel for each generator, and in it a curve of each model over the values of the option.
     """

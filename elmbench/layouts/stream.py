@@ -38,7 +38,7 @@ _EVERY = tuple(dict.fromkeys(name for names in OF_CHUNKS.values() for name in na
 
 
 def _column(model: str, metric: str, metrics: Sequence[str]) -> Column:
-    """Return the column of a measure of a model, named after the one that tells it from the others."""
+    """Return the column of a measure of a model, named after the model; with several measures, after both."""
     heading = model if len(metrics) == 1 else f"{model} {metric}"
     return Column(f"value {model} {metric}", heading)
 
@@ -127,7 +127,7 @@ class StreamCurves(Curves):
             yield from lines.values()
 
     def draw(self, points: pd.DataFrame, resolved: Resolved) -> bytes:
-        """Return the picture of what was measured over the rows learnt, as Figs. 1 and 2 of the OSPVM paper.
+        """Return the picture of the measures over the rows learnt, as Figs. 1 and 2 of the OSPVM paper.
 
         A band is one deviation to both sides.
         """

@@ -71,7 +71,7 @@ def _columns(name: str, value: Any, n_features: int) -> tuple[int, int]:
 
 @estimator
 class _MKELM(BaseEstimator):
-    """Multiple kernel ELM of targets in columns."""
+    """Multiple kernel ELM, for targets in columns."""
 
     model_version = 1
 

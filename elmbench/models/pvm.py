@@ -41,7 +41,7 @@ def hidden_outputs(inputs: Array, activation: str) -> Array:
 
 
 def cutoff(n_samples: int) -> float:
-    """Return which part of the largest singular value of the hidden outputs counts as zero, as in MATLAB's pinv."""
+    """Return the share of the largest singular value up to which one counts as zero, as in MATLAB's pinv."""
     return n_samples * EPS
 
 

@@ -19,7 +19,7 @@ from elmbench.numerics.smooth_svm import Loss, minimise, smooth_hinge, smooth_in
 
 @estimator
 class _RSVM(BaseEstimator):
-    """The reduced support vector machine of targets in columns."""
+    """The reduced support vector machine, for targets in columns."""
 
     model_version = 1
 

@@ -9,7 +9,7 @@ from sklearn.svm import SVC, SVR
 
 
 class _Counted:
-    """Tells of a fitted machine whether LIBSVM was stopped at `max_iter`."""
+    """Mixin that records whether LIBSVM stopped at `max_iter`."""
 
     n_iter_: Any
     max_iter: int
@@ -23,7 +23,7 @@ class _Counted:
 
 
 class EpsilonSVR(_Counted, SVR):
-    """scikit-learn's `SVR`, which tells whether it was stopped."""
+    """scikit-learn's `SVR`, which records whether it stopped at `max_iter`."""
 
 
 class SVMClassifier(_Counted, SVC):

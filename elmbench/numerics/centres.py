@@ -79,7 +79,7 @@ class CentreKernel:
         return replace(self, gamma=gamma)
 
     def geometry(self, X: Rows) -> Array:
-        """Return what the kernel is a function of: squared distances or inner products, of shape (n, L)."""
+        """Return the squared distances or inner products that the kernel is a function of, of shape (n, L)."""
         if self.kernel in OF_PRODUCTS:
             return inner_products(X, self.centres)
         if sp.issparse(X) or sp.issparse(self.centres):
@@ -87,7 +87,7 @@ class CentreKernel:
         return squared_distances(X, self.centres)
 
     def of(self, geometry: Array) -> Array:
-        """Turn what `geometry` returned into values of the kernel, in place, and return it."""
+        """Replace the result of `geometry` by values of the kernel, in place, and return it."""
         if self.kernel in OF_DISTANCES:
             return OF_DISTANCES[self.kernel](geometry, self.gamma)
         geometry *= self.gamma

@@ -20,7 +20,7 @@ def row_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
 
 
 def rbf_from_distances(distances: Array, gamma: float) -> Array:
-    """Turn squared distances, of any shape, into the Gaussian kernel exp(-gamma d^2), in place, and return it."""
+    """Replace squared distances, of any shape, by the Gaussian kernel exp(-gamma d^2), in place, and return it."""
     np.multiply(distances, -gamma, out=distances)
     return np.exp(distances, out=distances)
 

@@ -66,7 +66,7 @@ def kernel_factor(X: Array, gamma: float, most: int) -> Array | None:
 
 
 def _next_pivots(X: Array, gamma: float, L: Array, diagonal: Array, most: int) -> tuple[NDArray[np.intp], Array, Array]:
-    """Return at most so many of the rows that L leaves most of, the factor of what it leaves, and their kernel."""
+    """Return at most `most` rows with the largest residual diagonal, the factor of their residual, and their kernel."""
     count = min(2 * most, len(X))
     rows = np.argpartition(diagonal, -count)[-count:]
     K = kernel_matrix(X[rows], X, gamma=gamma).T

@@ -91,7 +91,7 @@ class Kernel:
         return np.arange(n_rows) if numbers is None else np.asarray(numbers)
 
     def part(self, X: Rows, rows: Indices, training: Indices) -> Rows:
-        """Return some rows of `X`: where they hold values of the kernel, those with some training rows only."""
+        """Return some rows of `X`; of a precomputed kernel, only their values with some training rows."""
         return X[np.ix_(rows, training)] if self.precomputed else X[rows]
 
     def matrix(self, X: Rows, Y: Any = None, out: NDArray[Any] | None = None) -> Array:

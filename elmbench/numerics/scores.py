@@ -64,7 +64,7 @@ def f1_scores(counts: Array) -> Array:
 
 
 def of_positives(by_class: Callable[[Array], Array]) -> Callable[[Array], Array]:
-    """Return a score of the second of two classes; of more classes its mean, a class that does not occur counting 0."""
+    """Return a score of the second of two classes, or its mean over more classes; a missing class counts 0."""
     return lambda counts: by_class(counts)[..., 1] if counts.shape[-1] == 2 else by_class(counts).mean(axis=-1)
 
 

@@ -18,5 +18,5 @@ def generator(*key: str | int) -> np.random.Generator:
 
 
 def integer_seed(*key: str | int) -> int:
-    """Return a 31-bit seed, for what takes a scikit-learn `random_state`."""
+    """Return a 31-bit seed for the `random_state` of scikit-learn."""
     return int(seed_sequence(*key).generate_state(1)[0] >> 1)

@@ -19,12 +19,12 @@ UNSAID = {"content": "unsaid"}
 
 
 def named(name: str) -> dict[str, str]:
-    """Return the metadata of a field that stands under another name than its own."""
+    """Return the metadata of a field whose name in the content differs from its own."""
     return {"name": name}
 
 
 def content_of(value: Any) -> Any:
-    """Return a value as JSON has it: what its own `content` says, a mapping of a dataclass's fields, or itself."""
+    """Return a value in the types of JSON: its `content()`, the fields of a dataclass as a mapping, or itself."""
     if hasattr(value, "content"):
         return value.content()
     if is_dataclass(value):

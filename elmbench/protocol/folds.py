@@ -62,7 +62,7 @@ class DatasetRef:
 
     @property
     def n_rows(self) -> int:
-        """Rows that are used, as far as the spec tells."""
+        """The number of rows that are used, according to the spec."""
         assert self.spec is not None
         return min(self.spec.shape.instances, self.rows or self.spec.shape.instances)
 
@@ -192,7 +192,7 @@ def scaled_inputs(dataset: DatasetRef, data_dir: str | None, scale: Scale | None
 
 
 def split_of_rows(dataset: DatasetRef, split: Split, n_rows: int) -> Split:
-    """Return the split of the `n_rows` rows that are used of a data set: given sizes fall in proportion."""
+    """Return the split of the `n_rows` rows that are used; given sizes shrink in proportion."""
     whole = dataset.spec.shape.instances if dataset.spec else n_rows
     return split if dataset.rows is None else cut_to(split, n_rows, whole)
 

@@ -128,7 +128,7 @@ class FoldScores:
         self._outputs: list[NDArray[Any]] = []
 
     def add(self, candidate: int, outputs: Any) -> None:
-        """Add the predictions of a candidate, or what else the metric takes."""
+        """Add the predictions of a candidate, or the other outputs that the metric takes."""
         if self._metric.takes in ("scores", "probabilities"):
             value = self._metric.function(self.true, outputs) if np.isfinite(outputs).all() else np.nan
             self.scores[candidate] = self._metric.scores(value)
@@ -139,7 +139,7 @@ class FoldScores:
             self.finish()
 
     def finish(self) -> None:
-        """Score what was added since the last time."""
+        """Score the outputs that were added since the last call."""
         if self._outputs:
             self.scores[self._candidates] = self._score(np.array(self._outputs))
             self._candidates.clear()

@@ -33,7 +33,7 @@ def scale_columns(X: Any, rows: Indices | slice, scale: Scale) -> Any:
 
 
 def scaler_of(scale: Scale) -> Any:
-    """Return the transformer of scikit-learn that scales as is asked for."""
+    """Return scikit-learn's transformer for a scaling."""
     from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, Normalizer, StandardScaler
 
     scaler = {

@@ -84,14 +84,14 @@ def outer_parts(data: Dataset, split: Split, run: int) -> list[tuple[Indices, In
 
 
 def part_sizes(split: Split, n_rows: int) -> tuple[int, int]:
-    """Return the rows of the training and of the test part; one that is not given gets what the other leaves."""
+    """Return the sizes of the training and test part; a size that is not given is the number of remaining rows."""
     train = split.train if split.train is not None else n_rows - (split.test or 0)
     test = split.test if split.test is not None else n_rows - train
     return train, test
 
 
 def cut_to(split: Split, n_rows: int, whole: int) -> Split:
-    """Return the split of a random part of the rows of a data set: given sizes fall in proportion.
+    """Return the split of a random part of the rows of a data set; given sizes shrink in proportion.
 
     `n_rows`: rows that are kept. `whole`: rows of the whole data set.
     """
@@ -102,7 +102,7 @@ def cut_to(split: Split, n_rows: int, whole: int) -> Split:
 
 
 def check_splittable(data: Dataset, split: Split) -> None:
-    """Refuse a split that would leave a part empty, a holdout without one of the classes, or all classes too rare.
+    """Check that a split leaves no part empty, that a holdout has each class, and that not all classes are too rare.
 
     Raises ElmbenchError with what the data have and what the split needs.
     """

@@ -66,7 +66,7 @@ def make_model(name: str, *, task: str = "classification", **params: Any) -> Any
 
 
 def check_parameters(name: str, factory: Callable[..., Any], params: Iterable[str]) -> None:
-    """Refuse names that are no parameters of a model.
+    """Raise ElmbenchError for names that are not parameters of a model.
 
     Raises ElmbenchError: with the names that it has.
     """

@@ -54,7 +54,7 @@ def _from_entry_points() -> tuple[ModelEntry, ...]:
 
 
 def _as_entry(name: str, loaded: Any, origin: str, version: str) -> ModelEntry:
-    """Return an entry for what a package or plug-in declares: a ModelEntry, or an estimator class."""
+    """Return the entry of a declared model: a ModelEntry, or an estimator class."""
     if isinstance(loaded, ModelEntry):
         return replace(loaded, name=name, version=loaded.version or version, origin=origin)
     tasks = _tasks(name, loaded, origin)

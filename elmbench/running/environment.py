@@ -16,7 +16,7 @@ _PACKAGES = (
 
 
 def describe_environment() -> dict[str, Any]:
-    """Return versions, BLAS, processor, memory and the commit of the code, as far as known."""
+    """Return the known versions, BLAS, processor, memory and commit of the code."""
     return {
         "python": platform.python_version(),
         "packages": {name: installed for name in _PACKAGES if (installed := _version(name))},

@@ -32,7 +32,7 @@ def descendants(process: int) -> list[psutil.Process]:
 
 
 def _descendant_ids(process: int) -> list[int]:
-    """Return roughly the numbers of `descendants`, but faster: psutil looks at every process of the machine."""
+    """Return the numbers of `descendants`, approximately but faster: psutil looks at every process of the machine."""
     if sys.platform == "linux":
         from elmbench.running import linux
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from elmbench.errors import ElmbenchError, unknown_name
 from elmbench.specs.experiments import PROFILES, Experiment, Profile
-from elmbench.specs.files import invalid, parse_spec, read_yaml, spec_root
+from elmbench.specs.files import counting_order, invalid, parse_spec, read_yaml, spec_root
 from elmbench.specs.papers import Paper
 from elmbench.specs.published import PublishedValue, published_parameters, read_published
 
@@ -124,7 +124,7 @@ def _read_paper(path: Path, only: Path | None = None) -> dict[str, ExperimentFil
     paper = parse_spec(Paper, read_yaml(path), path)
     if paper.key != path.parent.name:
         raise invalid(f"{path}: the key is {paper.key!r}", f"{path.parent.name!r}, as the folder is called")
-    paths = sorted(path.parent.glob("*.yaml"), key=_as_counted)
+    paths = sorted(path.parent.glob("*.yaml"), key=lambda one: counting_order(one.stem))
     contents = {one: _with_base(one) for one in paths if one.name != path.name}
     files = [_read_experiment(one, content, paper) for one, content in contents.items() if only in (None, one)]
     models = (content.get("models") for content in contents.values())
@@ -146,11 +146,6 @@ def read_own_table(path: Path) -> ExperimentFile:
     if spec.readings:
         raise invalid(f"{path}: names readings, but no paper.yaml defines them", "none, or a folder of a paper")
     return ExperimentFile(path, content, spec, Paper(key=spec.paper))
-
-
-def _as_counted(path: Path) -> list[tuple[str, int]]:
-    """Return a sort key that puts table10 after table9."""
-    return [(word, int(number or 0)) for word, number in re.findall(r"(\D*)(\d*)", path.stem)]
 
 
 def _read_experiment(path: Path, content: dict[str, Any], paper: Paper) -> ExperimentFile:
@@ -235,7 +230,7 @@ def find_experiment(name: str) -> ExperimentFile:
 
 
 def _in_its_paper(name: str) -> ExperimentFile | None:
-    """Return an experiment of the suite from the files of its paper alone; None where all have to be looked through."""
+    """Return an experiment of the suite from the files of its paper alone; None if no file has this name."""
     word = re.compile(rf"^aliases:.*(?<![\w-]){re.escape(name)}(?![\w-])", re.MULTILINE)
     for path in sorted((spec_root() / "experiments").glob("*/*.yaml")):
         if f"{path.parent.name}/{path.stem}" == name or ("/" not in name and word.search(path.read_text("utf-8"))):
@@ -265,7 +260,7 @@ def overlay(content: dict[str, Any], change: dict[str, Any], *, add: bool = Fals
 
 
 def _copy(content: Any) -> Any:
-    """Return a copy of what YAML holds, mappings and lists in it copied too."""
+    """Return a deep copy of the content of a YAML file."""
     if isinstance(content, dict):
         return {key: _copy(value) for key, value in content.items()}
     return [_copy(value) for value in content] if isinstance(content, list) else content

@@ -1,5 +1,6 @@
 """The YAML files: their folder, their reader, their errors."""
 
+import re
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -18,8 +19,13 @@ _MERGE = "tag:yaml.org,2002:merge"
 
 
 def invalid(problem: str, expected: str) -> ElmbenchError:
-    """Build the error for a spec that says something wrong."""
+    """Build the error for an invalid spec."""
     return ElmbenchError(problem, expected=expected, next_step="correct it, then: elmbench validate")
+
+
+def counting_order(name: str) -> list[tuple[str, int]]:
+    """Return a sort key that puts table10 after table9."""
+    return [(word, int(number or 0)) for word, number in re.findall(r"(\D*)(\d*)", name)]
 
 
 @cache
@@ -120,7 +126,7 @@ def _describe(model: type[BaseModel], item: Any, key: str) -> str:
 
 
 def _allowed_keys(model: type[BaseModel], path: tuple[Any, ...]) -> list[str]:
-    """Return the keys of the model that stands at `path`, as far as annotations tell."""
+    """Return the keys of the model at `path`, by the annotations of its parents."""
     current = [model]
     for part in path:
         fields = _fields(current)

@@ -189,7 +189,7 @@ class FoldWork(Work):
         return memory_over(self.model.name, self.outer_fold, self.params, limit)
 
     def factory_with(self, params: dict[str, Any]) -> tuple[Callable[..., Any], dict[str, Any]]:
-        """Return the factory of the model, and those of some parameters that it has, with its seed on this fold."""
+        """Return the factory of the model, and the parameters that it accepts, with its seed on this fold."""
         from elmbench.registry import find_model
         from elmbench.work.scoring import fixed_parameters, model_seed
 
@@ -228,7 +228,7 @@ class GridWork(FoldWork):
         return memory_over(self.model.name, self.outer_fold, self.params | self._middle(), limit)
 
     def seconds_of(self, n_rows: int) -> float:
-        """Return the rough duration of all fits to this number of rows."""
+        """Return the rough duration of all fits with this number of rows."""
         from elmbench.registry import find_model
 
         one = fit_seconds(self.model.name, n_rows, self.outer_fold.dataset.n_features, self.params | self._middle())
@@ -265,12 +265,12 @@ def memory_over(model: str, outer_fold: OuterFold, params: Mapping[str, Any], li
 
 
 def chosen_for(key: str | None, inputs: Mapping[str, Result]) -> Result:
-    """Return the result of a choice; no parameters at no cost where nothing is taken over."""
+    """Return the result of a choice; without a key, no parameters and no time."""
     return inputs[key] if key else {"params": {}, "seconds": 0.0}
 
 
 def check_two_classes(data: Dataset, next_step: str) -> None:
-    """Refuse data without exactly two classes, which have no divergence.
+    """Raise ElmbenchError for data without exactly two classes, which have no divergence.
 
     Raises ElmbenchError if the data have more than two classes, or none.
     """

@@ -84,7 +84,7 @@ class ColumnWork:
         return [*(self.chain(like) if like else []), column]
 
     def grid(self, column: str) -> dict[str, list[Any]]:
-        """Return the values that a column searches, by name; nothing where it searches none of its own."""
+        """Return the values that a column searches, by name; empty if it searches none of its own."""
         search = self.models[column].search
         grids = search if isinstance(search, dict) else {n: self.resolved.spec.grids[n] for n in search}
         return {name: grid.expand() for name, grid in grids.items()}
@@ -161,7 +161,7 @@ class ColumnWork:
         return {"criterion": criterion, **({"dcs": form} if form else {}), "tune_rows": tune_rows}
 
     def stages(self, column: str) -> list[Any]:
-        """Return what determines the hyperparameters of a column, data and folds left aside."""
+        """Return the content that determines the hyperparameters of a column, apart from data and folds."""
         return [
             [content_of(self.model_ref(name)), self.models[name].params, *Grid(self.grid(name)).content().values()]
             for name in self.chain(column)

@@ -95,12 +95,12 @@ class DivergenceChoice(Choice):
 
     @classmethod
     def evaluation(cls, fields: Mapping[str, Any], tune_rows: int | None) -> Projections:
-        """Return what is to be evaluated before the choice; it serves every criterion of this kind."""
+        """Return the work to be done before the choice; it serves every criterion of this kind."""
         return Projections(**fields, tune_rows=tune_rows)
 
     @classmethod
     def after(cls, evaluation: Projections, criterion: str, options: Mapping[str, Any]) -> DivergenceChoice:
-        """Return the choice among what was evaluated."""
+        """Return the choice among the evaluated candidates."""
         form = cls.form_of(criterion, options)
         return cls(evaluation.grid, evaluation.given, (evaluation.key,), criterion, form)
 

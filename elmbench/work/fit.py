@@ -125,7 +125,7 @@ class Fit(FoldWork):
         return Calibrated(estimator, sigmoids(scores, true, weights), data.labels)
 
     def more(self, estimator: Any, data: FoldData) -> Result:
-        """Return what is stored of a fitted model beside its predictions: `measured`, by the name of the measure."""
+        """Return the stored values of a fitted model beside its predictions: `measured`, by the name of the measure."""
         if not self.train_accuracy or data.labels is None:
             return {"measured": {}}
         learnt = check_predictions(data.y_train, estimator.predict(data.X_train), data.labels)

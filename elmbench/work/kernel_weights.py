@@ -23,7 +23,7 @@ class KernelWeights(Fit):
     kind = "kernel-weights"
 
     def more(self, estimator: Any, data: FoldData) -> Result:
-        """Return what is stored beside the predictions.
+        """Return the stored values beside the predictions: the paths of weights and objective, and counts.
 
         The result: `measured`, with `kernels`, those with a weight of at least `LEAST_SHARE` of the largest, and
         `iterations`; `paths`, with `kernels`, as the model's parameter has them, `weights`, a list of weights for the

@@ -158,7 +158,7 @@ class GridProblem:
         return self._evaluations(None if hasattr(self.factory, "project") else self._decision_path, _projections)
 
     def outputs(self, metric: Metric) -> Iterator[Evaluated]:
-        """Yield what a metric takes; for probabilities every candidate is fitted by itself."""
+        """Yield the outputs that a metric takes; for probabilities, every candidate is fitted by itself."""
         if metric.takes in ("counts", "values"):
             return self.predictions()
         if self.calibrates(metric):
@@ -196,7 +196,7 @@ class GridProblem:
             yield evaluated
 
     def clone_and_fit(self, outputs: Callable[[Any, Any], Any] = _predictions) -> Iterator[Evaluated]:
-        """Yield the outputs of one fit for each candidate and fold: what every path must agree with."""
+        """Yield the outputs of one fit for each candidate and fold, with which every path must agree."""
         for i, candidate in enumerate(self.candidates):
             for j, (train, test) in enumerate(self.folds):
                 weights = None if self.weights is None else self.weights[train]

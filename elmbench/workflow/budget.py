@@ -22,7 +22,7 @@ def spend(
     carry_out: Callable[[PreparedRun, Executor], object],
     clock: Callable[[], float] = time.monotonic,
 ) -> PreparedRun:
-    """Compute what a time suffices for of a comparison, and return the plan of that: nothing of it is left to do.
+    """Compute as much of a comparison as fits a time limit, and return the plan of that part, which is complete.
 
     A model whose grid is too expensive, or of unknown duration, is searched on every second value of its grid. The
     whole grid takes its place if there is time for it afterwards. A later call goes on from what is stored.

@@ -98,7 +98,7 @@ def prepare_comparison(asked: Comparison, options: RunOptions, results_dir: Path
 
 
 def _check_groups(data: Dataset, split: Split) -> None:
-    """Refuse groups that are too few for the outer folds, or for the inner ones: only the rows tell their number."""
+    """Check that there are enough groups for the outer and the inner folds; only the rows show their number."""
     assert data.groups is not None
     left = min(len(set(data.groups[train])) for train, _ in outer_parts(data, split, run=0))
     if left < INNER_FOLDS:

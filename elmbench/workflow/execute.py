@@ -23,7 +23,7 @@ def execute(
     on_event: Callable[[Event], None] = lambda event: None,
     executor: Executor | None = None,
 ) -> list[Results]:
-    """Do what is missing and write the tables; after Ctrl-C too, with what has arrived.
+    """Compute missing results and write the tables; after Ctrl-C, with the results so far.
 
     `on_event`: called at the start and end of all work. `executor`: where the work is done, if one has been made ready;
     it is ended with the run.
@@ -52,7 +52,7 @@ def _execute(run: PreparedRun, on_event: Callable[[Event], None], executor: Exec
 
 
 def compute(run: PreparedRun, on_event: Callable[[Event], None], executor: Executor | None) -> None:
-    """Do what is missing and store its results; no table is written. See `execute`."""
+    """Compute missing results and store them; no table is written. See `execute`."""
     settings = run.options.settings
     if run.todo or run.options.clean_times:
         environment: dict[str, Any] = describe_environment() | {"blas_threads": settings.blas_threads}

@@ -189,7 +189,7 @@ def _records(store: Store) -> dict[str, dict[str, Any]]:
 
 
 def _copy(source: Store, target: Store) -> int:
-    """Add what a store has to another one; return the number of results that were new there."""
+    """Copy the results of a store to another one; return the number of new results."""
     count = 0
     for key, record in _records(source).items():
         known = target.result(key)

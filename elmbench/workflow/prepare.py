@@ -67,7 +67,7 @@ class PreparedRun:
     estimates: Estimates
 
     def seconds_on(self, workers: int) -> float:
-        """Return the rough duration of what is left to do, apart from models of unknown duration."""
+        """Return the rough duration of the remaining work, without models of unknown duration."""
         return max(total(self.estimates, self.todo).seconds / workers, self.longest)
 
     @property

@@ -1,6 +1,5 @@
 """The number of cells of each table that have ended, from the store."""
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,6 +7,7 @@ from statistics import fmean
 from typing import Any
 
 from elmbench.running.store import Store
+from elmbench.specs.files import counting_order
 
 _TIMES = ("search_seconds", "fit_seconds", "predict_seconds")
 
@@ -32,7 +32,7 @@ class TableStatus:
 def table_status(store: Store, experiment: str | None = None) -> list[TableStatus]:
     """Return the status of a table (by its id), or of every one, under each profile with which it was run."""
     lines = []
-    for name, profile in sorted(store.tables(), key=_as_counted):
+    for name, profile in sorted(store.tables(), key=lambda table: counting_order(" ".join(table))):
         if experiment not in (None, name):
             continue
         ended: Counter[str] = Counter()
@@ -58,8 +58,3 @@ def table_status(store: Store, experiment: str | None = None) -> list[TableStatu
             left = sum(n * means.get(entry, fmean(means.values())) for entry, n in missing.items()) if means else None
             lines.append(TableStatus(name, profile, ended.total(), dict(ended), dict(reasons), left))
     return lines
-
-
-def _as_counted(table: tuple[str, str]) -> list[tuple[str, int]]:
-    """Return a sort key that puts table10 after table9."""
-    return [(word, int(number or 0)) for word, number in re.findall(r"(\D*)(\d*)", " ".join(table))]

@@ -185,7 +185,7 @@ class TwoStages:
 
 
 def affordable(costs: Mapping[Key, float], seconds: float) -> set[Key]:
-    """Return the cheapest units that half of the time suffices for, or one that the whole of it does.
+    """Return the cheapest units that fit half of the time, or one unit that fits all of it.
 
     Half, because estimates are corrected by what was measured meanwhile.
     """

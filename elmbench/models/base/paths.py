@@ -39,12 +39,12 @@ class Grid:
         return T, decoded if self.output == "predict" else _without_single_column
 
     def rows(self, fold: int, kernel: Kernel) -> tuple[Rows, Rows]:
-        """Return the training rows and the test rows of a fold, as a model with such a kernel takes them."""
+        """Return the training rows and the test rows of a fold in the form that a model with this kernel takes."""
         train, test = self.folds[fold]
         return kernel.part(self.X, train, train), kernel.part(self.X, test, train)
 
     def fitted_outputs(self, candidate: int, fold: int, kernel: Kernel) -> NDArray[Any]:
-        """Return the predictions of a candidate with such a kernel, fitted by itself."""
+        """Fit a candidate with this kernel by itself and return its predictions."""
         train, test = self.rows(fold, kernel)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", LinAlgWarning)  # a search meets such candidates by the hundred

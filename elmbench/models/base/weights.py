@@ -38,7 +38,7 @@ class RowWeightedClassifier(FamilyClassifier):
         return self
 
     def _scale(self, labels: NDArray[Any], weights: Array | None = None) -> Array | None:
-        """Return what `_fit` takes of the weights of rows, or None for ones."""
+        """Return the scale that `_fit` takes, from the weights of rows; None if all are 1."""
         return weights
 
 
@@ -61,7 +61,7 @@ class WeightedClassifier(RowWeightedClassifier):
         return tags
 
     def _scale(self, labels: NDArray[Any], weights: Array | None = None) -> Array | None:
-        """Return the scale of rows by the weights of their classes and of the rows, or None for ones."""
+        """Return the scale of rows from the weights of their classes and of the rows; None if all are 1."""
         if self.class_weight is None:
             return None if weights is None else np.sqrt(weights)
         by_class = self._class_weights(labels, weights)
@@ -117,7 +117,7 @@ def weight_key(model: Any) -> Hashable:
 def _counting(
     model: Any, X: Rows, y: NDArray[Any], sample_weight: ArrayLike | None
 ) -> tuple[Rows, NDArray[Any], Array | None]:
-    """Return the rows with weight and their weights; all rows of a kernel matrix, whose columns are rows too."""
+    """Return the rows with a weight above zero, and their weights; a kernel matrix keeps all of its rows."""
     if sample_weight is None:
         return X, y, None
     weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)

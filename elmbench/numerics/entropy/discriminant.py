@@ -41,7 +41,7 @@ class Discriminant:
 
 
 def no_direction(size: int) -> Discriminant:
-    """Return what stands for a direction where there is none: the two Gaussians are the same."""
+    """Return a discriminant without a direction, for which the two Gaussians are the same."""
     return Discriminant(np.zeros(size), (0.0, 0.0), (1.0, 1.0), 1.0)
 
 

@@ -19,7 +19,7 @@ TOGETHER = 128
 def output_weights(
     X: Rows, T: Array, nodes: Nodes, ridge: float, scale: Array | None = None
 ) -> tuple[Array, RidgeSystem]:
-    """Return the output weights of one network, of shape (L, k), and the system that gives them, solved.
+    """Return the output weights of one network, of shape (L, k), and the system that they solve.
 
     With n rows and L nodes, the smaller of two: beta = (H'H + ridge I)^-1 H'T if L <= n, else H'(HH' + ridge I)^-1 T,
     eq. (3) of Scardapane et al. X is of shape (n, d), dense or CSR, and the targets T of shape (n, k). With a `scale` S

@@ -14,7 +14,7 @@ def loop_array(array: ArrayLike, dtype: DTypeLike = np.float64) -> np.ndarray:
 
 
 def sparse_rows(X: Rows) -> SparseRows:
-    """Return rows, dense or CSR, as the loops take them."""
+    """Return rows, dense or CSR, in the form that the loops take."""
     rows = sp.csr_matrix(X)
     rows.sum_duplicates()
     return SparseRows(loop_array(rows.indptr, np.int64), loop_array(rows.indices, np.int64), loop_array(rows.data))

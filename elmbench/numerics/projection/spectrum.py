@@ -54,7 +54,7 @@ class Spectrum:
         return np.array(weights), biases
 
     def node_inputs(self, projections: Array, size: int) -> Array:
-        """Return what the first nodes are given, of shape (n, size), eq. (7).
+        """Return the inputs of the first nodes, of shape (n, size), eq. (7).
 
         `projections` has at least as many columns, the samples along their directions, as `self.directions(size)` says.
         """
@@ -83,7 +83,7 @@ def without_ones(values: Array, n: int, d: int) -> Spectrum:
 
 
 def round_off(scale: float, n: int, d: int) -> float:
-    """Return the size up to which a singular value of n samples of d entries is nothing but round-off.
+    """Return the size up to which a singular value of n samples of d entries counts as round-off.
 
     `scale` is the largest singular value of what the samples were computed from, before their mean was taken off.
     """

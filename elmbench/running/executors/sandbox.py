@@ -201,7 +201,7 @@ class _Worker:
 
 
 def asked_of(work: Work, inputs: Mapping[str, Result]) -> Asked:
-    """Return what a sandbox is asked for, as JSON has it.
+    """Return a request to a sandbox in the types of JSON.
 
     `inputs`: results of the work that it needs, by key.
     """
