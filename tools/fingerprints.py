@@ -27,7 +27,7 @@ def fingerprints(names: Iterable[str] = ()) -> dict[str, Fingerprint]:
     """
     specs = load_dataset_specs()
     chosen = [specs.find(name) for name in names] or list(specs.values())
-    return {spec.name: found for spec in chosen if (found := _fingerprint(spec)) is not None}
+    return {spec.name: one for spec in chosen if (one := _fingerprint(spec)) is not None}
 
 
 def _fingerprint(spec: DatasetSpec) -> Fingerprint | None:
@@ -53,19 +53,19 @@ def _shown(value: object) -> str:
     return f"[{', '.join(map(str, value))}]" if isinstance(value, tuple) else str(value)
 
 
-def with_fingerprints(text: str, found: dict[str, Fingerprint]) -> str:
-    """Return the text of a `datasets.yaml` with these fingerprints in place of those that it has; the rest stays."""
+def with_fingerprints(text: str, fingerprints: dict[str, Fingerprint]) -> str:
+    """Return the text of a `datasets.yaml` with these fingerprints in place of its own; the rest stays."""
     blocks = re.split(r"(?m)^(?=[\w-]+:)", text)
-    for place, block in enumerate(blocks):
+    for number, block in enumerate(blocks):
         name = block.partition(":")[0]
-        if name not in found:
+        if name not in fingerprints:
             continue
         lines = _LINE.sub("", block).splitlines(keepends=True)
-        # Behind the counts; of a set that is like another one, at its end.
-        where = next((i for i, line in enumerate(lines) if line.startswith(("  papers:", "  sources:"))), None)
-        if where is None:
-            where = next((i for i, line in enumerate(lines) if not line.strip()), len(lines))
-        blocks[place] = "".join([*lines[:where], as_line(found[name]), *lines[where:]])
+        # After the counts; an entry that is based on another one has it at its end.
+        line = next((i for i, line in enumerate(lines) if line.startswith(("  papers:", "  sources:"))), None)
+        if line is None:
+            line = next((i for i, line in enumerate(lines) if not line.strip()), len(lines))
+        blocks[number] = "".join([*lines[:line], as_line(fingerprints[name]), *lines[line:]])
     return "".join(blocks)
 
 

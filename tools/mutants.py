@@ -1,11 +1,11 @@
-"""Plant faults in modules and count which their tests notice: `python -m tools.mutants MODULE ...`, as `make mutants`.
+"""Plant faults in modules and count those that tests notice: `python -m tools.mutants MODULE ...`, as `make mutants`.
 
-cosmic-ray plants them, one at a time, in a copy of this tree; of very many a random sample is taken, of as many places
-as there are. A fault that no test notices is printed as a difference. Environment: `MUTANTS`, how many in each module
-(20), and `SEED`, which makes the sample the same again. The tests of a module are those in whose names its name stands:
-of `elmbench/running/engine.py`, `tests/running/test_engine.py` and `tests/running/test_engine_stops.py`, and where
-there is none of that name, all of `tests/running`. What they do not notice the other tests of the room may, where they
-are quick. All run once without a fault first: tests that fail then, or that are too slow, would notice everything.
+cosmic-ray plants a random sample of faults, one at a time, in a copy of this tree. The sample covers as many positions
+as possible. A fault that no test notices is printed as a difference. Environment: `MUTANTS`, the number of faults in
+each module (20), and `SEED`, which repeats a sample. The tests of `elmbench/running/engine.py` are those whose names
+hold the module's: `tests/running/test_engine.py` and `tests/running/test_engine_stops.py`. Without such tests, they are
+all of `tests/running`. A fault that they do not notice is tried on the other tests of the package, if these are quick.
+All tests run once without a fault: tests that fail then, or are too slow, are not used.
 """
 
 from __future__ import annotations
@@ -50,6 +50,7 @@ TESTED_BY = {
     "models/amm": "models/test_linear_sgd.py",
     "models/base/centres": "models/test_rk_elm*.py models/test_rsvm.py",
     "models/base/entropy": "models/test_eem*.py",
+    "models/base/factors": "models/test_kernel_elm*.py models/test_ls_svm*.py",
     "models/base/family": "models",
     "models/base/kernels": "models/test_kernel_elm*.py models/test_ls_svm*.py",
     "models/base/nodes": "models/test_elm*.py models/test_w_elm.py",
@@ -60,8 +61,9 @@ TESTED_BY = {
     "models/kos_elm": "models/test_online_kernel*.py",
     "models/os_pvm": "models/test_os_pvm.py models/test_pvm.py",
     "models/pegasos": "models/test_linear_sgd.py",
+    "numerics/nodes/output_weights": "models/test_elm.py models/test_weights.py models/test_paths.py",
     "numerics/online": "oracles",
-    "protocol/content": "layouts/test_plan_keys.py work/test_kinds.py",
+    "protocol/content": "running/test_plan_keys.py work/test_kinds.py",
     "protocol/predictions": "test_metrics.py work/test_fit.py",
     "reporting/summary": "reporting/test_report_summary.py reporting/test_report_[co]*.py",
     "running/executors/worker": "running",
@@ -74,24 +76,24 @@ OF_ALL = {"models": "models/test_defaults.py models/test_every_model.py models/t
 
 @dataclass(frozen=True)
 class Fault:
-    """A fault that can be planted in a module: what kind, the how-manieth of it, the line and column."""
+    """A fault that can be planted in a module: its kind, its number among those of the kind, its line and column."""
 
     operator: str
     occurrence: int
-    place: tuple[int, int]
+    position: tuple[int, int]
 
 
 def tests_of(module: Path) -> tuple[str, ...]:
-    """Return what of `tests/` is about a module."""
+    """Return the files and folders of `tests/` that test a module."""
     about = module.relative_to("elmbench").with_suffix("")
     of_all = _matching(OF_ALL.get(about.parts[0], ""))
-    for place in (about, about.parent):
-        if named := TESTED_BY.get(place.as_posix()):
+    for path in (about, about.parent):
+        if named := TESTED_BY.get(path.as_posix()):
             return _matching(named) + of_all
     folder = ROOT / room_of(module)
-    # As words of its own: the tests of a search may be several files, and those of RSVM are none of the SVM's.
-    found = sorted(path for path in folder.glob("test_*.py") if f"_{module.stem}_" in f"{path.stem}_")
-    return tuple(map(_in_root, found)) + of_all if found else (_in_root(folder),)
+    # Whole words only: the tests of RSVM are not those of the SVM.
+    files = sorted(path for path in folder.glob("test_*.py") if f"_{module.stem}_" in f"{path.stem}_")
+    return tuple(map(_in_root, files)) + of_all if files else (_in_root(folder),)
 
 
 def room_of(module: Path) -> str:
@@ -117,7 +119,7 @@ def mutate(module: Path, number: int, copy: Path) -> Counter[str]:
     if seconds is None:
         print(f"{module}: nothing is planted")
         return Counter()
-    path, found = copy / module, Counter[str]()
+    path, endings = copy / module, Counter[str]()
     code = path.read_text(encoding="utf-8")
     for fault in sample(faults_of(code), f"{number} {module}"):
         faulty = mutate_code(code, get_operator(fault.operator)(), fault.occurrence)
@@ -129,48 +131,48 @@ def mutate(module: Path, number: int, copy: Path) -> Counter[str]:
             _write(path, faulty)
             if more is not None and run(room, copy, ENDLESS_AFTER + ENDLESS_TIMES * more)[0] != "survived":
                 ending = "noticed by others"
-        found[ending] += 1
+        endings[ending] += 1
         if ending == "survived":
             print("\n".join(difflib.unified_diff(code.split("\n"), faulty.split("\n"), str(module), lineterm="")))
             sys.stdout.flush()
     _write(path, code)
-    return found
+    return endings
 
 
 def _write(path: Path, code: str) -> None:
     path.write_text(code, encoding="utf-8")
-    # What Python keeps of it is looked up by the second in which it was written.
+    # Python finds the compiled module by the second in which the source was written.
     Path(cache_from_source(str(path))).unlink(missing_ok=True)
 
 
 @cache
 def seconds_of(tests: tuple[str, ...], copy: Path, most: float) -> float | None:
-    """Return what tests take without a fault; None if that is more than `most` seconds, or if they fail."""
+    """Return the processor time of tests without a fault; None if they take over `most` seconds or fail."""
     ending, seconds = run(tests, copy, most)
-    said = {"survived": "", "endless": ": too many"}.get(ending, ": they fail")
-    print(f"{' '.join(tests)}: {seconds:.0f} s without a fault{said}", flush=True)
+    problem = {"survived": "", "endless": ": too many"}.get(ending, ": they fail")
+    print(f"{' '.join(tests)}: {seconds:.0f} s without a fault{problem}", flush=True)
     return seconds if ending == "survived" else None
 
 
 def faults_of(code: str) -> list[Fault]:
     """Return every fault that can be planted in a module."""
     nodes = list(ast_nodes(get_ast(code)))
-    found = []
+    faults = []
     for name in sorted(operator_names()):
         operator = get_operator(name)
         if not operator.arguments() and not UNSEEN.match(name):
-            places = (start for node in nodes for start, _ in operator().mutation_positions(node))
-            found += [Fault(name, occurrence, place) for occurrence, place in enumerate(places)]
-    return found
+            positions = (start for node in nodes for start, _ in operator().mutation_positions(node))
+            faults += [Fault(name, occurrence, position) for occurrence, position in enumerate(positions)]
+    return faults
 
 
 def sample(faults: list[Fault], number: str) -> list[Fault]:
-    """Return some of the faults, a second one at a place only after one at every other."""
+    """Return some of the faults, a second one at a position only after one at every other position."""
     seen: Counter[tuple[int, int]] = Counter()
     turns = []
     for fault in random.Random(number).sample(faults, len(faults)):
-        turns.append((seen[fault.place], fault))
-        seen[fault.place] += 1
+        turns.append((seen[fault.position], fault))
+        seen[fault.position] += 1
     chosen = [fault for _, fault in sorted(turns, key=lambda turn: turn[0])]
     return chosen[: int(os.environ.get("MUTANTS", "20"))]
 
@@ -178,8 +180,8 @@ def sample(faults: list[Fault], number: str) -> list[Fault]:
 def run(tests: tuple[str, ...], copy: Path, most: float) -> tuple[str, float]:
     """Run tests of a copy of the tree; return whether a fault has `survived` them or not, and their processor time.
 
-    What it needs to know is in the process already: it is forked off. Seconds are of processor time, so that a busy
-    machine makes nothing endless; what sleeps is ended by pytest.
+    The tests run in a fork, which has the slow imports already. Seconds are of processor time, so that no test counts
+    as endless because the machine is busy; pytest ends tests that sleep.
     """
     sys.stdout.flush()
     process = os.fork()
@@ -189,14 +191,14 @@ def run(tests: tuple[str, ...], copy: Path, most: float) -> tuple[str, float]:
         _, status, usage = os.wait4(process, 0)
     finally:
         with contextlib.suppress(ProcessLookupError):
-            os.killpg(process, signal.SIGKILL)  # the tests that were interrupted, or what they have left behind
+            os.killpg(process, signal.SIGKILL)  # interrupted tests, or processes that they left
     ended = os.waitstatus_to_exitcode(status)
     ending = {0: "survived", -signal.SIGXCPU: "endless"}.get(ended, "noticed")
     return ending, usage.ru_utime + usage.ru_stime
 
 
 def _pytest(tests: tuple[str, ...], copy: Path, most: int) -> None:
-    """Be a process of pytest in a copy of the tree; do not return."""
+    """Run pytest in this process on a copy of the tree; do not return."""
     ended = 1
     try:
         os.setsid()
@@ -207,16 +209,16 @@ def _pytest(tests: tuple[str, ...], copy: Path, most: int) -> None:
         for stream in range(3):
             os.dup2(nowhere, stream)
         sys.path[0] = str(copy)
-        sys.path.remove(os.environ["PYTHONPATH"])  # what plants faults, and is none of the tests'
+        sys.path.remove(os.environ["PYTHONPATH"])  # the packages that plant faults, which the tests do not use
         os.environ["PYTHONPATH"] = str(copy)
-        sys.modules["__main__"] = ModuleType("__main__")  # which processes that are spawned would import
+        sys.modules["__main__"] = ModuleType("__main__")  # spawned processes would import the real one
         ended = int(sys.modules["pytest"].main(["-x", "-q", "-n", "0", *tests]))
     finally:
         os._exit(ended)
 
 
 def main(names: list[str]) -> None:
-    """Mutate modules one after the other and print what share of the faults was noticed."""
+    """Mutate modules one after the other and print the share of faults that tests noticed."""
     number = int(os.environ.get("SEED", time.time()))
     chosen = [ROOT / name for name in names] or [ROOT / "elmbench" / room for room in ROOMS]
     files = [file for path in chosen for file in (sorted(path.rglob("*.py")) if path.is_dir() else [path])]
@@ -227,9 +229,9 @@ def main(names: list[str]) -> None:
         copy = Path(folder) / "tree"
         shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".*", "__pycache__"))
         for file in files:
-            found = mutate(file.relative_to(ROOT), number, copy)
-            total += found
-            print(f"{file.relative_to(ROOT)}: {dict(found)}", flush=True)
+            endings = mutate(file.relative_to(ROOT), number, copy)
+            total += endings
+            print(f"{file.relative_to(ROOT)}: {dict(endings)}", flush=True)
     print(f"{total.total() - total['survived']} of {total.total()} faults were noticed; seed {number}")
 
 

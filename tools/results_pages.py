@@ -82,7 +82,7 @@ def verdicts(paper: str) -> str:
     """Return the number of figures with each verdict, by table and profile."""
     counts = {(_label(one), one.resolved.profile): _count(one) for one in _results_of(paper)}
     columns = [name for name in VERDICTS if any(count[name] for count in counts.values())]
-    rows = [[*place, *(str(count[name]) for name in columns)] for place, count in counts.items() if count.total()]
+    rows = [[*group, *(str(count[name]) for name in columns)] for group, count in counts.items() if count.total()]
     judged = {label for label, *_ in rows}
     others = dict.fromkeys(label for label, _ in counts if label not in judged)
     text = "\n".join(pipe_rows([["table", "profile", *columns], *rows]))
@@ -138,7 +138,7 @@ def main(paper: str) -> str:
 
 
 def own_runs() -> str:
-    """Return how the rule of the verdicts did on our own runs and on wrong pairs, by paper."""
+    """Return the results of the rule of the verdicts on our own runs and on wrong pairs, by paper."""
     rows = [["paper", "own runs", "inside", "wrong pairs that the rule tells", "called `reproduced`", "not told"]]
     total: Counter[str] = Counter()
     for paper in _papers():

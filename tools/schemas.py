@@ -111,9 +111,9 @@ def _members(schema: Any, inside: bool = False) -> frozenset[str]:
         return frozenset().union(*(_members(value, inside) for value in schema))
     if not isinstance(schema, dict):
         return frozenset()
-    own = [schema["$ref"].rpartition("/")[2]] if inside and "$ref" in schema else []
+    referred = [schema["$ref"].rpartition("/")[2]] if inside and "$ref" in schema else []
     parts = (_members(value, inside or key in ("items", "prefixItems")) for key, value in schema.items())
-    return frozenset(own).union(*parts)
+    return frozenset(referred).union(*parts)
 
 
 def _properties(options: type[BaseModel]) -> Schema:

@@ -1,13 +1,10 @@
 """One unit of work, done so that every failure is a result."""
 
-import contextlib
 import json
 import re
 import traceback
 import warnings
 from collections.abc import Callable, Mapping
-from functools import cache
-from typing import Any
 
 import numpy as np
 
@@ -16,6 +13,7 @@ from elmbench.numerics.threads import libraries
 from elmbench.protocol.folds import load_rows
 from elmbench.registry import find_model, is_built_in
 from elmbench.work.base import Context, Result, Work
+from elmbench.work.fit import warm_up
 
 #: The statuses that work may end with by itself; only its owner knows of a time limit.
 STATUSES = ("ok", "diverged", "out-of-memory", "failed")
@@ -44,18 +42,9 @@ def preload(work: Work, context: Context) -> None:
     if work.model_name and spec is not None:
         factory = find_model(work.model_name).factory(spec.task)
         if is_built_in(work.model_name):
-            _warm_up(factory, spec.task)
-
-
-@cache
-def _warm_up(factory: Callable[..., Any], task: str) -> None:
-    """Fit a model to a few made-up rows, so that no search is timed while the model is imported and compiled."""
-    X = np.random.default_rng(0).random((40, 3))
-    y = np.where(X[:, 0] > 0.5, 1, -1) if task == "classification" else X[:, 0]
-    # A failure here repeats in the fit that counts.
-    with contextlib.suppress(Exception), warnings.catch_warnings(), libraries().limit(limits=1):
-        warnings.simplefilter("ignore")
-        factory().fit(X, y).predict(X)
+            X = np.random.default_rng(0).random((40, 3))
+            y = np.where(X[:, 0] > 0.5, 1, -1) if spec.task == "classification" else X[:, 0]
+            warm_up(factory, {}, X, y)  # no search is timed while the model is imported and compiled
 
 
 def attempt(work: Work, inputs: Mapping[str, Result], context: Context, blas_threads: int = 1) -> Result:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from elmbench.protocol.content import OPTIONAL
 from elmbench.protocol.folds import FoldData, fold_data
@@ -71,7 +72,8 @@ class Fit(FoldWork):
         factory, fixed = self.factory_with(chosen["params"] | self.params)
         shape = (*data.X_train.shape, n_outputs(data.labels))
         check_memory(factory, shape, fixed, context.memory_limit)
-        _warm_up(factory, fixed, data)
+        few = _few_rows(data)
+        warm_up(factory, fixed, data.X_train[few], data.y_train[few])
 
         estimator = factory(**fixed)
         started = time.perf_counter()
@@ -142,18 +144,22 @@ class Fit(FoldWork):
             estimator.partial_fit(data.X_train, data.y_train)
 
 
-def _warm_up(factory: Callable[..., Any], fixed: dict[str, Any], data: FoldData) -> None:
-    """Fit and predict once on a few rows of each class, so that no compiling and no first import is timed."""
+def warm_up(factory: Callable[..., Any], params: dict[str, Any], X: Any, y: NDArray[Any]) -> None:
+    """Fit and predict once in this process on few rows, so that no compiling and no first import is timed."""
     if factory in _warm:
         return
-    rows = np.arange(min(40, len(data.y_train)))
-    if data.labels is not None:
-        rows = np.concatenate([np.flatnonzero(data.y_train == label)[:20] for label in data.labels])
     # Warnings and errors here come from too few rows; the fit that counts comes after.
     with contextlib.suppress(Exception), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        factory(**fixed).fit(data.X_train[rows], data.y_train[rows]).predict(data.X_train[rows])
+        factory(**params).fit(X, y).predict(X)
     _warm.add(factory)
+
+
+def _few_rows(data: FoldData) -> NDArray[np.intp]:
+    """Return some training rows of each class."""
+    if data.labels is None:
+        return np.arange(min(40, len(data.y_train)))
+    return np.concatenate([np.flatnonzero(data.y_train == label)[:20] for label in data.labels])
 
 
 def model_size(estimator: Any) -> int | None:
