@@ -9,14 +9,14 @@ class ElmbenchError(Exception):
     Parameters
     ----------
     found : str
-        What was found, naming the file, key, value or cell at fault.
+        The problem, naming the file, key, value or cell at fault.
     expected : str, optional
         What was expected instead, such as the names that are allowed.
     next_step : str, optional
         The command or edit that comes next.
     """
 
-    #: What the command that it ends exits with.
+    #: The exit code of a command that it ends.
     exit_code = 2
 
     def __init__(self, found: str, *, expected: str | None = None, next_step: str | None = None) -> None:

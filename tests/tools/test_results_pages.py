@@ -51,7 +51,7 @@ def test_tables_are_those_of_the_committed_results(name: str) -> None:
 
 
 def test_figures_of_the_readme_stand_on_the_pages() -> None:
-    section = re.search(r"^## What was found$(.*?)(?=^## |\Z)", (ROOT / "README.md").read_text("utf-8"), re.M | re.S)
+    section = re.search(r"^## Findings$(.*?)(?=^## |\Z)", (ROOT / "README.md").read_text("utf-8"), re.M | re.S)
     assert section is not None
     figures = {float(number) for name in NAMES for number in re.findall(DECIMAL, read_page(name))}
     prose = re.sub(r"^```.*?^```$|Python 3[\d. to]+", "", section[1], flags=re.M | re.S)
