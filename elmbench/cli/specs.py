@@ -77,7 +77,7 @@ def _readings() -> Iterator[dict[str, Any]]:
                 yield line | {"meaning": choice.says, "tables": tables}
 
 
-#: What is listed, with the columns of its table; readings have blocks instead.
+#: The kinds of list, with the columns of their tables; readings have blocks instead.
 _LISTS: dict[str, tuple[Callable[[], Iterator[dict[str, Any]]], tuple[str, ...]]] = {
     "experiments": (_experiments, ("id", "alias", "title")),
     "datasets": (_datasets, ("name", "task", "rows", "columns", "title")),

@@ -54,7 +54,7 @@ class Data(Layout):
     def measures(self, resolved: Resolved, dataset: str, model: str) -> list[Measure]:
         """Return the facts of a data set, without those that follow from what the paper prints."""
         printed = {figure.metric for figure in resolved.file.figures}
-        # Where the paper counts the rows of each class, their sum and the number of classes say nothing more.
+        # If the paper counts the rows of each class, their sum and the number of classes follow.
         implied = {"instances", "classes"} if {"negatives", "positives"} <= printed else set()
         classified = resolved.dataset(dataset).task == "classification"
         facts = [measure for measure in self.values(resolved) if classified or measure.metric not in _OF_CLASSES]

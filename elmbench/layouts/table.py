@@ -20,7 +20,7 @@ VERDICTS = (*COMPARED, "not comparable", "no data", "cited")
 SIGNS = dict(zip(VERDICTS, ("✓", "∈", "≈", "✗", "?", "∥", "–", "”"), strict=True))
 #: The ending of an entry whose cells are all there and ended ok.
 COMPLETE = "ok"
-#: How an entry ended that the suite has no model for.
+#: The ending of an entry without a model in the suite.
 NOT_MEASURED = "not measured"
 _ENDINGS = {"out-of-memory": "out of memory", "unavailable": "-"}
 
@@ -126,7 +126,7 @@ class Ratio:
         return f"{self.value:.2g}"
 
 
-#: What explains each kind of item.
+#: The sentence that explains each kind of item.
 _LEGEND = {
     Verdict: "Verdicts: reproduced (in the 95 % prediction interval of our runs, widened by half of the last printed "
     "digit), consistent (in it, but so are figures of other models), close (in one twice as wide), differs, too few "

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 #: Kernels that have a weight, and updates of the weights.
 COUNTED = ("kernels", "iterations")
 _COLUMNS = tuple(Column(name, name, numeric=True) for name in COUNTED)
-#: How the weights of one kernel after the other are drawn; the same again for every fifth.
+#: Line styles of the kernels in turn; every fifth has the first again.
 _DASHES = ("-", (0, (5, 1.5)), (0, (1, 1.2)), "-.")
 
 Labels = Mapping[str, Sequence[str]]

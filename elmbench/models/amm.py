@@ -44,10 +44,9 @@ class AMMClassifier(HyperplaneClassifier, BaseEstimator):
     prune_every : int, default=10000
         Steps from one such dropping to the next.
     fit_intercept : bool, default=True
-        Whether the rows have one more feature, the constant 1, whose weights are shrunk as the others are.
+        Add a feature to the rows, the constant 1, whose weights are shrunk as the others are.
     shuffle : bool, default=True
-        Whether each pass of `fit` draws a new order of the rows; else they are taken as they stand, as by
-        `partial_fit`.
+        Draw a new order of the rows for each pass of `fit`; if False, keep their order, as `partial_fit` does.
     random_state : int, RandomState or None, default=None
         Draws the orders.
 

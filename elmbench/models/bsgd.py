@@ -37,7 +37,7 @@ class BSGDClassifier(StochasticClassifier, BaseEstimator):
     gamma : float, "scale" or "auto", default="auto"
         As in `KOSELMClassifier`.
     maintenance : {"merging", "projection", "removal"}, default="merging"
-        What happens to the support vector with the smallest weight (the oldest of equal ones) where there is one too
+        Treatment of the support vector with the smallest weight (the oldest of equal ones) if there is one too
         many. "merging": it and the one with which this loses least are replaced by a single one between them, found by
         golden section search. "projection": it is projected onto the span of the others, which takes budget^3 / 3
         operations. "removal": it is dropped. The loss is the squared distance by which the weight vector moves, summed
@@ -45,8 +45,7 @@ class BSGDClassifier(StochasticClassifier, BaseEstimator):
     n_epochs : int, default=1
         Passes of `fit` over the rows.
     shuffle : bool, default=True
-        Whether each pass of `fit` draws a new order of the rows; else they are taken as they stand, as by
-        `partial_fit`.
+        Draw a new order of the rows for each pass of `fit`; if False, keep their order, as `partial_fit` does.
     random_state : int, RandomState or None, default=None
         Draws the orders.
 

@@ -101,7 +101,7 @@ class ELMClassifier(WeightedClassifier, _ELM):
     activation : {"sigmoid", "tanh", "relu"}, default="sigmoid"
         The function g.
     slope : float, default=1.0
-        What a_i.x + b_i is multiplied by: lambda in Deng et al.
+        Factor of a_i.x + b_i: lambda in Deng et al.
     random_state : int, RandomState or None, default=None
         Draws the hidden nodes.
     class_weight : "balanced", dict or None, default=None

@@ -195,11 +195,11 @@ class KELMClassifier(WeightedClassifier, _KELM):
         of two rows that returns a number; a kernel of `sklearn.gaussian_process.kernels`; or "precomputed". Then `X` is
         the matrix of the kernel itself: between all training rows in `fit`, between rows and these in `predict`.
     degree : float, default=3
-        Of the polynomial kernel.
+        Degree of the polynomial kernel.
     coef0 : float, default=1.0
-        Of the polynomial and the sigmoid kernel.
+        Constant term of the polynomial and the sigmoid kernel.
     kernel_params : dict, default=None
-        Named arguments of a kernel that is a function.
+        Keyword arguments of a kernel that is a function.
     class_weight : "balanced", dict or None, default=None
         Weight of the squared errors on each class: "balanced" is n_samples / (n_classes times the size of the class), a
         dictionary gives numbers by label, 1 where it has none. `sample_weight` of `fit` comes on top.

@@ -32,7 +32,7 @@ class OSPVMClassifier(FamilyClassifier, ProjectionNodesMixin, BaseEstimator):
         rows so far, but for round-off. "truncate" keeps those of the hidden nodes only, after every chunk, which are
         fewer than the nodes of `PVMClassifier` and differ with the chunks.
     update_mean : bool, default=True
-        Whether the mean that is taken off is that of the rows so far, or stays that of the first chunk. The ones are
+        Subtract the mean of all rows so far; if False, that of the first chunk. The ones are
         then not orthogonal to the data, and are decomposed with them: every node has a bias.
     initial_batch : int, default=40
         Number of rows in the first chunk of `fit`.
@@ -150,7 +150,7 @@ class OSPVMClassifier(FamilyClassifier, ProjectionNodesMixin, BaseEstimator):
     def _settle(self) -> None:
         """Algorithm 1, lines 10 to 12: the hidden nodes of the rows so far, and the output weights of all of them."""
         values, rotation = self._stream.decomposition()
-        # What is kept has been chosen by theta once; chosen from by theta again, it would be less.
+        # The stored values were chosen by theta; choosing again would drop more of them.
         spectrum = self._spectrum_of_nodes if self.mode == "truncate" else self._spectrum(values)
         size = self._size(spectrum) if self.mode == "exact" else len(spectrum.values)
         rotation, directions = self._stream.directions(rotation[: spectrum.directions(size)])

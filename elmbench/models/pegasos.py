@@ -27,10 +27,9 @@ class PegasosClassifier(HyperplaneClassifier, BaseEstimator):
     n_epochs : int, default=5
         Passes of `fit` over the rows.
     fit_intercept : bool, default=True
-        Whether the rows have one more feature, the constant 1, whose weight is shrunk as the others are.
+        Add a feature to the rows, the constant 1, whose weight is shrunk as the others are.
     shuffle : bool, default=True
-        Whether each pass of `fit` draws a new order of the rows; else they are taken as they stand, as by
-        `partial_fit`.
+        Draw a new order of the rows for each pass of `fit`; if False, keep their order, as `partial_fit` does.
     random_state : int, RandomState or None, default=None
         Draws the orders.
 

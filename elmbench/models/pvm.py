@@ -143,13 +143,13 @@ class PVMClassifier(FamilyClassifier, ProjectionNodesMixin, BaseEstimator):
         In (0, 1]: the nodes are the fewest whose singular values add up to this part of the sum of all, eq. (27). Used
         where `n_hidden` is None.
     ratio : {"linear", "squared"}, default="linear"
-        What eq. (27) adds up: the singular values, as printed, or their squares.
+        Terms of eq. (27): the singular values, as printed, or their squares.
     activation : {"sigmoid", "tanh", "relu"}, default="sigmoid"
 
     Attributes
     ----------
     singular_values_ : ndarray of shape (rank,)
-        Of the extended data, those that are not zero within round-off, the largest first.
+        Singular values of the extended data above round-off, the largest first.
     weights_ : ndarray of shape (n_units, n_features)
         Input weights, the first singular vectors; of each the entry of largest magnitude is positive.
     biases_ : ndarray of shape (n_units,)

@@ -88,16 +88,16 @@ class RKELMClassifier(WeightedClassifier, _RKELM):
         "rbf", "inverse-multiquadric", "rational-quadratic", "polynomial" or "sigmoid"; or any that `KELMClassifier`
         takes. With "precomputed" the centres are numbers of training rows.
     degree : int, default=3
-        Of the polynomial kernel.
+        Degree of the polynomial kernel.
     coef0 : float, default=1.0
-        Of the polynomial and the sigmoid kernel.
+        Constant term of the polynomial and the sigmoid kernel.
     widths : {"equal", "random"}, default="equal"
-        Whether all centres have the width 1/gamma, or each its own, sigma_i = u_i / gamma with u_i uniform on [0.5,
-        1.5]: kernels of distances only.
+        "equal": all centres have the width 1/gamma. "random": each has its own, sigma_i = u_i / gamma with u_i uniform
+        on [0.5, 1.5], for kernels of distances only.
     random_state : int, RandomState or None, default=None
         Draws the centres and the widths.
     kernel_params : dict, default=None
-        Named arguments of a kernel that is a function.
+        Keyword arguments of a kernel that is a function.
     class_weight : "balanced", dict or None, default=None
         As in `KELMClassifier`.
 

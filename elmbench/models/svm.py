@@ -36,7 +36,7 @@ class SVMClassifier(_Counted, SVC):
     gamma : float, "scale" or "auto", default="scale"
         Inverse squared width of the kernel, exp(-gamma d^2); "scale" is 1 / (n_features * X.var()).
     class_weight : "balanced", dict or None, default=None
-        What multiplies C for the rows of each class, by label; "balanced" is inversely proportional to their number.
+        Factor of C for each class, by label; "balanced" is inversely proportional to the number of its rows.
     max_iter : int, default=-1
         Steps after which LIBSVM is stopped, in each problem of two classes; -1 for no limit.
 

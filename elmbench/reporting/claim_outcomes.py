@@ -20,7 +20,7 @@ CLAIM_VERDICTS: tuple[ClaimVerdict, ...] = get_args(ClaimVerdict)
 #: Columns of `claims.csv`.
 COLUMNS = ["says", "dataset", "metric", "model", "is", "than", "in_print", "verdict", "test", "estimate"]
 COLUMNS += ["low", "high", "p", "n", "of", "remark"]
-#: How the relations read in a sentence.
+#: The relations in words.
 _RELATIONS = {"no-worse": "no worse than", "no-better": "no better than"}
 
 

@@ -65,7 +65,7 @@ def run(
     jobs, blas_threads : int, default=1
         Worker processes, and threads of the linear algebra library in each.
     limit : str
-        Of each search and fit, such as "time=600s,memory=4GB".
+        Limit of each search and fit, such as "time=600s,memory=4GB".
     data_dir : path, optional
         Folder of data files; `ELMBENCH_DATA_DIR` where it is not given.
     plugins : sequence of path

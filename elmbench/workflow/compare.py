@@ -74,7 +74,7 @@ def compare(
     task : {"classification", "regression"}, optional
         Found by the values of `y` where it is not given.
     positive : label, optional
-        Of two classes, the one that metrics such as precision are of; the last one by default.
+        The positive one of two classes, for metrics such as precision; the last one by default.
     metric : str or sequence of str
         A name of `elmbench list metrics` or of a scikit-learn scorer, or several: the first chooses hyperparameters and
         ranks the models, accuracy or the NRMSE by default.

@@ -93,7 +93,7 @@ def moments(
         np.square(block, out=block)
         # Squared norms in the leading features: the sums between one size and the next, added up.
         norms = np.add.reduceat(block, [0, *ascending[:-1]], axis=1).cumsum(axis=1)
-        # Of weighted rows, the squares have the weight already.
+        # The squares of weighted rows have the weight already.
         once = norms if weights is None else norms / weights[rows][:, np.newaxis]
         fourth += np.einsum("ij,ij->j", norms, once)
     mirror(scatter)

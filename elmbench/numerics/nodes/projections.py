@@ -35,7 +35,7 @@ def projected_classes(
     squares = [np.zeros((B.shape[1], 2)) for B in operators]
     for side, members in enumerate((np.flatnonzero(~positive), np.flatnonzero(positive))):
         for rows in layer_blocks(len(members)):
-            # What is the same in all rows is taken off first: its round-off is not to count as variance.
+            # The part that all rows share is subtracted first, so that its round-off does not count as variance.
             H = node_outputs(X[members[rows]], weights, biases, activation) - first
             done, n = rows.start, len(H)
             for B, mean, square in zip(operators, means, squares, strict=True):

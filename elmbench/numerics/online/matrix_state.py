@@ -63,7 +63,7 @@ class MatrixState:
 
     def _learn(self, rows: Any, gram: Array, T: Array) -> None:
         """Learn the rows after the dictionary; `gram` is the kernel matrix of both."""
-        # Of a positive semi-definite matrix no entry is larger than all on the diagonal.
+        # No entry of a positive semi-definite matrix exceeds the largest one on the diagonal.
         if not self._kernel.definite and np.abs(gram).max() > (1 + EPS**0.5) * gram.diagonal().max():
             raise ValueError(INDEFINITE)
         first = rows.shape[0] - len(T)
