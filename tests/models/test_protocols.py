@@ -28,7 +28,7 @@ def test_what_offers_nothing():
     assert not isinstance(ridge_classifier, GridPath | MemoryEstimate)
 
 
-def test_solvers_are_those_since_the_item_before():
+def test_the_first_networks_of_a_block_count_its_solvers():
     X = rows(60, 3, 0)
     y = targets(X, 0, "regression")
     folds = [(np.arange(40), np.arange(40, 60)), (np.arange(20, 60), np.arange(20))]
@@ -37,8 +37,8 @@ def test_solvers_are_those_since_the_item_before():
     assert all(isinstance(item, Evaluated) for item in items)
     for fold in (0, 1):
         of_fold = [item for item in items if item.fold == fold]
-        # Those of ten nodes are solved for each C, then those of a hundred together.
-        assert [bool(item.solvers) for item in of_fold] == [True] * 6 + [False] * 4
+        # The ten networks are solved in two blocks: those of ten nodes, then those of a hundred.
+        assert [bool(item.solvers) for item in of_fold] == [True, False, False, False, False] * 2
         assert sum((Counter(item.solvers) for item in of_fold), Counter()) == {"leading cholesky": 5, "reduction": 5}
 
 
