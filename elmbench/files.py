@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all, however the process that writes them ends, and the cache folder."""
+"""Files that are there whole or not at all, the cache folder, and the order of names with numbers."""
 
 import contextlib
 import os
@@ -142,3 +142,8 @@ def cache_folder() -> Path:
     import platformdirs
 
     return Path(platformdirs.user_cache_dir("elmbench", appauthor=False))
+
+
+def counting_order(name: str) -> list[tuple[str, int]]:
+    """Return a sort key that puts table10 after table9."""
+    return [(word, int(number or 0)) for word, number in re.findall(r"(\D*)(\d*)", name)]

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from elmbench.errors import ElmbenchError, unknown_name
+from elmbench.files import counting_order
 from elmbench.specs.experiments import PROFILES, Experiment, Profile
-from elmbench.specs.files import counting_order, invalid, parse_spec, read_yaml, spec_root
+from elmbench.specs.files import invalid, parse_spec, read_yaml, spec_root
 from elmbench.specs.papers import Paper
 from elmbench.specs.published import PublishedValue, published_parameters, read_published
 

@@ -1,6 +1,5 @@
 """The YAML files: their folder, their reader, their errors."""
 
-import re
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -21,11 +20,6 @@ _MERGE = "tag:yaml.org,2002:merge"
 def invalid(problem: str, expected: str) -> ElmbenchError:
     """Build the error for an invalid spec."""
     return ElmbenchError(problem, expected=expected, next_step="correct it, then: elmbench validate")
-
-
-def counting_order(name: str) -> list[tuple[str, int]]:
-    """Return a sort key that puts table10 after table9."""
-    return [(word, int(number or 0)) for word, number in re.findall(r"(\D*)(\d*)", name)]
 
 
 @cache

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
+from elmbench.files import counting_order
 from elmbench.running.store import Store
-from elmbench.specs.files import counting_order
 
 _TIMES = ("search_seconds", "fit_seconds", "predict_seconds")
 
