@@ -19,9 +19,10 @@ from elmbench.running.attempt import attempt
 from elmbench.specs.datasets import load_dataset_specs
 from elmbench.specs.protocol import Split
 from elmbench.work import work_from
-from elmbench.work.base import Context, ModelRef, Result, Work
+from elmbench.work.base import Context, Result, Work
+from elmbench.work.model import ModelRef
+from elmbench.work.model import model_seed as seed_of
 from elmbench.work.plan import Plan
-from elmbench.work.scoring import model_seed as seed_of
 
 Content = dict[str, Any]
 

@@ -65,7 +65,7 @@ def compare(
     from elmbench.cli.run import run_prepared, show_plan
     from elmbench.errors import unknown_name
     from elmbench.running.executors.local import LocalExecutor
-    from elmbench.running.executors.sandbox import Settings
+    from elmbench.running.executors.settings import Settings
     from elmbench.running.store import Store
     from elmbench.specs.limits import parse_limits
 

@@ -16,10 +16,10 @@ from elmbench.datasets.numbers import with_numbers
 from elmbench.datasets.parts import join_parts
 from elmbench.datasets.prepare import category_order
 from elmbench.datasets.readers import COMPRESSIONS, FORMATS, compression_of, read_table
-from elmbench.datasets.sources.file import FileSource
 from elmbench.datasets.table import Table, label_words
 from elmbench.datasets.text import Layout
 from elmbench.errors import ElmbenchError, closest, first_line
+from elmbench.specs.datasets.user_file import UserFile
 
 #: Names of a target column that is not given; the last column if there is none of these.
 TARGETS = ("target", "class", "label", "y")
@@ -30,7 +30,7 @@ _UNNAMED = re.compile(r"x\d+")
 MOST_AT_LEAST, MOST_TIMES = 100_000_000, 500
 
 
-def read_user_file(source: FileSource, *words: str | None) -> Table:
+def read_user_file(source: UserFile, *words: str | None) -> Table:
     """Return the rows of a user's file; `words` are further columns whose values keep their spelling.
 
     Raises ElmbenchError if the file is not there, cannot be read, or lacks a column that is named.
@@ -43,7 +43,7 @@ def read_user_file(source: FileSource, *words: str | None) -> Table:
     return _with_test_part(table, source, words) if source.test else table
 
 
-def _read_file(source: FileSource, path: Path, words: Collection[str | None]) -> Table:
+def _read_file(source: UserFile, path: Path, words: Collection[str | None]) -> Table:
     layout = Layout(source.separator, source.decimal, source.header, {*source.words, *filter(None, words)})
     most = MOST_AT_LEAST + MOST_TIMES * path.stat().st_size
     choose = partial(_target, source, path)
@@ -64,7 +64,7 @@ def header_of(names: Collection[str]) -> bool | None:
     return None if all(_UNNAMED.fullmatch(name) for name in names) else True
 
 
-def _with_test_part(train: Table, source: FileSource, words: Collection[str | None]) -> Table:
+def _with_test_part(train: Table, source: UserFile, words: Collection[str | None]) -> Table:
     """Return training rows with the rows of the test file below them, in the same columns."""
     kinds = [*words, *(train.names[position] for position in train.nominal)]
     target = train.target_name or source.target
@@ -98,7 +98,7 @@ def _form_of(path: Path) -> str:
     return form
 
 
-def _target(source: FileSource, path: Path, names: list[str]) -> str:
+def _target(source: UserFile, path: Path, names: list[str]) -> str:
     if isinstance(source.target, int):
         return names[source.target]
     if not source.target:

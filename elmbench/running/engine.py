@@ -12,7 +12,7 @@ from elmbench.running.attempt import attempt
 from elmbench.running.estimates import Estimates
 from elmbench.running.executors.base import Done, Executor
 from elmbench.running.executors.local import LocalExecutor
-from elmbench.running.executors.sandbox import Settings
+from elmbench.running.executors.settings import Settings
 from elmbench.running.limits import allows_more, share_of_memory
 from elmbench.running.records import SYNC_EVERY
 from elmbench.running.store import CLEAN, Store

@@ -13,20 +13,17 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from elmbench.errors import ElmbenchError
-from elmbench.protocol.content import FLAT, OPTIONAL, content_of_fields, named, read_fields
+from elmbench.protocol.content import FLAT, OPTIONAL, content_of_fields, read_fields
 from elmbench.protocol.folds import DatasetRef, OuterFold, labels_of
+from elmbench.registry import find_model, is_built_in
 from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.grids import GridValue, candidates
+from elmbench.work.model import OVERHEAD, ModelRef, fit_seconds, fixed_parameters, memory_over, model_seed
 
 if TYPE_CHECKING:
     from elmbench.datasets.dataset import Dataset
 
 Result = dict[str, Any]
-
-#: Floating-point operations a second that the dense part of these models reaches on one core of a desk machine.
-RATE = 3e10
-#: Seconds that a fit, or a candidate of a path, takes however small it is.
-OVERHEAD = 5e-4
 
 
 def key_of(content: Any) -> str:
@@ -86,8 +83,6 @@ class Work(ABC):
     @property
     def has_formula(self) -> bool:
         """True if the registry has a formula for the duration of its model."""
-        from elmbench.registry import find_model
-
         return not self.model_name or find_model(self.model_name).cost is not None
 
     def memory_over(self, limit: int) -> bool:
@@ -123,8 +118,6 @@ class Work(ABC):
     @property
     def is_from_outside(self) -> bool:
         """True if its kind or its model comes from a plug-in."""
-        from elmbench.registry import is_built_in
-
         is_ours = type(self).__module__.partition(".")[0] == __name__.partition(".")[0]
         return not is_ours or bool(self.model_name and not is_built_in(self.model_name))
 
@@ -132,19 +125,6 @@ class Work(ABC):
     def number_of_fits(self) -> int:
         """The number of models that it fits."""
         return 0
-
-
-@dataclass(frozen=True)
-class ModelRef:
-    """A model of the registry.
-
-    `stream`: name of the model whose random stream it has: of columns that take hyperparameters over, that of the
-    first.
-    """
-
-    name: str = field(metadata=named("model"))
-    version: str
-    stream: str
 
 
 @dataclass(frozen=True)
@@ -190,9 +170,6 @@ class FoldWork(Work):
 
     def factory_with(self, params: dict[str, Any]) -> tuple[Callable[..., Any], dict[str, Any]]:
         """Return the factory of the model, and the parameters that it accepts, with its seed on this fold."""
-        from elmbench.registry import find_model
-        from elmbench.work.scoring import fixed_parameters, model_seed
-
         factory = find_model(self.model.name).factory(self.outer_fold.task)
         return factory, fixed_parameters(factory, params, model_seed(self.outer_fold, self.model))
 
@@ -229,39 +206,12 @@ class GridWork(FoldWork):
 
     def seconds_of(self, n_rows: int) -> float:
         """Return the rough duration of all fits with this number of rows."""
-        from elmbench.registry import find_model
-
         one = fit_seconds(self.model.name, n_rows, self.outer_fold.dataset.n_features, self.params | self._middle())
         shared = find_model(self.model.name).sharing if self.paths else 1.0
         return self.number_of_fits * (OVERHEAD + shared * (one - OVERHEAD))
 
     def _middle(self) -> dict[str, GridValue]:
         return {name: values[len(values) // 2] for name, values in self.grid.values.items()}
-
-
-def fit_seconds(model: str, n: int, d: int, params: Mapping[str, Any]) -> float:
-    """Return the rough duration of one fit to n rows of d features."""
-    from elmbench.registry import find_model
-
-    cost = find_model(model).cost
-    operations = cost(n, d, params) if cost is not None else 1e3 * n * d
-    return OVERHEAD + operations / RATE
-
-
-def memory_over(model: str, outer_fold: OuterFold, params: Mapping[str, Any], limit: int) -> bool:
-    """Return True if a model with an n x n matrix estimates that it needs more bytes than a limit."""
-    from elmbench.models.protocols import MemoryEstimate
-    from elmbench.registry import find_model, parameter_names
-
-    n = outer_fold.n_train
-    if 8 * n**2 <= limit:
-        return False
-    factory = find_model(model).factory(outer_fold.task)
-    if not isinstance(factory, MemoryEstimate):
-        return False
-    names = parameter_names(factory) or ()
-    known = {name: value for name, value in params.items() if name in names}
-    return factory.memory_estimate(n, outer_fold.dataset.n_features, **known) > limit
 
 
 def chosen_for(key: str | None, inputs: Mapping[str, Result]) -> Result:

@@ -11,9 +11,10 @@ from elmbench.specs.experiments import Model
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.protocol import Split
 from elmbench.work import work_class
-from elmbench.work.base import Grid, ModelRef
+from elmbench.work.base import Grid
 from elmbench.work.choice import Choice
 from elmbench.work.grid import GridEvaluation
+from elmbench.work.model import ModelRef
 from elmbench.work.plan import Plan, Request
 from elmbench.work.printed import PrintedParameters
 from elmbench.work.search import Search

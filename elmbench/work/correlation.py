@@ -29,7 +29,8 @@ from elmbench.protocol.content import FLAT, named
 from elmbench.protocol.folds import FORMAT, DatasetRef, load_rows, scaled_inputs
 from elmbench.specs.measures import Measure
 from elmbench.specs.protocol import Scale
-from elmbench.work.base import OVERHEAD, RATE, Context, Grid, ModelRef, Result, Work, check_two_classes
+from elmbench.work.base import Context, Grid, Result, Work, check_two_classes
+from elmbench.work.model import OVERHEAD, RATE, ModelRef
 
 NOTHING_VARIES = (
     "nothing varies over the random layers and operators for {}, so there is no correlation; with activation='sigmoid' "

@@ -16,8 +16,9 @@ from elmbench.protocol.folds import FoldData, fold_data
 from elmbench.protocol.predictions import check_predictions, class_numbers, metric_value
 from elmbench.protocol.stored import stored_predictions
 from elmbench.specs.protocol import TRAIN_ACCURACY, Split
-from elmbench.work.base import Context, FoldWork, Grid, Result, chosen_for, fit_seconds
-from elmbench.work.scoring import check_memory, fitted, n_outputs, shown_parameters
+from elmbench.work.base import Context, FoldWork, Grid, Result, chosen_for
+from elmbench.work.model import fit_seconds, shown_parameters
+from elmbench.work.scoring import check_memory, fitted, n_outputs
 from elmbench.work.search import Search
 
 #: The ending of a cell if a prediction is not finite.

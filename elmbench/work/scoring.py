@@ -12,41 +12,10 @@ from numpy.typing import NDArray
 from elmbench.metrics import Metric, find_metric
 from elmbench.models.protocols import DecisionPath, Evaluated, GridPath, MemoryEstimate, ProjectionPath
 from elmbench.numerics.arrays import Array
-from elmbench.numerics.seeds import integer_seed
-from elmbench.protocol.folds import OuterFold
 from elmbench.protocol.predictions import FoldScores, outputs_for
 from elmbench.protocol.splits import Indices
-from elmbench.registry import parameter_names
 from elmbench.specs.limits import in_words
-from elmbench.work.base import Context, ModelRef
-
-
-def model_seed(outer_fold: OuterFold, model: ModelRef) -> int:
-    """Return the `random_state` of a model on an outer fold.
-
-    It does not depend on the grid or the reading, so these are compared on the same random nodes; a model that takes
-    over another's hyperparameters takes over its stream too.
-    """
-    return integer_seed("model", outer_fold.dataset.name, outer_fold.run, outer_fold.fold, model.stream)
-
-
-def fixed_parameters(factory: Callable[..., Any], params: dict[str, Any], seed: int) -> dict[str, Any]:
-    """Return the parameters that are the same for every candidate, with `random_state` where the model has one.
-
-    Hyperparameters that were taken over from another model and that this one does not have are left out.
-    """
-    known = parameter_names(factory)
-    if known is None:
-        return dict(params)
-    fixed = {name: value for name, value in params.items() if name in known}
-    if "random_state" in known:
-        fixed["random_state"] = seed
-    return fixed
-
-
-def shown_parameters(fixed: dict[str, Any]) -> dict[str, Any]:
-    """Return the parameters of a model that a result records: all but the seed of its random stream."""
-    return {name: value for name, value in fixed.items() if name != "random_state"}
+from elmbench.work.base import Context
 
 
 def check_memory(

@@ -16,9 +16,10 @@ from elmbench.protocol.folds import FoldData, fold_data
 from elmbench.protocol.predictions import check_predictions, metric_value
 from elmbench.specs.measures import Measure, rows_after_chunks
 from elmbench.specs.protocol import TRAIN_ACCURACY
-from elmbench.work.base import Context, FoldWork, Result, fit_seconds
+from elmbench.work.base import Context, FoldWork, Result
 from elmbench.work.fit import model_size
-from elmbench.work.scoring import check_memory, n_outputs, shown_parameters
+from elmbench.work.model import fit_seconds, shown_parameters
+from elmbench.work.scoring import check_memory, n_outputs
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from elmbench.registry.plugins import load_plugins
 from elmbench.reporting.results import Results
 from elmbench.running.engine import Event
 from elmbench.running.executors.engines import executor_of
-from elmbench.running.executors.sandbox import Settings
+from elmbench.running.executors.settings import Settings
 from elmbench.specs.limits import parse_limits
 from elmbench.work.plan import Request
 from elmbench.workflow.execute import execute

@@ -28,7 +28,8 @@ from elmbench.reporting.results import Results
 from elmbench.specs.datasets import DatasetSpec
 from elmbench.work.base import Context
 from elmbench.work.fit import Fit
-from elmbench.work.scoring import best, fixed_parameters, grid_scores, model_seed, weight_argument
+from elmbench.work.model import fixed_parameters, model_seed
+from elmbench.work.scoring import best, grid_scores, weight_argument
 from elmbench.work.search import Search
 from elmbench.workflow.prepare import PreparedRun
 

@@ -11,7 +11,7 @@ from made_work import Content
 
 from elmbench.running.engine import Event, Run, pending
 from elmbench.running.executors.local import LocalExecutor
-from elmbench.running.executors.sandbox import Settings
+from elmbench.running.executors.settings import Settings
 from elmbench.running.store import Store
 from elmbench.work.plan import Plan
 

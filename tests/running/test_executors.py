@@ -22,7 +22,7 @@ from elmbench.running.estimates import Estimates
 from elmbench.running.executors import dask_worker
 from elmbench.running.executors.base import Done, Executor
 from elmbench.running.executors.engines import ENGINES, executor_of
-from elmbench.running.executors.sandbox import Settings
+from elmbench.running.executors.settings import Settings
 from elmbench.running.limits import machine_memory
 from elmbench.running.processes import MARK
 from elmbench.running.store import Store

@@ -13,7 +13,8 @@ import pytest
 
 from elmbench.running.executors import sandbox
 from elmbench.running.executors.local import LocalExecutor
-from elmbench.running.executors.sandbox import Sandbox, Settings, _Worker
+from elmbench.running.executors.sandbox import Sandbox, _Worker
+from elmbench.running.executors.settings import Settings
 from elmbench.specs.limits import Limits
 from elmbench.work.fit import Fit
 from elmbench.work.plan import Plan

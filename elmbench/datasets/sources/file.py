@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from elmbench.datasets.sources.base import Request, Source, State
+from elmbench.specs.datasets.user_file import UserFile
 
 if TYPE_CHECKING:
     from elmbench.datasets.table import Table
 
 
-class FileSource(Source):
+class FileSource(UserFile, Source):
     """A user's file, its path relative to the YAML file that names it.
 
     `target` is the name of the target column or its position (-1: the last); if empty, it is a column that is called
@@ -24,16 +25,6 @@ class FileSource(Source):
     is_users: ClassVar[bool] = True
 
     kind: Literal["file"]
-    path: str
-    target: str | int = "target"
-    drop: tuple[str, ...] = ()
-    words: tuple[str, ...] = ()
-    dates: tuple[str, ...] = ()
-    separator: str = ""
-    decimal: Literal["", ".", ","] = ""
-    header: bool | None = None
-    drop_missing_target: bool = False
-    test: str = ""
 
     @property
     def title(self) -> str:

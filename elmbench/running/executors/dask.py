@@ -23,7 +23,8 @@ from elmbench.errors import ElmbenchError
 from elmbench.running.environment import version_of_code
 from elmbench.running.executors.base import Done, Executor
 from elmbench.running.executors.dask_worker import BEGUN, do_task, end_run
-from elmbench.running.executors.sandbox import Asked, Settings, asked_of
+from elmbench.running.executors.sandbox import asked_of
+from elmbench.running.executors.settings import Asked, Settings
 from elmbench.running.limits import share_of_memory
 from elmbench.specs.limits import Limits
 from elmbench.work.base import key_of

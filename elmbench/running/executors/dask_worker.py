@@ -19,7 +19,8 @@ from typing import Any
 from elmbench.errors import ElmbenchError
 from elmbench.running.environment import describe_environment, version_of_code
 from elmbench.running.executors.base import Done
-from elmbench.running.executors.sandbox import STOPPED, Asked, Sandbox, Settings
+from elmbench.running.executors.sandbox import STOPPED, Sandbox
+from elmbench.running.executors.settings import Asked, Settings
 from elmbench.running.limits import share_of_memory
 from elmbench.specs.limits import Limits
 

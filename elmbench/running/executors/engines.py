@@ -5,7 +5,7 @@ from __future__ import annotations
 from elmbench.errors import ElmbenchError, unknown_name
 from elmbench.running.executors.base import Executor
 from elmbench.running.executors.local import LocalExecutor
-from elmbench.running.executors.sandbox import Settings
+from elmbench.running.executors.settings import Settings
 
 ENGINES = ("local", "dask")
 

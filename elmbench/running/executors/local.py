@@ -8,7 +8,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from elmbench.running.executors.base import Done, Executor
-from elmbench.running.executors.sandbox import Sandbox, Settings
+from elmbench.running.executors.sandbox import Sandbox
+from elmbench.running.executors.settings import Settings
 from elmbench.running.limits import share_of_memory
 from elmbench.specs.limits import Limits
 

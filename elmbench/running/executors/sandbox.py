@@ -17,13 +17,13 @@ import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import psutil
 from loky.process_executor import ProcessPoolExecutor
 
 from elmbench.running.executors import worker
+from elmbench.running.executors.settings import Asked, Settings
 from elmbench.running.processes import MARK, end_in_words, end_marked, guarded_mark, held_bytes, lives
 from elmbench.specs.limits import Limits, in_words
 
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
     from elmbench.work.base import Result, Work
 
-#: Some work in the types of JSON, as `asked_of` makes it.
-Asked = dict[str, Any]
 _environment = threading.Lock()
 #: Seconds between two looks at the time and the memory of a worker.
 _INTERVAL = 0.05
@@ -43,26 +41,6 @@ _LOADING = 60.0
 STOPPED = {"status": "failed", "reason": "the run was stopped"}
 #: Seconds to wait for the exit code of a worker that has ended.
 _EXIT_CODE = 30.0
-
-
-@dataclass(frozen=True)
-class Settings:
-    """Settings of a run.
-
-    `jobs`: worker processes. `plugins`: plug-in files, loaded by every worker that needs them. `blas_threads`: in every
-    worker. It changes the last digits of some results: it is recorded with each cell, but does not belong to its key,
-    so stored results are used for any number of threads. `limits`: for all work, in place of what its experiment
-    says. `environment`: hash of the environment of this machine, as the store knows it. `memory`: bytes that work may
-    take where neither a limit nor its experiment says; None for a job's share of this machine.
-    """
-
-    jobs: int = 1
-    data_dir: str | None = None
-    plugins: tuple[str, ...] = ()
-    blas_threads: int = 1
-    limits: Limits = field(default_factory=Limits)
-    environment: str = ""
-    memory: int | None = None
 
 
 @contextlib.contextmanager

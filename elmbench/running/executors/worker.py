@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from elmbench.running.processes import end_descendants
 
 if TYPE_CHECKING:
-    from elmbench.running.executors.sandbox import Asked, Settings
+    from elmbench.running.executors.settings import Asked, Settings
     from elmbench.work.base import Result, Work
 
 

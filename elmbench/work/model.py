@@ -1,0 +1,80 @@
+"""The model that work runs: its random stream, its parameters, its duration and its memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from elmbench.numerics.seeds import integer_seed
+from elmbench.protocol.content import named
+from elmbench.protocol.folds import OuterFold
+from elmbench.registry import find_model, parameter_names
+
+#: Floating-point operations a second that the dense part of these models reaches on one core of a desk machine.
+RATE = 3e10
+#: Seconds that a fit, or a candidate of a path, takes however small it is.
+OVERHEAD = 5e-4
+
+
+@dataclass(frozen=True)
+class ModelRef:
+    """A model of the registry.
+
+    `stream`: name of the model whose random stream it has: of columns that take hyperparameters over, that of the
+    first.
+    """
+
+    name: str = field(metadata=named("model"))
+    version: str
+    stream: str
+
+
+def model_seed(outer_fold: OuterFold, model: ModelRef) -> int:
+    """Return the `random_state` of a model on an outer fold.
+
+    It does not depend on the grid or the reading, so these are compared on the same random nodes; a model that takes
+    over another's hyperparameters takes over its stream too.
+    """
+    return integer_seed("model", outer_fold.dataset.name, outer_fold.run, outer_fold.fold, model.stream)
+
+
+def fixed_parameters(factory: Callable[..., Any], params: dict[str, Any], seed: int) -> dict[str, Any]:
+    """Return the parameters that are the same for every candidate, with `random_state` where the model has one.
+
+    Hyperparameters that were taken over from another model and that this one does not have are left out.
+    """
+    known = parameter_names(factory)
+    if known is None:
+        return dict(params)
+    fixed = {name: value for name, value in params.items() if name in known}
+    if "random_state" in known:
+        fixed["random_state"] = seed
+    return fixed
+
+
+def shown_parameters(fixed: dict[str, Any]) -> dict[str, Any]:
+    """Return the parameters of a model that a result records: all but the seed of its random stream."""
+    return {name: value for name, value in fixed.items() if name != "random_state"}
+
+
+def fit_seconds(model: str, n: int, d: int, params: Mapping[str, Any]) -> float:
+    """Return the rough duration of one fit to n rows of d features."""
+    cost = find_model(model).cost
+    operations = cost(n, d, params) if cost is not None else 1e3 * n * d
+    return OVERHEAD + operations / RATE
+
+
+def memory_over(model: str, outer_fold: OuterFold, params: Mapping[str, Any], limit: int) -> bool:
+    """Return True if a model with an n x n matrix estimates that it needs more bytes than a limit."""
+    from elmbench.models.protocols import MemoryEstimate
+
+    n = outer_fold.n_train
+    if 8 * n**2 <= limit:
+        return False
+    factory = find_model(model).factory(outer_fold.task)
+    if not isinstance(factory, MemoryEstimate):
+        return False
+    names = parameter_names(factory) or ()
+    known = {name: value for name, value in params.items() if name in names}
+    return factory.memory_estimate(n, outer_fold.dataset.n_features, **known) > limit
