@@ -107,7 +107,6 @@ def test_a_name_that_is_a_script_does_nothing(site: Path, script: str) -> None:
         assert script not in page.text
     headings = [cell for table in Page(site / "kos-elm-table4.html").tables for cell in table[0]]
     assert script in headings
-    assert "<script" not in (site / "kos-elm.md").read_text("utf-8")
 
 
 @pytest.mark.parametrize(
