@@ -173,7 +173,6 @@ def check(
     profile: Annotated[
         str | None, typer.Option(help="ci against the baseline; otherwise the best one with results.")
     ] = None,
-    form: Annotated[str, typer.Option("--format", help="text or json.")] = "text",
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit with 1 where a figure differs from the paper.")
     ] = False,
@@ -184,9 +183,6 @@ def check(
 
     if against not in ("baseline", "published"):
         raise unknown_name("reference", against, ["baseline", "published"], "elmbench check --help")
-    if form not in ("text", "json"):
-        raise unknown_name("format", form, ["text", "json"], "elmbench check --help")
-    state.as_json = state.as_json or form == "json"
     names = [find_experiment(name).id for name in experiments or ()]
     if against == "baseline":
         _check_baseline(names, profile or "ci")

@@ -56,7 +56,8 @@ def check_baselines(names: list[str], profile: str, results_dir: Path) -> dict[s
                 next_step=f"elmbench run {file.id} --profile ci, then: elmbench baseline update {file.id}",
             )
         resolved = resolve(file, profile)
-        _require_results(file, profile, results_dir)
+        compare = f", or to compare with the paper: elmbench check {file.id} --against published"
+        _require_results(file, profile, results_dir, compare)
         cells = read_cells(results_folder(results_dir, profile, file.id) / "cells.csv")
         outcomes[file.id] = compare_with_baseline(cells, _baseline(file), layout_of(resolved).values(resolved))
     return outcomes
@@ -66,12 +67,12 @@ def _files(names: list[str], otherwise: Callable[[ExperimentFile], bool]) -> lis
     return [find_experiment(name) for name in names] or list(filter(otherwise, load_catalogue().values()))
 
 
-def _require_results(file: ExperimentFile, profile: str, results_dir: Path) -> None:
+def _require_results(file: ExperimentFile, profile: str, results_dir: Path, otherwise: str = "") -> None:
     if not has_results(results_dir, profile, file.id):
         raise NothingToCompareError(
             f"{file.id} has no results of profile {profile} in {results_dir}",
             expected="those of an earlier run",
-            next_step=f"elmbench run {file.id} --profile {profile}",
+            next_step=f"elmbench run {file.id} --profile {profile}{otherwise}",
         )
 
 

@@ -71,6 +71,7 @@ def test_no_results(elmbench: Callable, baseline: Path, words: tuple[str, ...]) 
     assert result.code == 3
     assert result.err.splitlines()[0] == "error: toy/one has no results of profile ci in elmbench-results"
     assert "Next: elmbench run toy/one --profile ci" in result.err
+    assert "with the paper: elmbench check toy/one --against published" in " ".join(result.err.split())
 
 
 @pytest.mark.parametrize(("words", "said"), [((), "no table has a baseline"), (("one",), "toy/one has no baseline")])
@@ -116,8 +117,7 @@ def test_against_the_published_figures(elmbench: Callable, three_runs: Path) -> 
 
 
 def test_json_has_every_figure_and_every_metric(elmbench: Callable, three_runs: Path) -> None:
-    result = elmbench(*PUBLISHED, "one", "--format", "json")
-    assert result.out == elmbench(*PUBLISHED, "one", "--json").out
+    result = elmbench(*PUBLISHED, "one", "--json")
     (table,) = result.json
     assert (table["experiment"], table["profile"]) == ("toy/one", "ci")
     first = table["figures"][0]

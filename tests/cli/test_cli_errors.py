@@ -42,7 +42,6 @@ MISTAKES = [
     ("table table4 --format pdf", "unknown format 'pdf'", "csv, latex, md, text"),
     ("table table4", "elmbench-results/fast/kos-elm/table4/cells.csv is not there", "an earlier run"),
     ("list tables", "unknown list 'tables'", "readings"),
-    ("check table4 --format html", "unknown format 'html'", "json, text"),
     ("check --against nothing", "unknown reference 'nothing'", "baseline, published"),
     ("data status nope", "unknown data set 'nope'", LISTED),
     ("data fetch", "no data set is named", "--all"),
