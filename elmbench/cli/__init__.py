@@ -1,4 +1,4 @@
-"""The command line: each verb parses, calls one function and prints."""
+"""The command line: each command parses its arguments, calls one function and prints the result."""
 
 from elmbench.cli.app import main
 

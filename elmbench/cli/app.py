@@ -1,4 +1,4 @@
-"""The app: options of the whole, errors at the edge."""
+"""The Typer app: the options of all commands, and the handling of errors."""
 
 import contextlib
 import io
@@ -20,7 +20,7 @@ from elmbench.errors import ElmbenchError
 
 class _InOrder(TyperGroup):
     def list_commands(self, ctx: Any) -> list[str]:
-        """Return the commands in the order of the table, whichever was imported first."""
+        """Return the commands in the order of the table, not in the order of their imports."""
         return sorted(super().list_commands(ctx), key=commands.VERBS.index)
 
 
@@ -77,7 +77,7 @@ def options(
         bool, typer.Option("--debug", envvar="ELMBENCH_DEBUG", help="Show the traceback of an error.")
     ] = False,
 ) -> None:
-    """Keep the options of the whole app and load the plug-ins."""
+    """Store the options of the whole app and load the plug-ins."""
     state.named_results_dir = None if results_dir is None else _folder(results_dir)
     state.data_dir = data_dir
     state.quiet, state.as_json, state.debug = quiet, as_json, debug
@@ -105,7 +105,7 @@ def _folder(results_dir: str) -> Path:
 
 
 def hoist(arguments: list[str], declared: Iterable[Any]) -> list[str]:
-    """Move the options of the whole app, which are those `declared`, to the front of the arguments."""
+    """Move the options of the whole app, given in `declared`, to the front of the arguments."""
     takes_value = {name: not option.is_flag for option in declared for name in option.opts}
     front: list[str] = []
     rest: list[str] = []
@@ -126,7 +126,7 @@ def hoist(arguments: list[str], declared: Iterable[Any]) -> list[str]:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the app; print errors that the user can act on in a few lines, and exit with code 2."""
+    """Run the app; on an error that the user can act on, print a few lines and exit with code 2."""
     arguments = sys.argv[1:] if arguments is None else arguments
     commands.declare(arguments)
     for stream in (sys.stdout, sys.stderr):

@@ -26,7 +26,7 @@ _SHOWN = 20
 
 
 def baseline_text(outcomes: Mapping[str, BaselineCheck]) -> RenderableType:
-    """Return how many cells of each table were compared, and the first that differ."""
+    """Return the number of compared cells of each table, and the first cells that differ."""
     rows = [(name, check.compared, len(check.differences)) for name, check in outcomes.items()]
     parts: list[RenderableType] = [
         grid(("experiment", "cells compared", "differ"), rows, right=("cells compared", "differ"))
@@ -64,7 +64,7 @@ def published_text(checks: Sequence[PublishedCheck]) -> RenderableType:
 
 
 def _papers(checks: Sequence[PublishedCheck]) -> Iterator[Text]:
-    """Yield the sentences on each paper, and the main claims whose tables are all checked."""
+    """Yield the sentences on each paper, and its main claims if all tables of a claim are checked."""
     answers = {
         answer.paper: answer.sentences
         for answer in answer_papers(results for one in checks for results in one.every_profile)

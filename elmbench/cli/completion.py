@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 
 def tables(incomplete: str) -> Iterator[str]:
-    """Yield the ids and aliases of tables that begin so."""
+    """Yield the ids and aliases of tables that begin with the given text."""
     from elmbench.specs.catalogue import load_catalogue
 
     names = (name for file in load_catalogue().values() for name in (file.id, *file.spec.aliases))
@@ -12,14 +12,14 @@ def tables(incomplete: str) -> Iterator[str]:
 
 
 def datasets(incomplete: str) -> Iterator[str]:
-    """Yield the names of data sets that begin so."""
+    """Yield the names of data sets that begin with the given text."""
     from elmbench.specs.datasets import load_dataset_specs
 
     return (name for name in load_dataset_specs() if name.startswith(incomplete))
 
 
 def models(incomplete: str) -> Iterator[str]:
-    """Yield the names of models that begin so."""
+    """Yield the names of models that begin with the given text."""
     from elmbench.registry import list_models
 
     return (name for name in list_models() if name.startswith(incomplete))

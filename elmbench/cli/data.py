@@ -25,7 +25,7 @@ app.add_typer(data_app, name="data")
 
 @data_app.command("status")
 def status(names: Annotated[list[str] | None, typer.Argument()] = None) -> None:
-    """Show where each data set would come from."""
+    """Show the source of each data set, and whether its rows are here."""
     from elmbench.cli.render import grid
     from elmbench.datasets import status as module
 

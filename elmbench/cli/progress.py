@@ -1,4 +1,4 @@
-"""Live progress of a run: a bar with the time left on a terminal, a line now and then elsewhere."""
+"""Live progress of a run: a bar with the time left on a terminal, a line every few seconds elsewhere."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 #: Seconds between two lines where there is no terminal.
 _LINE_EVERY = 5
-#: Characters of what is under way that are shown.
+#: The most characters that describe the current work.
 _WIDEST = 46
 
 
 class RunProgress:
-    """Shows how far a run is; a context manager whose `on_event` takes the run's events.
+    """The display of a run's progress, a context manager; `on_event` receives the run's events.
 
-    `executor`: tells how many workers there are.
+    `executor`: knows the number of workers.
     """
 
     def __init__(self, run: PreparedRun, quiet: bool, executor: Executor) -> None:
@@ -38,7 +38,7 @@ class RunProgress:
         work = [key for key in run.todo if not run.works[key].immediate]
         self.left = TimeLeft(run.estimates, work)
         self.all, self.done = len(work), 0
-        # All other work leads to that of the cells.
+        # The rest is preparatory work, such as searches.
         self.shown = {cell.key for _, plan in run.tables for cell in plan.cells}.intersection(run.todo)
         self.done_cells = 0
         self.endings: Counter[str] = Counter()
@@ -56,7 +56,7 @@ class RunProgress:
             self._bar = Progress(
                 TextColumn("{task.fields[cells]} cells"),
                 BarColumn(bar_width=20),
-                # Brackets in the name of a data set are no markup.
+                # Brackets in the name of a data set are not markup.
                 TextColumn("{task.percentage:>3.0f} %  {task.fields[left]}  {task.fields[now]}", markup=False),
                 console=Console(stderr=True),
                 transient=True,
@@ -105,15 +105,15 @@ class RunProgress:
             print(f"{cells} cells, {100 * share:.0f} %, {times}; {table}", file=sys.stderr, flush=True)
 
     def _say_deserted(self) -> None:
-        """Say once, on the standard error, that no worker is there."""
+        """Report on standard error, once, that no worker has joined."""
         if not (self._said or self.quiet):
             self._said = True
-            # Above the bar, too, which takes the standard error over.
+            # Printed through the bar's console, which owns standard error while the bar is live.
             print("the scheduler has no worker: the run waits for one", file=sys.stderr, flush=True)
 
 
 def watched(tables: Sequence[ExperimentFile]) -> Iterator[ExperimentFile]:
-    """Yield tables; meanwhile show on the standard error how many are done and the time left, as a run does."""
+    """Yield tables, and show on standard error how many are done and the time left."""
     if state.quiet or state.as_json or len(tables) < 2:
         yield from tables
     elif sys.stderr.isatty():

@@ -114,7 +114,7 @@ def _values(values: Sequence[Any]) -> str:
 def readings_text(lines: list[dict[str, Any]]) -> RenderableType:
     """Return each reading as a block: its question, the tables that have it, its values."""
     parts: list[RenderableType] = []
-    # Two papers may leave the same thing open, each with a question of its own.
+    # Two papers may have a reading of the same name, with different questions.
     for name, question in dict.fromkeys((line["reading"], line["question"]) for line in lines):
         choices = [line for line in lines if (line["reading"], line["question"]) == (name, question)]
         parts += [Text(f"{name}: {question}", style="bold"), Text(f"in {', '.join(choices[0]['tables'])}")]

@@ -33,7 +33,7 @@ def status(experiment: Annotated[str | None, typer.Argument(autocompletion=compl
 
     store = Store(state.results_dir)
     if experiment is not None and experiment not in {name for name, _ in store.tables()}:
-        # It takes a while to read every file of experiments.
+        # Reading all experiment files takes a while.
         from elmbench.specs.catalogue import find_experiment
 
         experiment = find_experiment(experiment).id

@@ -92,9 +92,9 @@ def run(
     settings = Settings(jobs, state.data_dir, state.plugins, blas_threads, parse_limits(limit))
     with executor_of(engine, settings, scheduler) as executor:
         if not dry_run and not until_told:
-            # It starts while the run is planned, which takes as long.
+            # The worker starts while the run is planned: both take about as long.
             executor.warm()
-        # Only now what it takes seconds to import.
+        # Imported here because these imports take seconds.
         from elmbench.specs.grids import read_all_grids
         from elmbench.work.plan import Request
         from elmbench.workflow.prepare import RunOptions, prepare
@@ -137,7 +137,7 @@ def run(
 def run_prepared(
     prepared: PreparedRun, executor: Executor, finish: Callable[[list[Results]], None] = lambda results: None
 ) -> None:
-    """Run what is planned, with live progress, print the tables and finish; then exit if a cell failed."""
+    """Run a plan with live progress, print its tables, call `finish`, and exit with code 1 if a cell failed."""
     from elmbench.workflow.execute import execute
 
     results = run_cells(prepared, executor, execute)
@@ -147,7 +147,7 @@ def run_prepared(
 
 
 def run_cells(prepared: PreparedRun, executor: Executor, carry_out: Callable[..., T]) -> T:
-    """Do the work of a plan by `execute` or `compute`, with live progress."""
+    """Carry out a plan by `execute` or `compute`, with live progress."""
     from elmbench.cli.progress import RunProgress
 
     counts = prepared.count_cells()
@@ -202,7 +202,7 @@ def _exit_if_failed(prepared: PreparedRun) -> None:
 
 
 def _run_in_two_stages(stages: TwoStages, seconds: float, executor_of_run: Callable[[], Executor]) -> None:
-    """Run the first stage, then as many more runs as tell the models apart, and print the tables."""
+    """Run the first stage, then as many more runs as are needed to separate the models, and print the tables."""
     from elmbench.cli.progress import duration
     from elmbench.reporting.figures import verdict_counts
     from elmbench.workflow.execute import execute
@@ -224,7 +224,7 @@ def _run_in_two_stages(stages: TwoStages, seconds: float, executor_of_run: Calla
 
 
 def _show_two_stages(stages: TwoStages) -> None:
-    """Print what the next stage would run."""
+    """Print the plan of the next stage."""
     if stages.first.todo:
         show_plan(stages.first)
         state.say(f"this is the first stage, {stages.size} runs; their deviation fixes how many more follow")
@@ -247,7 +247,7 @@ def _say_outlook(stages: TwoStages, outlook: Outlook) -> None:
 
 
 def show_plan(prepared: PreparedRun) -> None:
-    """Print what would run, with rough durations."""
+    """Print the planned work, with rough durations."""
     from elmbench.cli.progress import duration
     from elmbench.cli.render import plan_table
 

@@ -31,12 +31,12 @@ class State:
 
     @property
     def results_dir(self) -> Path:
-        """The folder that results are written to, as all results of a user."""
+        """The folder that results are written to."""
         return self.named_results_dir or Path(RESULTS_DIR)
 
     @property
     def results_dirs(self) -> ResultsDirs:
-        """The folders that tables are read from: the named one alone, else the user's before the committed one."""
+        """The folders that tables are read from: the named one, or else the user's and then the committed one."""
         from elmbench.reporting.folders import ResultsDirs, committed_results
 
         return ResultsDirs(self.results_dir, None if self.named_results_dir else committed_results())
@@ -53,7 +53,7 @@ class State:
 
     @property
     def width(self) -> int:
-        """Characters of a line of a table: those of a narrow terminal, at most 80."""
+        """The width of tables in characters: that of the terminal, at most 80."""
         return min(80, self.console.width)
 
     def emit(self, content: Any, text: Any = None) -> None:
@@ -69,13 +69,13 @@ class State:
             self.console.print(text, markup=False)
 
     def remark(self, text: str) -> None:
-        """Print a line for people on standard error, beside output that a file may take; not with `-q` or `--json`."""
+        """Print a line for people on standard error, apart from what may go to a file; not with `-q` or `--json`."""
         if not (self.quiet or self.as_json):
             print(text, file=sys.stderr)
 
 
 def split_words(texts: list[str] | None) -> tuple[str, ...]:
-    """Return the words of an option that is repeated or has several, separated by commas."""
+    """Return the values of an option that may be repeated or hold several values separated by commas."""
     return tuple(word.strip() for text in texts or () for word in text.split(",") if word.strip())
 
 

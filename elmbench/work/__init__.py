@@ -1,7 +1,7 @@
-"""Kinds of work, one file each: its key, what it needs, how it is run, what it costs, what it is called.
+"""Kinds of work, one file each: its key, its inputs, its execution, its cost, its label.
 
 A kind of work is added by a file with a frozen dataclass that derives from `Work`, and a line in `_BUILT_IN`; a plug-in
-file declares kinds in a dictionary `WORK`, from kind to class. Nothing is imported before it is asked for.
+file declares kinds in a dictionary `WORK`, from kind to class. A kind is imported when it is first used.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from elmbench.specs.datasets import DatasetSpec
     from elmbench.work.base import Work
 
-#: Kind of work, or of a choice by another criterion than the score, -> where its class is.
+#: The address of the class of each kind of work, or of choice by a criterion other than the score.
 _BUILT_IN = {
     "cell": "elmbench.work.fit:Fit",
     "importance": "elmbench.work.importance:Importance",
@@ -57,8 +57,8 @@ def declared_work(kind: str) -> Any:
 
 
 def work_from(content: dict[str, Any], spec: DatasetSpec | None = None) -> Work:
-    """Return the work that `content` was made from.
+    """Return the work with this content.
 
-    `content`: as `Work.content` returns it. `spec`: of its data set, where the work is to be run or estimated.
+    `content`: as `Work.content` returns it. `spec`: of its data set; only needed to run or estimate the work.
     """
     return work_class(content.get("criterion") or content["kind"]).read(content, spec)

@@ -37,7 +37,7 @@ class Context:
     """Settings of work that do not determine its value.
 
     `data_dir`: folder of data files. `memory_limit`: bytes; a fit that would need more by the model's own estimate is
-    refused. `solvers`: how often each way of solving was taken, also where the work fails; added to while it is done.
+    refused. `solvers`: the number of uses of each solver, updated during the work, so that failed work has them too.
     """
 
     data_dir: str | None = None
@@ -49,12 +49,11 @@ class Work(ABC):
     """One unit of work. A concrete class is a frozen dataclass of what determines the value of its result.
 
     The key is a hash of `content()`, so two tables that need the same work share its result, and a reading recomputes
-    only what it changes. A result is stored as JSON; `status` is "ok" unless the work
-    says otherwise.
+    only the work that it changes. A result is stored as JSON; `status` is "ok" unless the work says otherwise.
     """
 
     kind: ClassVar[str]
-    #: It only looks at results of other work, and needs no worker process.
+    #: True if the work only combines results of other work, so that it needs no worker process.
     immediate: ClassVar[bool] = False
 
     def content(self) -> dict[str, Any]:
@@ -65,7 +64,7 @@ class Work(ABC):
     def read(cls, content: Mapping[str, Any], spec: DatasetSpec | None = None) -> Self:
         """Return the work with this content.
 
-        `spec`: that of the data set; only work that is run or estimated needs it.
+        `spec`: of the data set; only needed to run or estimate the work.
         """
         return read_fields(cls, content, spec=spec)
 
@@ -73,7 +72,7 @@ class Work(ABC):
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
         """Do the work.
 
-        `inputs`: results of the work that this needs, by key; all ended ok. The result: what the store keeps.
+        `inputs`: results of the work that this needs, by key; all ended ok. The store keeps the result.
         """
 
     @abstractmethod
@@ -82,17 +81,17 @@ class Work(ABC):
 
     @property
     def has_formula(self) -> bool:
-        """True if the registry has a formula for the duration of its model."""
+        """True if the registry has a formula for the duration of the model."""
         return not self.model_name or find_model(self.model_name).cost is not None
 
     def memory_over(self, limit: int) -> bool:
-        """Return True if its model refuses a limit of memory in bytes, by the model's own estimate."""
+        """Return True if the model, by its own estimate, needs more than a limit of memory in bytes."""
         return False
 
     @property
     @abstractmethod
     def label(self) -> str:
-        """Its name in a few words."""
+        """A short description."""
 
     @cached_property
     def key(self) -> str:
@@ -101,7 +100,7 @@ class Work(ABC):
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """Keys of the work whose results it takes."""
+        """Keys of the work whose results are inputs of this."""
         return ()
 
     @property
@@ -111,19 +110,19 @@ class Work(ABC):
 
     @property
     def model_name(self) -> str:
-        """Name of the model whose code it runs; empty where none is run."""
+        """Name of the model that the work runs; empty if it runs none."""
         model = getattr(self, "model", None)
         return model.name if isinstance(model, ModelRef) else ""
 
     @property
     def is_from_outside(self) -> bool:
-        """True if its kind or its model comes from a plug-in."""
+        """True if the kind of work or its model comes from a plug-in."""
         is_ours = type(self).__module__.partition(".")[0] == __name__.partition(".")[0]
         return not is_ours or bool(self.model_name and not is_built_in(self.model_name))
 
     @property
     def number_of_fits(self) -> int:
-        """The number of models that it fits."""
+        """The number of models that the work fits."""
         return 0
 
 
@@ -131,18 +130,18 @@ class Work(ABC):
 class Grid:
     """The values of each hyperparameter that is searched.
 
-    `values`: of equal candidates the first wins, so the order of the names counts.
+    `values`: the first of several equally good candidates wins, so the order of the names matters.
     """
 
     values: dict[str, list[GridValue]]
 
     def content(self) -> dict[str, Any]:
-        """Return the grid as the key of a stored result has it."""
+        """Return the JSON content of the grid, which is part of the key."""
         return {"grid": self.values, "grid_order": list(self.values)}
 
     @classmethod
     def from_content(cls, content: dict[str, Any]) -> Self:
-        """Return what `content` was made from."""
+        """Return the grid with this content."""
         return cls({name: content["grid"][name] for name in content.get("grid_order", content["grid"])})
 
     def candidates(self) -> list[dict[str, GridValue]]:
@@ -178,8 +177,8 @@ class FoldWork(Work):
 class GridWork(FoldWork):
     """Work that goes through a grid of hyperparameters of one model on one outer fold.
 
-    `given`: key of the choice whose hyperparameters are taken over. `paths`: False fits each candidate by itself, also
-    if the model shares work between them.
+    `given`: key of the choice whose hyperparameters are taken over. `paths`: False fits each candidate separately, even
+    if the model can share work between candidates.
     """
 
     grid: Grid = field(metadata=FLAT)
@@ -215,15 +214,12 @@ class GridWork(FoldWork):
 
 
 def chosen_for(key: str | None, inputs: Mapping[str, Result]) -> Result:
-    """Return the result of a choice; without a key, no parameters and no time."""
+    """Return the result of a choice; without a key, an empty one."""
     return inputs[key] if key else {"params": {}, "seconds": 0.0}
 
 
 def check_two_classes(data: Dataset, next_step: str) -> None:
-    """Raise ElmbenchError for data without exactly two classes, which have no divergence.
-
-    Raises ElmbenchError if the data have more than two classes, or none.
-    """
+    """Raise ElmbenchError unless the data have two classes, as the divergence requires."""
     labels = labels_of(data)
     if labels is None or len(labels) != 2:
         raise ElmbenchError(

@@ -42,7 +42,7 @@ class Choice(Work):
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
         """Choose.
 
-        The result: `params` (those taken over and those chosen here), `scores` (means) and `seconds` (mean of a fold).
+        The result: `params` (the inherited and the chosen ones), `scores` (means) and `seconds` (mean of a fold).
         """
         given, evaluated = chosen_for(self.given, inputs), [inputs[key] for key in self.evaluated]
         scores = np.array([part["scores"] for part in evaluated]).T

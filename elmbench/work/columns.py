@@ -23,11 +23,11 @@ from elmbench.work.search import Search
 class ColumnWork:
     """Makes the work of the columns of a table on one data set.
 
-    `plan`: what searches and evaluations are added to. `resolved`: the experiment under a profile and readings.
-    `models`: every column by name, those of the table and those that were asked for besides. `models`: the columns as
-    they are on this data set, hyperparameters that are not searched fixed at the printed values. `printed`: what the
-    paper prints for this data set. `folds`, `runs`: of this data set. `checksums`: of the data in each run; empty until
-    the data are known to be here.
+    `plan`: receives the searches and evaluations. `resolved`: the experiment under a profile and readings. `models`:
+    every column by name, those of the table and those that the user adds. `models`: the columns on this data set, with
+    printed values for the hyperparameters that are not searched. `printed`: the paper's hyperparameters for this data
+    set. `folds`, `runs`: of this data set. `checksums`: of the data in each run; empty until the data have been
+    located.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class ColumnWork:
         return OuterFold(self.dataset.task, self.dataset_ref(run), protocol, run, fold)
 
     def model_ref(self, column: str) -> ModelRef:
-        """Return a column's model; of a chain, all have the random stream of the first.
+        """Return a column's model; all columns of a chain share the random stream of the first.
 
         Raises ElmbenchError if the column gives a parameter that the model does not have.
         """
@@ -70,7 +70,7 @@ class ColumnWork:
         if self.request.without_data:
             return ModelRef(entry.name, "", first)  # what is never run is not imported
         given = {*self.models[column].params, *self.models[column].search}
-        # The default grid is right; to import scikit-learn for it takes two seconds.
+        # A default grid is valid, and the check would import scikit-learn, which takes two seconds.
         if not (entry.is_of_scikit_learn and given <= set(entry.grid)):
             check_parameters(entry.name, entry.factory(self.dataset.task), given)
         return ModelRef(entry.name, model_version(entry, self.dataset.task), first)
@@ -80,12 +80,12 @@ class ColumnWork:
         return getattr(find_model(self.models[column].model), self.dataset.task) is not None
 
     def chain(self, column: str) -> list[str]:
-        """Return the columns that a column takes hyperparameters over from, the first one first, and itself."""
+        """Return the columns that a column inherits hyperparameters from, in order, and the column itself."""
         like = self.models[column].like
         return [*(self.chain(like) if like else []), column]
 
     def grid(self, column: str) -> dict[str, list[Any]]:
-        """Return the values that a column searches, by name; empty if it searches none of its own."""
+        """Return the values that the column itself searches, by name; empty if it searches none."""
         search = self.models[column].search
         grids = search if isinstance(search, dict) else {n: self.resolved.spec.grids[n] for n in search}
         return {name: grid.expand() for name, grid in grids.items()}
@@ -103,8 +103,8 @@ class ColumnWork:
     def calibration(self, column: str) -> Split | None:
         """Return the inner folds that a model is calibrated on; None if it need not be.
 
-        It must be if it has decision values only, and the table has a metric of probabilities in its file: one that is
-        asked for later is not to change the keys of stored results.
+        It must be if it has only decision values, and a metric of the table's file needs probabilities. A metric that a
+        user adds later does not count: it must not change the keys of stored results.
         """
         names = self.resolved.file.spec.protocol.metrics_for(self.dataset.task)
         takes = any(is_metric(name) and find_metric(name).takes == "probabilities" for name in names)

@@ -4,9 +4,9 @@ Czarnecki and Tabor, Extreme Entropy Machines, Table 1: Spearman's rank correlat
 classes' projected Gaussians and its leading term, (m+ - m-)^2 / (S+ + S-), over random hidden layers and random linear
 operators on each. The text leaves open:
 
-* The correlation is over all pairs of a layer and an operator at once, not the mean of one a layer: with one hidden
-  node all operators of a layer project alike but for the scale, which neither quantity depends on, so there is no
-  correlation within a layer, and the table has values there.
+* The correlation is over all pairs of a layer and an operator at once, not the mean of a correlation for each layer.
+  With one hidden node, the projections of all operators of a layer differ only in scale, which affects neither
+  quantity. So there is no correlation within a layer, but the table has values there.
 * The Gaussians have the empirical means and variances of the projected rows, all of the data set.
 * The components of an operator are normal: no direction is preferred.
 """
@@ -89,7 +89,7 @@ class Correlation(Work):
         return float(self.draws.projections * (OVERHEAD + operations / RATE))
 
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
-        """Correlate. The nodes of a smaller layer are the first ones of a larger one, and so are those of operators.
+        """Correlate. The nodes of a smaller layer are the first ones of a larger one; the same holds for operators.
 
         The result: in the form of a fit's result; `measured` are `spearman@h=1` and so on, not a number where nothing
         varies.

@@ -1,7 +1,7 @@
 """The choice of hyperparameters by the Cauchy-Schwarz divergence of the two classes' projected training rows.
 
-Nothing is held out: each candidate is fitted to the whole training part and judged by how far apart it projects the
-two classes there (Czarnecki and Tabor, Extreme Entropy Machines, section 7.4).
+Nothing is held out: each candidate is fitted to the whole training part and judged by the distance between its
+projections of the two classes (Czarnecki and Tabor, Extreme Entropy Machines, section 7.4).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from elmbench.work.search import finished, grid_problem, tuning_rows
 class Projections(GridWork):
     """The training rows projected by every candidate, as the divergences of their two classes need them.
 
-    `tune_rows`: how many random training rows are projected; all where None.
+    `tune_rows`: the number of random training rows to project; None for all.
     """
 
     kind = "divergence"
@@ -95,7 +95,7 @@ class DivergenceChoice(Choice):
 
     @classmethod
     def evaluation(cls, fields: Mapping[str, Any], tune_rows: int | None) -> Projections:
-        """Return the work to be done before the choice; it serves every criterion of this kind."""
+        """Return the work whose results the choice needs; all criteria of this kind share it."""
         return Projections(**fields, tune_rows=tune_rows)
 
     @classmethod
@@ -105,13 +105,12 @@ class DivergenceChoice(Choice):
         return cls(evaluation.grid, evaluation.given, (evaluation.key,), criterion, form)
 
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
-        """Choose the candidate of the largest divergence; of equals the first in the order of the grid.
-
-        A candidate whose divergence is not finite, such as one that projects a class onto one point, is never chosen.
+        """Choose the candidate of the largest divergence; the first of several equally good ones. A candidate whose
+        divergence is not finite, such as one that projects a class onto one point, is never chosen.
 
         The result: `params`, `scores` (the divergences) and `seconds`.
 
-        Raises ElmbenchError if no candidate has a divergence that is finite.
+        Raises ElmbenchError if no candidate has a finite divergence.
         """
         given, (evaluated,) = chosen_for(self.given, inputs), [inputs[key] for key in self.evaluated]
         if self.dcs is None:

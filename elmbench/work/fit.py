@@ -31,8 +31,8 @@ _warm: set[Callable[..., Any]] = set()
 class Fit(FoldWork):
     """A fit and its predictions for the test rows.
 
-    `params`: fixed parameters. `carry_over` ({"none", "folds"}): with "folds" a sequential model has learnt the
-    training rows of the earlier folds of the run before. `chosen`: key of the choice of the other hyperparameters.
+    `params`: fixed parameters. `carry_over` ({"none", "folds"}): with "folds", a sequential model first learns the
+    training rows of the earlier folds of the run. `chosen`: key of the choice of the other hyperparameters.
     `train_accuracy`: also predict the training rows of a classification; the time that this takes is not counted.
     `calibrate`: inner folds, on which a classifier without `predict_proba` is fitted again: its decision values there
     determine the sigmoid for those of the test rows, and the label is the likeliest one. This is part of the fit's
@@ -66,7 +66,7 @@ class Fit(FoldWork):
         """Fit and predict.
 
         The result: `status`, `reason`, `params`, `fit_seconds`, `search_seconds`, `predict_seconds`, `n_units`,
-        `condition`, `n_train`, `n_test`; `predictions`, see `stored_predictions`, and what `more` returns.
+        `condition`, `n_train`, `n_test`; `predictions`, see `stored_predictions`, and the values of `more`.
         """
         chosen = chosen_for(self.chosen, inputs)
         data = fold_data(self.outer_fold, context.data_dir)
@@ -110,7 +110,7 @@ class Fit(FoldWork):
         return result | {"predictions": predictions} | self.more(classifier, data)
 
     def _calibrate(self, estimator: Any, chosen: Result, data: FoldData, context: Context) -> Any:
-        """Return a fitted classifier with probabilities; the model itself if they are not asked for or not needed."""
+        """Return a fitted classifier with probabilities: the model itself if it has them or they are not requested."""
         needed = hasattr(estimator, "decision_function") and not hasattr(estimator, "predict_proba")
         if self.calibrate is None or data.labels is None or not needed:
             return estimator
@@ -128,7 +128,7 @@ class Fit(FoldWork):
         return Calibrated(estimator, sigmoids(scores, true, weights), data.labels)
 
     def more(self, estimator: Any, data: FoldData) -> Result:
-        """Return the stored values of a fitted model beside its predictions: `measured`, by the name of the measure."""
+        """Return further values of a fitted model for the store: `measured`, by the name of the measure."""
         if not self.train_accuracy or data.labels is None:
             return {"measured": {}}
         learnt = check_predictions(data.y_train, estimator.predict(data.X_train), data.labels)
@@ -138,7 +138,7 @@ class Fit(FoldWork):
         """Learn the training rows of every fold of the run up to this one, in turn, without forgetting.
 
         The authors' toolbox did this (its dictionary is never cleared). Rows of this fold's test part have been learnt
-        in the folds before, so the figure leaks; it is offered to show just that.
+        in the folds before, so the figure leaks. The option exists to demonstrate this.
         """
         for fold in range(self.outer_fold.fold + 1):
             data = fold_data(replace(self.outer_fold, fold=fold), context.data_dir)
@@ -146,10 +146,10 @@ class Fit(FoldWork):
 
 
 def warm_up(factory: Callable[..., Any], params: dict[str, Any], X: Any, y: NDArray[Any]) -> None:
-    """Fit and predict once in this process on few rows, so that no compiling and no first import is timed."""
+    """Fit and predict once in this process on few rows, so that neither compilation nor a first import is timed."""
     if factory in _warm:
         return
-    # Warnings and errors here come from too few rows; the fit that counts comes after.
+    # Warnings and errors here come from too few rows; the fit that counts follows.
     with contextlib.suppress(Exception), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         factory(**params).fit(X, y).predict(X)
@@ -166,7 +166,7 @@ def _few_rows(data: FoldData) -> NDArray[np.intp]:
 def model_size(estimator: Any) -> int | None:
     """Return a fitted model's size: hidden nodes, dictionary, support vectors, coefficients or leaves.
 
-    Raises ValueError if it is negative or no integer of 64 bits.
+    Raises ValueError if it is negative or exceeds 64 bits.
     """
     from elmbench.models.baselines import n_units
 
@@ -177,9 +177,9 @@ def model_size(estimator: Any) -> int | None:
 
 
 def _condition(estimator: Any) -> float | None:
-    """Return the model's condition estimate: infinite where it is not a number, None where the model has none.
+    """Return the model's condition estimate: infinite if it is not a number, None if the model has none.
 
-    Six digits of it: the last bits depend on where arrays lie in memory, and so on the process.
+    It is rounded to six digits, because the last bits depend on the addresses of arrays in memory.
     """
     value = getattr(estimator, "condition_", None)
     if value is None:

@@ -32,7 +32,7 @@ class GridEvaluation(GridWork):
 
 
 def scores_on_test_rows(work: Any, given: Result, context: Context) -> Result:
-    """Return the scores of a grid on the test rows of its outer fold, with the time and the solvers that they took."""
+    """Return the scores of a grid on the test rows of its outer fold, with their time and solvers."""
     data = fold_data(work.outer_fold, context.data_dir)
     weights = None if data.weights is None else np.append(data.weights, np.zeros(len(data.y_test)))
     problem = grid_problem(work, given, outer_rows(data), data.labels, context, weights)

@@ -17,13 +17,13 @@ LEAST_SHARE = 0.01
 class KernelWeights(Fit):
     """A fit that also counts kernels and iterations, and keeps the paths of the weights and of the objective.
 
-    A model that learns no kernel weights is fitted too, without counts and paths.
+    A model without kernel weights is fitted as well, without counts and paths.
     """
 
     kind = "kernel-weights"
 
     def more(self, estimator: Any, data: FoldData) -> Result:
-        """Return the stored values beside the predictions: the paths of weights and objective, and counts.
+        """Return further values for the store: the paths of weights and objective, and counts.
 
         The result: `measured`, with `kernels`, those with a weight of at least `LEAST_SHARE` of the largest, and
         `iterations`; `paths`, with `kernels`, as the model's parameter has them, `weights`, a list of weights for the

@@ -1,4 +1,4 @@
-"""The model that work runs: its random stream, its parameters, its duration and its memory."""
+"""The model of some work: its random stream, its parameters, its duration and its memory."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from elmbench.registry import find_model, parameter_names
 
 #: Floating-point operations a second that the dense part of these models reaches on one core of a desk machine.
 RATE = 3e10
-#: Seconds that a fit, or a candidate of a path, takes however small it is.
+#: The least seconds of a fit, or of a candidate of a path.
 OVERHEAD = 5e-4
 
 
@@ -21,8 +21,8 @@ OVERHEAD = 5e-4
 class ModelRef:
     """A model of the registry.
 
-    `stream`: name of the model whose random stream it has: of columns that take hyperparameters over, that of the
-    first.
+    `stream`: name of the model whose random stream it uses. Columns that inherit hyperparameters use the stream of the
+    first one.
     """
 
     name: str = field(metadata=named("model"))
@@ -33,16 +33,16 @@ class ModelRef:
 def model_seed(outer_fold: OuterFold, model: ModelRef) -> int:
     """Return the `random_state` of a model on an outer fold.
 
-    It does not depend on the grid or the reading, so these are compared on the same random nodes; a model that takes
-    over another's hyperparameters takes over its stream too.
+    It does not depend on the grid or the reading, so these are compared on the same random nodes. A model that inherits
+    the hyperparameters of another one uses its stream too.
     """
     return integer_seed("model", outer_fold.dataset.name, outer_fold.run, outer_fold.fold, model.stream)
 
 
 def fixed_parameters(factory: Callable[..., Any], params: dict[str, Any], seed: int) -> dict[str, Any]:
-    """Return the parameters that are the same for every candidate, with `random_state` where the model has one.
+    """Return the parameters that are the same for every candidate, with `random_state` if the model has one.
 
-    Hyperparameters that were taken over from another model and that this one does not have are left out.
+    Inherited hyperparameters that this model does not have are left out.
     """
     known = parameter_names(factory)
     if known is None:
@@ -66,7 +66,7 @@ def fit_seconds(model: str, n: int, d: int, params: Mapping[str, Any]) -> float:
 
 
 def memory_over(model: str, outer_fold: OuterFold, params: Mapping[str, Any], limit: int) -> bool:
-    """Return True if a model with an n x n matrix estimates that it needs more bytes than a limit."""
+    """Return True if a model with an n x n matrix needs more bytes than a limit, by its own estimate."""
     from elmbench.models.protocols import MemoryEstimate
 
     n = outer_fold.n_train

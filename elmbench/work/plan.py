@@ -1,4 +1,4 @@
-"""The cells that a user asks for, and the work that leads to them."""
+"""The cells that a user requests, and the work that they need."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ class Cell:
     """One model on one data set in one run and one outer fold, as a table shows it.
 
     `dataset`, `model`: the suite's name of the data set; the column. `run`, `fold`: counted from 0. `key`: of the work
-    that it is computed by; empty for a cell that cannot run. `family`: hash of all that the cells of one table entry
-    share; a change of it makes older ones stale. `unavailable`: why it cannot run. `remarks`: what was guessed about
-    the data, or that they are not the public file; empty for most. `first_runs`: the number of runs in the first stage,
-    if these fix how many more are made; 0 for most.
+    that computes it; empty for a cell that cannot run. `family`: hash of the settings that all cells of a table entry
+    share; cells of another family are stale. `unavailable`: the reason why it cannot run. `remarks`: assumptions about
+    the data, or that they are not the public file; mostly empty. `first_runs`: the number of runs in the first of two
+    stages; mostly 0.
     """
 
     dataset: str
@@ -37,9 +37,9 @@ class Cell:
 
 @dataclass
 class Plan:
-    """The cells that were asked for and all the work that they need.
+    """The requested cells and all the work that they need.
 
-    `works`: by key; work stands after what it needs.
+    `works`: by key; work follows the work that it needs.
     """
 
     cells: list[Cell] = field(default_factory=list)
@@ -51,7 +51,7 @@ class Plan:
         return work.key
 
     def update(self, other: Plan) -> None:
-        """Take over the cells and the work of another plan, in place of the cells of the same models on the same data.
+        """Add the cells and the work of another plan, which replace the cells of the same models on the same data.
 
         The other plan has the same selections and readings.
         """
@@ -64,12 +64,11 @@ class Plan:
 class Request:
     """A user's request, besides the experiment, profile and readings.
 
-    `datasets`, `models`: names to keep; all when empty. A model may be a column, or any name of the registry, which
-    adds a column. `select`: selections in place of the profile's. `runs`: runs in place of the profile's. `first_runs`:
-    the number of runs in the first stage, if these fix how many more are made, else 0. `with_baselines`: add the
-    registry's baselines as columns. `without_data`: plan as if every data set were here, without loading any: for what
-    a table would cost, never for a run. `grids`: grids of models that are added, in place of their own, as an
-    experiment file writes them. `other_data`: take files also if their rows are not those of the public file.
+    `datasets`, `models`: only these; all if empty. A model may be a column, or any name of the registry, which adds a
+    column. `select`, `runs`: replace those of the profile. `first_runs`: the number of runs in the first of two stages,
+    or 0. `with_baselines`: add the registry's baselines as columns. `without_data`: plan as if every data set were
+    present, without loading any, to estimate the cost of a table. `grids`: grids of added models, as in an experiment
+    file. `other_data`: accept files whose rows are not those of the public file.
     """
 
     datasets: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""The cells of one data set of a table, as the kinds of table ask for them."""
+"""The cells of one data set of a table, for the kinds of table to add."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -21,10 +21,9 @@ from elmbench.work.plan import Cell, Plan, Request
 class DatasetPlanner:
     """Adds the cells of one data set to a plan.
 
-    `plan`: what is added to. `resolved`: the experiment under a profile and readings. `columns`: the columns to fill.
-    `columns`: those of them that are for this data set. `missing`: why the data are not here; empty where they are.
-    `remarks`: what was guessed about the rows that are here, that they are not those of the public file, or rare
-    classes.
+    `plan`: receives the cells. `resolved`: the experiment under a profile and readings. `columns`: the columns to fill.
+    `columns`: those of them that are run on this data set. `missing`: the reason why the data are missing; empty if
+    they are here. `remarks`: assumptions about the rows, that they are not those of the public file, or rare classes.
     """
 
     def __init__(
@@ -56,14 +55,14 @@ class DatasetPlanner:
     def add_fits(self, *, choices_only: bool = False, kind: type[Fit] = Fit) -> None:
         """Add a fit on every outer fold for each column under each selection.
 
-        `choices_only`: where hyperparameters are searched, show what was chosen and fit nothing with it. `kind`: the
+        `choices_only`: if hyperparameters are searched, show the chosen ones and fit nothing with them. `kind`: the
         kind of work.
         """
         done: set[tuple[str, str]] = set()
         for select in self.request.select or self._selections:
             for column in self.columns:
                 printed = self._printed_params(column) if select == "published" else None
-                # A column that the paper prints no hyperparameters for is searched.
+                # If the paper prints no hyperparameters for a column, they are searched.
                 how: Selection = "nested" if select == "published" and printed is None else select
                 if not self.work.does_task(column) or (column, how) in done:
                     continue
@@ -75,7 +74,7 @@ class DatasetPlanner:
 
     @property
     def _selections(self) -> list[Selection]:
-        """The selections of the table; beside a named model that the table does not have, all models are searched."""
+        """The selections of the table. If the user adds a model, all models are searched."""
         selections = self.resolved.spec.protocol.selections
         if self.request.models and not set(self.columns) <= set(self.resolved.spec.models):
             return list(dict.fromkeys("nested" if select == "published" else select for select in selections))
@@ -102,7 +101,7 @@ class DatasetPlanner:
                 select,
                 printed,
                 work.how_chosen() if select == "nested" else None,
-                # Over the outer folds of every run: with more runs, another one for all of them.
+                # The choice is over the outer folds of every run, so more runs make another choice.
                 choice,
                 *([content_of(calibrate)] if calibrate else []),
             ]
@@ -121,7 +120,7 @@ class DatasetPlanner:
                 self.plan.cells.append(self._cell(column, run, fold, select, self.plan.add(fit), family))
 
     def _printed_params(self, column: str) -> dict[str, Any] | None:
-        """Return the printed hyperparameters of a column and of those that it is like; None unless all are there."""
+        """Return the printed hyperparameters of a column and of those that it is like; None unless all are printed."""
         params: dict[str, Any] = {}
         for name in self.work.chain(column):
             values = self.work.printed.of(name, self.work.models[name])
@@ -136,16 +135,16 @@ class DatasetPlanner:
         return self.resolved.spec.protocol.selections[0]
 
     def add_works(self, column: str, works: dict[tuple[int, int], Work], select: str) -> None:
-        """Add the independent cells of a column: no hyperparameters are chosen.
+        """Add the independent cells of a column, without a choice of hyperparameters.
 
-        `works`: by run and fold; the first determines what makes stored cells of this entry stale.
+        `works`: by run and fold; the first determines the family of the cells.
         """
         family = next(iter(works.values())).key
         for (run, fold), work in works.items():
             self.plan.cells.append(self._cell(column, run, fold, select, self.plan.add(work), family))
 
     def add_unavailable(self, column: str, select: str, folds: int, runs: int | None = None) -> None:
-        """Add the cells of a column whose data are not here."""
+        """Add the cells of a column whose data are missing."""
         for run in range(self.work.runs if runs is None else runs):
             for fold in range(folds):
                 cell = self._cell(column, run, fold, select, key="", family="unavailable")

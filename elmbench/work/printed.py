@@ -27,7 +27,7 @@ class PrintedParameters:
         }
 
     def _like(self, model: Model) -> Iterator[str]:
-        """Yield the columns that a column is like, the nearest first."""
+        """Yield the columns that a column inherits from, the nearest first."""
         while model.like:
             yield model.like
             model = self._models[model.like]
@@ -35,8 +35,8 @@ class PrintedParameters:
     def of(self, column: str, model: Model) -> dict[str, Any]:
         """Return the printed hyperparameters of a column under the names of its model.
 
-        Without `printed`, a column has the paper's names. With it, a column that the paper prints nothing for has the
-        values of the column that it is like.
+        Without `printed`, a column has the paper's names. With it, a column without printed values has those of the
+        column that it inherits from.
         """
         if not model.printed:
             return dict(self._by_column.get(column, {}))
@@ -45,9 +45,11 @@ class PrintedParameters:
         return {name: value for name, value in values.items() if value is not None}
 
     def fixed(self, column: str, model: Model) -> Model:
-        """Return a column that fixes what it takes from print, unless it or a column that it is like searches it.
+        """Return a column with its printed hyperparameters fixed.
 
-        Raises ElmbenchError if the paper prints no value for it.
+        Those that the column, or one that it inherits from, searches are not fixed.
+
+        Raises ElmbenchError if the paper does not print a value.
         """
         alike = (self._models[name].on(self._dataset.name) for name in self._like(model))
         searched = {name for one in (model, *alike) for name in one.search}

@@ -1,4 +1,4 @@
-"""The evaluation of a grid of candidates on folds: by the model's own path over the grid, or by one fit each."""
+"""The evaluation of a grid of candidates on folds: by the model's path over the grid, or by one fit each."""
 
 import time
 from collections import Counter
@@ -21,12 +21,12 @@ from elmbench.work.base import Context
 def check_memory(
     factory: Callable[..., Any], shape: tuple[int, int, int], params: dict[str, Any], limit: int | None
 ) -> None:
-    """Refuse a fit that needs more memory than the limit, by the model's own estimate, before anything is allocated.
+    """Raise MemoryError if a fit needs more memory than the limit, by the model's own estimate.
 
     `factory`: a model without `memory_estimate` is not checked. `shape`: training rows, features and outputs. `limit`:
     bytes.
 
-    Raises MemoryError with both figures.
+    The error names both figures.
     """
     if limit is None or not isinstance(factory, MemoryEstimate):
         return
@@ -50,7 +50,7 @@ def weight_argument(model: Any) -> str | None:
 def fitted(model: Any, X: Any, y: Any, weights: NDArray[Any] | None) -> Any:
     """Fit a model to weighted rows and return it; without weights, all rows count the same.
 
-    Raises ValueError if there are weights, and the model takes none.
+    Raises ValueError if there are weights, but the model does not take any.
     """
     if weights is None:
         return model.fit(X, y)
@@ -61,7 +61,7 @@ def fitted(model: Any, X: Any, y: Any, weights: NDArray[Any] | None) -> Any:
 
 
 def n_outputs(labels: list[int] | None) -> int:
-    """Return the number of outputs of a model: one, or one a class where there are more than two."""
+    """Return the number of outputs of a model: one, or one for each of more than two classes."""
     return len(labels) if labels is not None and len(labels) > 2 else 1
 
 
@@ -77,9 +77,9 @@ def _projections(model: Any, X: Any) -> Any:
 class Spent:
     """The time and solvers of the evaluation of a grid on one fold.
 
-    Work shared by several folds counts for the one that is evaluated first.
+    Work that several folds share counts for the first of them.
 
-    `solvers`: how often each way of solving was taken.
+    `solvers`: the number of uses of each solver.
     """
 
     seconds: float = 0.0
@@ -91,8 +91,8 @@ class GridProblem:
     """A grid of candidates of one model, and the folds that they are evaluated on.
 
     `factory`: the estimator class or factory. `folds`: row numbers. `fixed`: the other parameters. `labels`: every
-    label; None for regression. `paths`: False fits every candidate by itself, also if the model has a path. `weights`
-    (ndarray of shape (n_samples,) or None): weights of the rows in fits; every candidate is then fitted by itself.
+    label; None for regression. `paths`: False fits every candidate separately, even if the model has a path. `weights`
+    (ndarray of shape (n_samples,) or None): weights of the rows; with weights, every candidate is fitted separately.
     """
 
     factory: Callable[..., Any]
@@ -111,23 +111,23 @@ class GridProblem:
         return np.ones(len(rows)) if self.weights is None else self.weights[rows]
 
     def predictions(self) -> Iterator[Evaluated]:
-        """Yield labels or values by every candidate for the test rows of every fold, in any order.
+        """Yield the predictions of every candidate for the test rows of every fold, in any order.
 
         The model's path over the grid is used if it has one.
 
-        Raises MemoryError if a fit would need more than it may, before any is done.
+        Raises MemoryError before any fit if one would need more than the limit.
         """
         path = self.factory.evaluate_grid if isinstance(self.factory, GridPath) else None
         return self._evaluations(path, _predictions)
 
     def projections(self) -> Iterator[Evaluated]:
-        """Yield the real values that labels are decided by, of shape (n_test,) for two classes; see `predictions`."""
+        """Yield the real values that decide the labels, of shape (n_test,) for two classes; see `predictions`."""
         if isinstance(self.factory, ProjectionPath):
             return self._evaluations(self.factory.project_grid, _projections)
         return self._evaluations(None if hasattr(self.factory, "project") else self._decision_path, _projections)
 
     def outputs(self, metric: Metric) -> Iterator[Evaluated]:
-        """Yield the outputs that a metric takes; for probabilities, every candidate is fitted by itself."""
+        """Yield the outputs that a metric takes; for probabilities, every candidate is fitted separately."""
         if metric.takes in ("counts", "values"):
             return self.predictions()
         if self.calibrates(metric):
@@ -145,7 +145,7 @@ class GridProblem:
         return self.outputs(find_metric("roc_auc"))
 
     def calibrates(self, metric: Metric) -> bool:
-        """Return True if a metric takes probabilities, and the model has decision values only."""
+        """Return True if a metric takes probabilities, and the model has only decision values."""
         if metric.takes != "probabilities":
             return False
         model = self.factory(**self.fixed, **self.candidates[0])
@@ -165,7 +165,7 @@ class GridProblem:
             yield evaluated
 
     def clone_and_fit(self, outputs: Callable[[Any, Any], Any] = _predictions) -> Iterator[Evaluated]:
-        """Yield the outputs of one fit for each candidate and fold, with which every path must agree."""
+        """Yield the outputs of one fit for each candidate and fold; every path must agree with these."""
         for i, candidate in enumerate(self.candidates):
             for j, (train, test) in enumerate(self.folds):
                 weights = None if self.weights is None else self.weights[train]
@@ -175,10 +175,10 @@ class GridProblem:
 
 
 def grid_scores(problems: Iterable[GridProblem], metric: str) -> tuple[NDArray[np.float64], list[Spent]]:
-    """Return the score of every candidate on every fold, and what each fold took.
+    """Return the score of every candidate on every fold, and the time and solvers of each fold.
 
-    If a metric of probabilities compares a model that lacks them, one sigmoid for each candidate calibrates its
-    decision values on all folds, as it will when the chosen one is fitted.
+    If the metric needs probabilities and the model has none, one sigmoid for each candidate calibrates its decision
+    values on all folds, as in the fit of the chosen one.
 
     `problems`: the same grid on different folds. Returns `scores` (ndarray of shape (n_candidates, n_folds)): larger is
     better; NaN where a path yields nothing. Returns `spent`: by fold.
@@ -229,6 +229,6 @@ def _calibrate(candidate: int, parts: list[tuple[FoldScores, NDArray[Any], Array
 
 
 def best(scores: NDArray[np.float64]) -> int:
-    """Return the candidate of the best mean over folds; of equals the first in the order of the grid."""
+    """Return the candidate with the best mean over folds; the first of several equally good ones."""
     means = scores.mean(axis=1)
     return int(np.argmax(np.where(np.isnan(means), -np.inf, means)))

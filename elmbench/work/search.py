@@ -25,8 +25,8 @@ Folds = list[tuple[Indices, Indices]]
 class Search(GridWork):
     """A search on inner folds.
 
-    `inner`: the inner folds. `metric`: what candidates are compared by. `tune_rows`: how many random training rows are
-    searched on; all where None.
+    `inner`: the inner folds. `metric`: compares the candidates. `tune_rows`: the number of random training rows to
+    search on; None for all.
     """
 
     kind = "search"
@@ -44,7 +44,7 @@ class Search(GridWork):
         return self.seconds_of(n * (self.inner.folds - 1) // self.inner.folds)
 
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
-        """Search; the result has `params` (those taken over and those chosen here), `scores` (means) and `seconds`."""
+        """Search; the result has `params` (the inherited and the chosen ones), `scores` (means) and `seconds`."""
         given = chosen_for(self.given, inputs)
         data = fold_data(self.outer_fold, context.data_dir)
         scores, spent = grid_scores(self.problems(given, data, context), self.metric)
@@ -52,7 +52,7 @@ class Search(GridWork):
         return finished({"params": params, "scores": scores.mean(axis=1).tolist(), **total(spent)}, given)
 
     def problems(self, given: Result, data: FoldData, context: Context) -> Iterator[GridProblem]:
-        """Yield the grid on all inner folds at once, or on one at a time if each prepares its own inputs."""
+        """Yield the grid on all inner folds at once, or on one fold at a time if each prepares its own inputs."""
         X, y, folds = self.inner_folds(data)
         weights = None if data.weights is None else data.weights[tuning_rows(self, data)]
         scale = self.outer_fold.protocol.scale
@@ -64,7 +64,7 @@ class Search(GridWork):
             yield grid_problem(self, given, (inputs_here, y, [(train, test)]), data.labels, context, weights)
 
     def inner_folds(self, data: FoldData) -> tuple[Any, NDArray[Any], Folds]:
-        """Return the rows that hyperparameters are searched on, and the inner folds of them."""
+        """Return the rows of the search, and their inner folds."""
         rows = tuning_rows(self, data)
         X, y = (data.X_train if data.raw is None else data.raw)[rows], data.y_train[rows]
         groups = None if data.groups is None else data.groups[rows]
@@ -73,7 +73,7 @@ class Search(GridWork):
 
 
 def tuning_rows(work: Any, data: FoldData) -> Indices | slice:
-    """Return the training rows that hyperparameters are chosen on: all, or `work.tune_rows` random ones."""
+    """Return the training rows of the search: all, or `work.tune_rows` random ones."""
     rows, outer_fold = work.tune_rows, work.outer_fold
     if rows is None or rows >= len(data.y_train):
         return slice(None)
@@ -82,7 +82,7 @@ def tuning_rows(work: Any, data: FoldData) -> Indices | slice:
 
 
 def _inputs(X: Any, train: Indices, scale: Scale | None, data: FoldData) -> Any:
-    """Return all rows that are searched on, prepared by the training rows of an inner fold."""
+    """Return all rows of the search, prepared by the training rows of an inner fold."""
     if data.raw is not None:
         return prepared_inputs(X, train, scale, data.nominal)
     return X if scale is None else scale_columns(X, train, scale)
@@ -96,7 +96,7 @@ def grid_problem(
     context: Context,
     weights: NDArray[np.float64] | None = None,
 ) -> GridProblem:
-    """Return the problem of a grid on some rows and folds of them; searched parameters replace `given` ones."""
+    """Return the problem of a grid on some rows and their folds; searched parameters replace `given` ones."""
     X, y, folds = rows
     factory, fixed = work.factory_with(given["params"] | work.params)
     fixed = {name: value for name, value in fixed.items() if name not in work.grid.values}
@@ -111,5 +111,5 @@ def total(spent: list[Spent]) -> Result:
 
 
 def finished(result: Result, given: Result) -> Result:
-    """Return a result that ended ok; its time includes that of the hyperparameters it took over."""
+    """Return a result that ended ok; its time includes the search for inherited hyperparameters."""
     return {"status": "ok", "reason": "", **result, "seconds": result["seconds"] + given["seconds"]}

@@ -26,8 +26,8 @@ from elmbench.work.scoring import check_memory, n_outputs
 class Stream(FoldWork):
     """A model that learns chunk by chunk.
 
-    `params`: fixed parameters. `chunk`: training rows in a chunk; the last one may have fewer. `prequential`: whether
-    each chunk but the first is predicted before it is learnt.
+    `params`: fixed parameters. `chunk`: training rows in a chunk; the last one may have fewer. `prequential`: predict
+    each chunk but the first before it is learnt.
     """
 
     kind = "stream"
@@ -99,9 +99,9 @@ class Stream(FoldWork):
 
 
 def prequential_error(y_true: NDArray[Any], y_pred: NDArray[Any], labels: list[int] | None) -> float:
-    """Return the error of predictions that were made one chunk of a stream after the other, all of them together.
+    """Return the error of the predictions of all chunks of a stream together.
 
-    It is the share of wrong ones (Gama, Sebastiao and Rodrigues, 2013, "On evaluating stream learning algorithms",
+    It is the share of wrong labels (Gama, Sebastiao and Rodrigues, 2013, "On evaluating stream learning algorithms",
     Machine Learning 90, eq. 1, of the 0-1 loss), for a regression the NRMSE.
     """
     return metric_value("nrmse", y_true, y_pred, None) if labels is None else float(np.mean(y_true != y_pred))

@@ -47,15 +47,15 @@ def run(
     Parameters
     ----------
     experiment : str
-        Id or alias, such as "kos-elm/table4" or "table4", or the YAML file of a table of one's own.
+        Id or alias, such as "kos-elm/table4" or "table4", or the YAML file of your own table.
     profile : {"ci", "fast", "paper"}, default="fast"
     datasets, models : sequence of str
-        Only these; all of the table's where empty. A model may be any name of `list_models`, or an address
+        Only these; by default, all of the table's. A model may be any name of `list_models`, or an address
         `package.module:Class`.
     select : sequence of {"nested", "oracle", "published"}
-        In place of the profile's.
+        Replaces the selections of the profile.
     runs : int, optional
-        In place of the profile's.
+        Replaces the number of runs of the profile.
     readings : mapping of str to str, optional
         Values of readings by id, such as `{"c-grid": "all-powers"}`.
     with_baselines : bool, default=False
@@ -67,18 +67,18 @@ def run(
     limit : str
         Limit of each search and fit, such as "time=600s,memory=4GB".
     data_dir : path, optional
-        Folder of data files; `ELMBENCH_DATA_DIR` where it is not given.
+        Folder of data files; by default `ELMBENCH_DATA_DIR`.
     plugins : sequence of path
         Files that declare models, kinds of table or kinds of work.
     spec_dirs : sequence of path
-        Folders of data sets and tables of one's own.
+        Folders of your own data sets and tables.
     results_dir : path, default="elmbench-results"
     retry, force : bool, default=False
-        Run again what ended other than ok, or everything.
+        Retry failed cells, or recompute everything.
     clean_times : bool, default=False
         Time the chosen fits again, one by one, with nothing beside them.
     engine : {"local", "dask"}, default="local"
-        Where the work is done.
+        The executor.
     scheduler : str, optional
         Address of a dask scheduler, for "dask" only.
     on_event : callable, optional

@@ -1,4 +1,4 @@
-"""A comparison within a time: cheap models first, grids of every second value where the time is short."""
+"""A comparison within a time limit: cheap models first, and every second value of a grid if time is short."""
 
 import math
 import time
@@ -25,10 +25,10 @@ def spend(
     """Compute as much of a comparison as fits a time limit, and return the plan of that part, which is complete.
 
     A model whose grid is too expensive, or of unknown duration, is searched on every second value of its grid. The
-    whole grid takes its place if there is time for it afterwards. A later call goes on from what is stored.
+    whole grid takes its place if there is time for it afterwards. A later call resumes from the stored results.
 
-    `budget`: a duration, such as "10min". No work begins after it, and what is under way then is stopped. `carry_out`:
-    does the work of a plan on an executor.
+    `budget`: a duration, such as "10min". No work begins after it, and running work is stopped then. `carry_out`:
+    carries out a plan on an executor.
     """
     end = clock() + parse_duration(budget)
     again = replace(options, until=end, retry=False)
@@ -70,7 +70,7 @@ def spend(
 
 
 def _costs(run: PreparedRun, models: Collection[str]) -> dict[str, float]:
-    """Return the seconds of what is left to do for each model on one core, infinite if unknown."""
+    """Return the seconds of the remaining work of each model on one core, infinite if unknown."""
     costs = dict.fromkeys(sorted(models), 0.0)
     for line in run.cost_by_entry():
         if line["model"] in costs:

@@ -22,7 +22,7 @@ from elmbench.specs.profiles import resolve
 
 
 class NothingToCompareError(ElmbenchError):
-    """There is nothing to compare: a check that compared nothing does not pass."""
+    """Nothing to compare: a check that compares nothing does not pass."""
 
     exit_code = 3
 
@@ -32,14 +32,13 @@ def _baseline(file: ExperimentFile) -> Path:
 
 
 def check_baselines(names: list[str], profile: str, results_dir: Path) -> dict[str, BaselineCheck]:
-    """Compare the cells of tables (by their ids; if there are none, of all with results and one) with their baselines.
+    """Compare the cells of the named tables, or of all that have results and a baseline, with their baselines.
 
-    Raises NothingToCompareError if a table that is named has no baseline or no results, no table has a baseline, or
-    none that has one results.
+    Raises NothingToCompareError if a named table has no baseline or no results, or if no table has both.
     """
     files = _files(names, lambda file: _baseline(file).is_file())
     if files and not names:
-        # Tables that nobody has run are nothing to fail on, unless it is all of them.
+        # A table without results is no failure unless all of them lack results.
         files = [file for file in files if has_results(results_dir, profile, file.id)] or files
     if not files:
         raise NothingToCompareError(
@@ -86,11 +85,11 @@ def update_baselines(names: list[str], results_dir: Path) -> dict[str, int]:
 
 
 def update_tables(names: list[str], profile: str, results_dir: Path, watch: Watch = iter) -> list[Path]:
-    """Write the other files of tables again from their `cells.csv`; return the folders. By default: all with results.
+    """Rewrite the other files of tables, by default of all, from their `cells.csv`; return the folders.
 
     `watch` yields the tables that it is given, one after the other.
 
-    Raises NothingToCompareError if a table that is named has no results, or there are none at all.
+    Raises NothingToCompareError if a named table has no results, or if no table has any.
     """
     files = _files(names, lambda file: has_results(results_dir, profile, file.id))
     if not files:
@@ -114,7 +113,7 @@ class PublishedCheck:
     `claims.csv` for each claim of the paper about the table, with Holm's correction for all claims of the paper that
     were checked. `missing_runs`: the models with too few runs for an interval: `dataset`, `model`, `more_runs` and
     their `minutes`. `results`: the results that are compared. `every_profile`: the results of all profiles from the
-    same folder: what the paper claims may need the data sets of another one.
+    same folder: a claim of the paper may need the data sets of another one.
     """
 
     experiment: str
@@ -141,7 +140,7 @@ class PublishedCheck:
         return bool(self.verdicts["differs"] or self.facts["differs"])
 
     def record(self) -> dict[str, Any]:
-        """Return the check as JSON has it: everything but the results, and the error and power of `joint`."""
+        """Return the check for JSON: everything but the results."""
         names = [field.name for field in fields(self) if field.name not in ("metrics", "results", "every_profile")]
         figures = [one for one in self.results.compared if one.measure.metric == self.joint["metric"]]
         tested = self.joint | {"self_test": self_test(figures, self.experiment, self.profile)}
@@ -152,14 +151,14 @@ class PublishedCheck:
 def check_published(
     names: list[str], profile: str | None, dirs: ResultsDirs, watch: Watch = iter
 ) -> list[PublishedCheck]:
-    """Compare tables (by their ids; if there are none, all with results) with their published figures.
+    """Compare the named tables, or all with results, with their published figures.
 
-    Only the default readings count, and of several selections the table's own.
+    Only the default readings and the table's own selection count.
 
     `profile`: by default, for each table the profile with results that is nearest to the printed protocol; a claim that
     it does not test counts under the next one. `watch`: yields the tables that it is given, one after the other.
 
-    Raises NothingToCompareError if a table that is named has no results.
+    Raises NothingToCompareError if a named table has no results.
     """
     checks: list[PublishedCheck] = []
     wanted = (profile,) if profile else tuple(reversed(PROFILES))

@@ -1,4 +1,4 @@
-"""Models compared on a user's data from Python."""
+"""Comparison of models on a user's data from Python."""
 
 import atexit
 import shutil
@@ -57,22 +57,22 @@ def compare(
     results_dir: Path | str | None = None,
     on_event: Callable[[Event], None] = lambda event: None,
 ) -> ComparisonResults:
-    """Compare models on your own rows, with hyperparameters chosen by nested search; known results are not recomputed.
+    """Compare models on your own data by nested search; stored results are not recomputed.
 
     Parameters
     ----------
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-        Words are encoded, by the training rows of each fold.
+        Categorical columns are one-hot encoded, by the training rows of each fold.
     y : array-like of shape (n_samples,)
         Labels or values.
     models : sequence of str, estimator or (str, estimator)
-        Names of `list_models`, addresses `package.module:Class`, and scikit-learn estimators. An estimator has the name
-        of its class, a pipeline those of its steps, such as "standardscaler+svc", unless a name is given. Empty
-        compares the default models.
+        Names of `list_models`, addresses `package.module:Class`, and scikit-learn estimators. By default, an estimator
+        has the name of its class, and a pipeline those of its steps, such as "standardscaler+svc". Without `models`,
+        the default ones are compared.
     name : str
         Name of the data.
     task : {"classification", "regression"}, optional
-        Found by the values of `y` where it is not given.
+        By default, detected from the values of `y`.
     positive : label, optional
         The positive one of two classes, for metrics such as precision; the last one by default.
     metric : str or sequence of str

@@ -1,4 +1,4 @@
-"""A comparison of models on a user's data: an experiment that is made in memory, and its plan."""
+"""A comparison of models on a user's data: an experiment in memory, and its plan."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -34,14 +34,14 @@ MODELS = (
 )  # fmt: skip
 #: The default metrics.
 METRICS = ("accuracy", "mcc", "nrmse")
-#: Above the first number of rows, hyperparameters are searched on the second number of rows of a training part.
+#: Above the first number of rows, a search uses only the second number of rows of a training part.
 MANY_ROWS, TUNE_ROWS = 5000, 2000
 #: Default models whose time and memory grow with the square of the rows, or faster, are left out above this number.
 LARGE_MODELS, MOST_ROWS = ("k-elm", "ls-svm", "svm"), 20_000
 #: The default limit of a search or a fit.
 LIMIT = "time=600s"
 INNER_FOLDS = 3
-#: LIBSVM is stopped after this number of steps: with a large C it may take hours, and predicts no better.
+#: LIBSVM is stopped after this number of steps: with a large C it may take hours without better predictions.
 SVM_STEPS = 100_000
 
 
@@ -53,7 +53,7 @@ class Comparison:
     ----------
     data : tuple of UserData
     models : tuple of str
-        Names of models; those of `MODELS` that are for the task where empty.
+        Names of models; by default those of `MODELS` for the task.
     grids : mapping of str to mapping
         Grids in place of the models' own, as an experiment file writes them.
     metrics : tuple of str
@@ -63,9 +63,9 @@ class Comparison:
     limit : str
         Limit of each search and fit.
     name : str
-        Name of the folder of the results; made of the names of the data if empty.
+        Name of the results folder; by default the names of the data.
     left_out, halved : mapping of str to str
-        Models that are not run, and those of whose grids every second value is searched, with the reasons.
+        Models that are not run, and models whose grids are searched at every second value, with the reasons.
     """
 
     data: tuple[UserData, ...]
@@ -86,7 +86,7 @@ def prepare_comparison(asked: Comparison, options: RunOptions, results_dir: Path
     Raises
     ------
     ElmbenchError
-        If the data or what is asked for cannot be used.
+        If the data or the request cannot be used.
     """
     specs = _named_apart([describe(data) for data in asked.data])
     add_dataset_specs(specs)
@@ -98,7 +98,7 @@ def prepare_comparison(asked: Comparison, options: RunOptions, results_dir: Path
 
 
 def _check_groups(data: Dataset, split: Split) -> None:
-    """Check that there are enough groups for the outer and the inner folds; only the rows show their number."""
+    """Raise ElmbenchError unless there are enough groups for the outer and the inner folds."""
     assert data.groups is not None
     left = min(len(set(data.groups[train])) for train, _ in outer_parts(data, split, run=0))
     if left < INNER_FOLDS:
@@ -110,7 +110,7 @@ def _check_groups(data: Dataset, split: Split) -> None:
 
 
 def experiment_of(asked: Comparison, specs: Sequence[DatasetSpec]) -> Resolved:
-    """Return the experiment of a comparison on data that are described."""
+    """Return the experiment of a comparison of these data sets."""
     content = {
         "id": f"own/{_name_of(asked, specs)}",
         "title": ", ".join(spec.title for spec in specs),
@@ -133,7 +133,7 @@ def _name_of(asked: Comparison, specs: Sequence[DatasetSpec]) -> str:
 
 
 def _named_apart(specs: list[DatasetSpec]) -> list[DatasetSpec]:
-    """Return specs with names that none of the suite and none of the others has."""
+    """Return specs with names that differ from each other and from all data sets of the suite."""
     taken: set[str] = set()
     renamed = []
     for spec in specs:
@@ -198,7 +198,7 @@ def _metrics(asked: Comparison, specs: Sequence[DatasetSpec]) -> list[str]:
 
 
 def _columns(asked: Comparison, specs: Sequence[DatasetSpec]) -> dict[str, Any]:
-    """Return the columns of the table: models with their grids, and where one that was not named is left out."""
+    """Return the columns of the table: models with their grids, and the data sets that they are too slow for."""
     tasks = {spec.task for spec in specs}
     columns = {}
     for name in dict.fromkeys((*(asked.models or MODELS), DUMMY)):

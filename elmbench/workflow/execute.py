@@ -1,4 +1,4 @@
-"""A prepared run: what is missing is computed, and the tables are written."""
+"""Execution of a prepared run: missing results are computed, and tables are written."""
 
 import json
 import shlex
@@ -25,8 +25,8 @@ def execute(
 ) -> list[Results]:
     """Compute missing results and write the tables; after Ctrl-C, with the results so far.
 
-    `on_event`: called at the start and end of all work. `executor`: where the work is done, if one has been made ready;
-    it is ended with the run.
+    `on_event`: called at the start and end of all work. `executor`: a ready executor, which ends with the run; by
+    default, a new one.
 
     Raises WriteError if the results folder cannot be written. Raises KeyboardInterrupt after the tables have been
     written.
@@ -62,13 +62,13 @@ def compute(run: PreparedRun, on_event: Callable[[Event], None], executor: Execu
 
 
 def _fits_to_time(run: PreparedRun) -> list[str]:
-    """Return the keys of the fits that are to be timed with nothing beside them."""
+    """Return the keys of the fits to be timed one by one."""
     cells = (cell for _, plan in run.tables for cell in plan.cells if run.options.clean_times and cell.key)
     return list(dict.fromkeys(cell.key for cell in cells if isinstance(run.works[cell.key], Fit)))
 
 
 def _write(run: PreparedRun) -> list[Results]:
-    # One run after the other, so that the last one's tables have what all have stored.
+    # Concurrent runs take turns, so that the last one's tables contain the results of all.
     with run.store.writing_tables():
         return [_written(resolved, run) for resolved, _ in run.tables]
 
@@ -81,7 +81,7 @@ def _written(resolved: Resolved, run: PreparedRun) -> Results:
 
 
 def failed_cells(run: PreparedRun) -> tuple[int, list[str]]:
-    """Return how many of the cells that were asked for failed, and the different tracebacks of their work."""
+    """Return the number of failed cells, and the different tracebacks of their work."""
     cells = {cell.key for _, plan in run.tables for cell in plan.cells}
     results = {key: run.store.result(key) or {} for key in run.works}
     failed = {key: result for key, result in results.items() if result.get("status") == "failed"}
@@ -90,7 +90,7 @@ def failed_cells(run: PreparedRun) -> tuple[int, list[str]]:
 
 
 def command_of(resolved: Resolved, options: RunOptions) -> str:
-    """Return the command that asks for these cells, without what does not change them."""
+    """Return the command that computes these cells, without options that do not affect them."""
     words = ["elmbench", "run", resolved.file.id, "--profile", resolved.profile]
     request = options.request
     for flag, values in (("-d", request.datasets), ("-m", request.models), ("--select", request.select)):
@@ -111,6 +111,6 @@ def command_of(resolved: Resolved, options: RunOptions) -> str:
     if options.clean_times:
         words.append("--clean-times")
     for path in options.settings.plugins:
-        # By its name: where it lies is of one machine.
+        # Only its name: its folder exists on one machine.
         words += ["--plugin", Path(path).name]
     return shlex.join(words)

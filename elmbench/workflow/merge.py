@@ -1,4 +1,4 @@
-"""Results of several machines joined in one store and one table.
+"""Merging of the results of several machines into one store and one table.
 
 The cells of one entry of a table share a hash of their protocol, grid, data and model version, and each result names
 its software. Results that differ in these are refused before anything is written.
@@ -45,12 +45,12 @@ class Merged:
 
 
 def merge(folders: list[Path], into: Path) -> Merged:
-    """Join the results of some folders in another one, which may hold results already, and write the tables.
+    """Merge the results of some folders into another one, which may hold results already, and write the tables.
 
-    A result that ended ok takes the place of one that did not.
+    A result that ended ok replaces one that did not.
 
-    Raises ElmbenchError if a folder holds no results; if results are of other specs, data or versions, or if two that
-    should be equal are not. Nothing is written then.
+    Raises ElmbenchError if a folder holds no results; if their specs, data or versions differ; or if two results that
+    should be equal differ. Nothing is written then.
     """
     sources = [folder for folder in folders if folder.resolve() != into.resolve()]
     stores = [_open_store(folder) for folder in sources]
@@ -86,7 +86,7 @@ def _open_store(folder: Path) -> Store:
 
 
 def _refusals(sources: list[tuple[Path, Store]]) -> Iterator[str]:
-    """Yield each difference between a folder and those before it, once."""
+    """Yield each difference between a folder and the ones before it, once."""
     entries: dict[tuple[Any, ...], tuple[str, Path]] = {}
     results: dict[str, tuple[dict[str, Any], Path]] = {}
     software: dict[str, tuple[set[str], Path]] = {}
@@ -98,7 +98,7 @@ def _refusals(sources: list[tuple[Path, Store]]) -> Iterator[str]:
 
 
 def _other_entries(folder: Path, store: Store, known: dict[tuple[Any, ...], tuple[str, Path]]) -> Iterator[str]:
-    """Yield the entries of tables with another protocol, grid, data or version of the model."""
+    """Yield the table entries whose protocol, grid, data or model version differ."""
     for (experiment, profile), cell in _cells(store):
         entry = (experiment, profile, cell.dataset, cell.model, cell.select, cell.reading)
         family, other = known.setdefault(entry, (cell.family, folder))
@@ -110,7 +110,7 @@ def _other_entries(folder: Path, store: Store, known: dict[tuple[Any, ...], tupl
 def _other_results(
     folder: Path, records: Mapping[str, dict[str, Any]], known: dict[str, tuple[dict[str, Any], Path]]
 ) -> Iterator[str]:
-    """Yield the work that has another outcome in another folder."""
+    """Yield the work whose results differ between folders."""
     for key, record in records.items():
         result = record["result"]
         first, other = known.setdefault(key, (result, folder))
@@ -146,7 +146,7 @@ def _same(one: Any, other: Any) -> bool:
 def _other_software(
     folder: Path, store: Store, records: Mapping[str, Any], known: dict[str, tuple[set[str], Path]]
 ) -> Iterator[str]:
-    """Yield the packages with another version than in the first folder with results."""
+    """Yield the packages whose version differs from that in the first folder with results."""
     versions: dict[str, set[str]] = {}
     for name in {record["environment"] for record in records.values()}:
         environment = store.environment(name)
@@ -160,7 +160,7 @@ def _other_software(
             yield f"{package}: {folder} has {', '.join(sorted(others))}, {other} has {', '.join(sorted(first))}"
 
 
-# --- What is copied
+# --- Copying
 
 
 def _cells(store: Store) -> Iterator[tuple[Table, Cell]]:
@@ -172,7 +172,7 @@ def _cells(store: Store) -> Iterator[tuple[Table, Cell]]:
 
 
 def _records(store: Store) -> dict[str, dict[str, Any]]:
-    """Return the records that the cells of the tables rest on, by key."""
+    """Return the records that the cells of the tables depend on, by key."""
     records: dict[str, dict[str, Any]] = {}
     ahead = [cell.key for _, cell in _cells(store)]
     seen = set(ahead)
@@ -204,7 +204,7 @@ def _copy(source: Store, target: Store) -> int:
 
 
 def _write(store: Store, folder: Path) -> tuple[list[Results], list[str]]:
-    """Write the tables of a store; return them and the names of those that no experiment here has."""
+    """Write the tables of a store; return them, and the ids of tables that this installation does not have."""
     catalogue = load_catalogue()
     tables, unknown = [], []
     with store.writing_tables():

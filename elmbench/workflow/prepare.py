@@ -1,4 +1,4 @@
-"""From what a user asks for to the work that has to be done: nothing is computed or written here."""
+"""The plan of a run, from a user's request. Nothing is computed or written here."""
 
 import math
 from collections.abc import Iterator
@@ -27,10 +27,10 @@ class RunOptions:
     """A request of `elmbench run`.
 
     `experiments`: ids or aliases, or YAML files of a user's own tables. `paper`: every experiment of this paper.
-    `everything`: every experiment. `metrics`: what the tables show beside their own metrics. `retry`, `force`: as for
-    `pending`. `clean_times`: time the fits of the cells with nothing beside them. `command`: the command that asks for
-    the tables, where it is not `elmbench run`. `whole`: show these cells only, and not what was asked of the same
-    tables before. `until`: the time of `time.monotonic` at which the run ends, even if work is left.
+    `everything`: every experiment. `metrics`: shown beside the tables' own metrics. `retry`, `force`: as for `pending`.
+    `clean_times`: time the fits of the cells one by one. `command`: the command that the tables name, if it is not
+    `elmbench run`. `whole`: show only these cells, and none of earlier requests. `until`: the time of `time.monotonic`
+    at which the run ends, even if work is left.
     """
 
     experiments: tuple[str, ...] = ()
@@ -53,8 +53,8 @@ class RunOptions:
 class PreparedRun:
     """A run that has been planned.
 
-    `works`: the work of all tables by key, each once. `limits`: by key. `todo`: keys of the work that has to be done.
-    `estimates`: of all work, with the durations that the store knows.
+    `works`: the work of all tables by key, each once. `limits`: by key. `todo`: keys of the work to be done.
+    `estimates`: of all work, from the durations in the store.
     """
 
     options: RunOptions
@@ -67,21 +67,21 @@ class PreparedRun:
     estimates: Estimates
 
     def seconds_on(self, workers: int) -> float:
-        """Return the rough duration of the remaining work, without models of unknown duration."""
+        """Return the rough seconds of the remaining work, without models of unknown duration."""
         return max(total(self.estimates, self.todo).seconds / workers, self.longest)
 
     @property
     def longest(self) -> float:
-        """The seconds of the longest search or fit that is left to do; no number of workers shortens a run further."""
+        """The seconds of the longest remaining search or fit: more workers cannot make a run shorter."""
         return max((self.estimates.seconds(key) or 0.0 for key in self.todo), default=0.0)
 
     @property
     def unknown(self) -> list[str]:
-        """The models of unknown duration that are left to do."""
+        """The models of unknown duration in the remaining work."""
         return sorted({self.works[key].model_name for key in self.todo if self.estimates.seconds(key) is None})
 
     def count_cells(self) -> dict[str, int]:
-        """Return how many cells are planned, how many still have to run and how many lack their data.
+        """Return the number of planned cells, of those still to run, and of those whose data are missing.
 
         A cell that several tables show counts once.
         """
@@ -95,7 +95,7 @@ class PreparedRun:
         }
 
     def cost_by_entry(self) -> list[dict[str, Any]]:
-        """Return what is planned for each data set and column of each table, with the fits and seconds left to do.
+        """Return the plan of each data set and column of each table, with the remaining fits and seconds.
 
         Seconds are None if they are unknown.
         """
@@ -131,9 +131,9 @@ def _with_needs(key: str, works: dict[str, Work]) -> Iterator[Work]:
 
 
 def chosen_experiments(options: RunOptions) -> list[ExperimentFile]:
-    """Return the experiments that are asked for.
+    """Return the requested experiments.
 
-    Raises ElmbenchError if none is, or one does not exist.
+    Raises ElmbenchError if none is named, or one does not exist.
     """
     catalogue = load_catalogue()
     if options.experiments and (options.everything or options.paper is not None):
@@ -167,7 +167,7 @@ def chosen_experiments(options: RunOptions) -> list[ExperimentFile]:
 def prepare(options: RunOptions, results_dir: Path) -> PreparedRun:
     """Plan a run.
 
-    Raises ElmbenchError if something that is asked for does not exist, or a data file is bad.
+    Raises ElmbenchError if something in the request does not exist, or a data file is bad.
     """
     files = chosen_experiments(options)
     if options.everything or options.paper:
@@ -194,9 +194,9 @@ def prepare(options: RunOptions, results_dir: Path) -> PreparedRun:
 
 
 def prepare_tables(options: RunOptions, wanted: list[tuple[Resolved, Request]], results_dir: Path) -> PreparedRun:
-    """Plan a run of tables that have been resolved, each with what is asked of it; see `prepare`.
+    """Plan a run of resolved tables, each with its request; see `prepare`.
 
-    Of several requests for one table, which stand one after the other, the last one for a model on a data set counts.
+    If a table has several requests, the last one for a model on a data set counts.
     """
     store = Store(results_dir)
     tables: list[tuple[Resolved, Plan]] = []
@@ -209,7 +209,7 @@ def prepare_tables(options: RunOptions, wanted: list[tuple[Resolved, Request]], 
         else:
             tables.append((resolved, plan))
         works |= plan.works
-        # Work that two tables share may take what the more generous one allows.
+        # Work that two tables share has the more generous limit.
         for key, limit in _declared_limits(resolved, plan).items():
             declared[key] = limit.wider(declared.get(key, limit))
     limits = effective_limits(works, declared, options.settings)
@@ -223,7 +223,7 @@ def prepare_tables(options: RunOptions, wanted: list[tuple[Resolved, Request]], 
 
 
 def _refuse_absent(plan: Plan, resolved: Resolved, request: Request) -> None:
-    """Refuse a data set that was named and is not here: a table without it is not what was asked for."""
+    """Raise ElmbenchError if a data set that the user named is missing."""
     named = {resolved.dataset(name).name for name in request.datasets}
     for cell in plan.cells:
         if cell.unavailable and cell.dataset in named:
@@ -232,7 +232,7 @@ def _refuse_absent(plan: Plan, resolved: Resolved, request: Request) -> None:
 
 
 def _refuse_unprinted(plan: Plan, resolved: Resolved, request: Request) -> None:
-    """Refuse the paper's hyperparameters where it prints none for any of the cells."""
+    """Raise ElmbenchError if published hyperparameters are requested, but the paper prints none for these cells."""
     if request.select == ("published",) and plan.cells and all(cell.select != "published" for cell in plan.cells):
         problem = f"{resolved.file.id} has no printed hyperparameters of these models on these data sets"
         next_step = "leave --select out, or give --select nested"
@@ -240,14 +240,14 @@ def _refuse_unprinted(plan: Plan, resolved: Resolved, request: Request) -> None:
 
 
 def _declared_limits(resolved: Resolved, plan: Plan) -> dict[str, Limits]:
-    """Return what a table's file says that its work may take."""
+    """Return the limits that the file of a table declares for its work."""
     fit = parse_limits(resolved.spec.limit)
     search = parse_limits(resolved.spec.search_limit).over(fit)
     return {key: fit if isinstance(work, Fit) else search for key, work in plan.works.items()}
 
 
 def _request_of(options: RunOptions, file: ExperimentFile) -> Request:
-    """Return the request for one table: of many tables, each takes the data sets that it has."""
+    """Return the request for one table: its own ones of the requested data sets."""
     request = options.request
     if not (options.everything or options.paper) or not request.datasets:
         return request

@@ -1,4 +1,4 @@
-"""A model of a comparison to take away: fitted to all rows, as one scikit-learn pipeline, and its predictions."""
+"""The final model of a comparison, fitted to all rows as one scikit-learn pipeline, and its predictions."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def fit_final(run: PreparedRun, results: Results, column: str = "") -> Any:
         by_weight |= {"model__sample_weight": weights} if by_weight else {}
     X = sp.csr_matrix(table.X) if spec.sparse else frame_of(table)
     with warnings.catch_warnings():
-        # A pipeline takes its weights under the name of its last step.
+        # A pipeline passes weights on under the name of its last step.
         warnings.filterwarnings("ignore", "Since Pipeline does not appear to accept")
         return _pipeline(table, model, spec).fit(X, _targets(table, spec.task), **by_weight)
 
@@ -112,7 +112,7 @@ def _best_column(results: Results, spec: DatasetSpec) -> str:
 
 
 def _rows(spec: DatasetSpec) -> tuple[Table, Any, Any]:
-    """Return the rows of a user's file that are learnt, with their groups and weights."""
+    """Return the training rows of a user's file, with their groups and weights."""
     (source,) = spec.sources
     assert isinstance(source, FileSource)
     table = read_user_file(source, spec.groups, spec.fold)
@@ -125,7 +125,7 @@ def _rows(spec: DatasetSpec) -> tuple[Table, Any, Any]:
 
 
 def frame_of(table: Table) -> pd.DataFrame:
-    """Return the features of a table: numbers, and words as objects."""
+    """Return the features of a table as a data frame: numbers as floats, categories as objects."""
     import pandas as pd
 
     X = table.X.toarray() if sp.issparse(table.X) else table.X
@@ -164,7 +164,7 @@ def _pipeline(table: Table, model: Any, spec: DatasetSpec) -> Any:
 
 
 def _search_all_rows(run: PreparedRun, work: Fit, data: Dataset) -> dict[str, Any]:
-    """Return the hyperparameters that the search of a comparison chooses if it learns all rows but held-out ones."""
+    """Return the hyperparameters that the search of a comparison chooses on all rows but held-out ones."""
     search = run.works[work.chosen] if work.chosen else None
     if not isinstance(search, Search):
         return {}
@@ -214,7 +214,8 @@ def predict_file(
     Raises
     ------
     ElmbenchError
-        If the model cannot be loaded or has no probabilities, or the file lacks a column or has other values in it.
+        If the model cannot be loaded or has no probabilities, or a column of the file is missing or has unusable
+        values.
     """
     import joblib
     import pandas as pd
@@ -254,7 +255,7 @@ def predict_file(
 
 
 def _frame_like(table: Table, names: list[str], columns: dict[str, list[str]], file: Path) -> pd.DataFrame:
-    """Return the columns of a file that a model has learnt from."""
+    """Return the columns of a file that a model was fitted to."""
     import pandas as pd
 
     frame = frame_of(table).assign(**{table.target_name: table.target})

@@ -1,7 +1,7 @@
-"""Runs in two stages: the deviation of the first runs fixes how many more tell the models apart (docs/verdicts.md).
+"""Runs in two stages: the deviation of the first runs determines how many more separate the models (docs/verdicts.md).
 
 This is Stein's rule (1945). The number of runs depends on the deviation of the first runs alone, never on their mean,
-so the intervals hold their level, and a second call chooses the same number.
+so the intervals keep their level, and a second call chooses the same number.
 """
 
 from __future__ import annotations
@@ -35,8 +35,9 @@ class Outlook:
     """The number of runs that the published figures need.
 
     `runs`: the total number of runs of each model that needs more than those of the first stage. `enough`, `more`,
-    `never`: the figures that the first runs tell, those that more runs tell, and those that no number of runs tells.
-    `seconds`: estimated seconds of the further runs that are not stored yet, from the times of the first runs.
+    `never`: the figures for which the first runs suffice, those that need more runs, and those for which no number of
+    runs suffices. `seconds`: estimated seconds of the further runs that are not stored yet, from the times of the first
+    runs.
     """
 
     runs: dict[Unit, int]
@@ -51,10 +52,10 @@ class TwoStages:
 
     `options`: the number of runs is that of the first stage, three by default.
 
-    `size`: the number of runs in the first stage. `first`: the first stage. `left`: the work that the time did not
-    suffice for; None if all was done.
+    `size`: the number of runs in the first stage. `first`: the first stage. `left`: the work that there was no time
+    for; None if all was done.
 
-    Raises ElmbenchError if the first stage has fewer than three runs, or if stored results are to be computed again.
+    Raises ElmbenchError if the first stage has fewer than three runs, or if stored results are to be recomputed.
     """
 
     def __init__(self, options: RunOptions, results_dir: Path) -> None:
@@ -85,8 +86,8 @@ class TwoStages:
     ) -> list[Results]:
         """Run both stages and return the tables.
 
-        `carry_out`: does the work of a plan and writes its tables. `on_outlook`: called after the first stage.
-        `seconds`: time after which no more work begins, by the estimates. The cheapest work is done first.
+        `carry_out`: carries out a plan and writes its tables. `on_outlook`: called after the first stage. `seconds`:
+        time after which no more work begins, by the estimates. The cheapest work is done first.
         """
         end = clock() + seconds
         datasets, _ = self._spend(self.datasets, self.plan, carry_out, lambda: end - clock())
@@ -114,7 +115,7 @@ class TwoStages:
         carry_out: Callable[[PreparedRun], list[Results]],
         time_left: Callable[[], float],
     ) -> tuple[set[Unit], list[Results] | None]:
-        """Do the work of as many units as there is time for; return these, and tables if the last plan wrote any."""
+        """Carry out as many units as there is time for; return them, and the tables that the last plan wrote."""
         units, done = set(units), set[Unit]()
         tables: list[Results] | None = None
         while units - done:
@@ -166,7 +167,7 @@ class TwoStages:
                     yield figure
 
     def plan(self, datasets: Iterable[Unit], runs: Mapping[Unit, int] | None = None) -> PreparedRun:
-        """Plan the first stage on these data sets, and so many runs of these models."""
+        """Plan the first stage on these data sets, with this number of runs for each of these models."""
         wanted = []
         for resolved, plan in self.first.tables:
             request = self.options.request
@@ -187,7 +188,7 @@ class TwoStages:
 def affordable(costs: Mapping[Key, float], seconds: float) -> set[Key]:
     """Return the cheapest units that fit half of the time, or one unit that fits all of it.
 
-    Half, because estimates are corrected by what was measured meanwhile.
+    Half, because later estimates use the times that are measured meanwhile.
     """
     batch: set[Key] = set()
     total = 0.0

@@ -16,14 +16,14 @@ _ENDINGS = (".yaml", ".yml")
 
 
 def is_table_file(name: str) -> bool:
-    """Return True if an experiment is named by the file of a table."""
+    """Return True if the name of an experiment is the path of a table's file."""
     return name.endswith(_ENDINGS)
 
 
 def add_table(path: Path) -> ExperimentFile:
     """Add a user's table, and the data sets of the `datasets.yaml` beside it, to the suite; return the table.
 
-    Raises ElmbenchError if a file is not there or says something wrong.
+    Raises ElmbenchError if a file is missing or invalid.
     """
     path = path.expanduser().resolve()
     if (path.parent / DATASETS).is_file():
@@ -39,7 +39,7 @@ def add_spec_dir(folder: Path) -> None:
     It has a `datasets.yaml`, files of tables beside it, and tables of papers in `experiments/<paper>/` as the suite
     has them; any of these may be missing.
 
-    Raises ElmbenchError if there is no such folder, nothing in it, or a file says something wrong.
+    Raises ElmbenchError if the folder is missing or empty, or a file is invalid.
     """
     folder = folder.expanduser().resolve()
     datasets = folder / DATASETS
@@ -63,7 +63,7 @@ def _add_datasets(path: Path) -> None:
 
 
 def _complete_entry(name: object, path: Path, entry: Any) -> Any:
-    """Return an entry with absolute paths; an entry of one file alone is described by its rows."""
+    """Return an entry with absolute paths; the rest of an entry with a single file is read off its rows."""
     sources = entry.get("sources") if isinstance(entry, dict) else None
     if not isinstance(sources, list) or not all(isinstance(source, dict) for source in sources):
         return entry
