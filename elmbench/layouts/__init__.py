@@ -1,4 +1,4 @@
-"""Kinds of table, one class for each file, by the name that an experiment file gives as `layout`."""
+"""Kinds of table, one class in each file, by their names in the key `layout` of experiment files."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ def find_layout(name: str, source: object = "layout") -> Layout:
 
 
 def layout_of(resolved: Resolved) -> Layout:
-    """Return the kind of table of an experiment, which the experiment fits.
+    """Return the kind of table of an experiment, and check that the experiment fits it.
 
     Raises
     ------
     ElmbenchError
-        If there is no such kind, or the experiment lacks what it needs or gives an option that nothing knows.
+        If there is no such kind, or the experiment lacks something that it needs or has an unknown option.
     """
     source = resolved.file.path
     layout = find_layout(resolved.spec.layout, source)
@@ -73,7 +73,7 @@ def layout_of(resolved: Resolved) -> Layout:
 
 
 def with_metrics(resolved: Resolved, names: Sequence[str]) -> Resolved:
-    """Return an experiment that shows more metrics; of a comparison the first one then ranks the models.
+    """Return an experiment that shows more metrics. In a comparison, the first one then ranks the models.
 
     Raises
     ------

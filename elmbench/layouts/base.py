@@ -124,7 +124,7 @@ class Layout(ABC):
     own_columns: ClassVar[tuple[Column, ...]] = (DATASET, MODEL, MEASURE, VALUE, PUBLISHED, VERDICT)
 
     def check(self, spec: Experiment) -> None:
-        """Check that this kind of table can show an experiment whose options are known and right.
+        """Check that this kind of table can show an experiment with valid options.
 
         Raises
         ------
@@ -142,7 +142,7 @@ class Layout(ABC):
         source : object
             The file, for the message.
         others : collection of str
-            Names of options that belong to another part, such as the kind of choice.
+            Names of options for other parts, such as the kind of choice.
 
         Raises
         ------
@@ -169,7 +169,7 @@ class Layout(ABC):
         return [Measure(name) for name in dict.fromkeys((*always, *named)) if name != PREQUENTIAL]
 
     def entries_of(self, cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
-        """Return the lines that `summary.csv` is made from: the cells, or lines that a kind of table derives from them.
+        """Return the lines that `summary.csv` summarises: the cells, or lines derived from them.
 
         The lines have the data set, model, run, fold, selection, reading and status of a cell, and its measures.
         """
@@ -184,7 +184,7 @@ class Layout(ABC):
         return cells[measure.column].astype(float)
 
     def is_judged(self, measure: Measure) -> bool:
-        """Return True if a measure gets a verdict; times come from another machine."""
+        """Return True if a measure gets a verdict. Times do not, because they come from another machine."""
         return measure.metric not in UNJUDGED
 
     def is_complete(self, dataset: str, runs: Iterable[int], resolved: Resolved) -> bool:
@@ -199,8 +199,8 @@ class Layout(ABC):
     def places(self, measure: Measure, figure: PublishedValue | None) -> int | None:
         """Return the decimals to show of a mean; None for three significant figures.
 
-        That is one more than is printed, three for a figure that is not printed, and none for a count; a time has
-        three significant figures unless it is printed.
+        That is one more than the paper prints, three if it prints none, and none for a count. A time that is not
+        printed has three significant figures.
         """
         if figure is None and measure.metric in ("fit_seconds", "predict_seconds"):
             return None
@@ -238,14 +238,14 @@ class Layout(ABC):
         return Figure(points, self.draw(points, resolved)) if len(points) else None
 
     def points_of(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> pd.DataFrame:
-        """Return the data of the figure, without lines if the kind of table has none.
+        """Return the data of the figure, which are empty if the kind of table has none.
 
         Parameters
         ----------
         cells : DataFrame
             The lines of `cells.csv`.
         outputs : iterable of Outputs
-            Those under the default readings, which are read from the store one after the other.
+            The stored results under the default readings, read one after the other.
         """
         import pandas as pd
 

@@ -1,4 +1,4 @@
-"""Models side by side on a user's data: means, ranks, a test against the best, and times."""
+"""Comparison of models on a user's data: means, ranks, a test against the best, and times."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ MOST_RUNS = 100
 
 
 class Comparison(Layout):
-    """A line for each model on each data set, the best first; of several data sets, the average ranks at the end.
+    """A line for each model on each data set, the best first; average ranks if there are several data sets.
 
     The test is the corrected resampled t-test of the differences on the same rows from the model of the best mean
     (Nadeau and Bengio, "Inference for the generalization error", 2003), by Holm's correction over the other models.
@@ -125,7 +125,7 @@ class Comparison(Layout):
                 yield _line(dataset, model + MARK * (model in beaten), models[model], resolved)
 
     def notes(self, cells: pd.DataFrame, resolved: Resolved) -> Iterator[Note]:
-        """Yield the models that are no better than the dummy, and those that the folds cannot tell from the best."""
+        """Yield the models no better than the dummy, and those that the folds cannot separate from the best."""
         for dataset, group in default_cells(cells).groupby("dataset", sort=False):
             spec = resolved.dataset(str(dataset))
             metric = resolved.metric_of(spec.name)
@@ -146,13 +146,13 @@ class Comparison(Layout):
 
 
 def ranking(summary: pd.DataFrame, dataset: str) -> list[str]:
-    """Return the models that a summary ranks on a data set, the best first."""
+    """Return the ranked models of a data set, the best first."""
     lines = summary[(summary["dataset"] == dataset) & (summary["metric"] == RANK)].dropna(subset=["mean"])
     return [str(model) for model in lines.sort_values("mean", kind="stable")["model"]]
 
 
 def _with_runs(needed: Mapping[str, int | None]) -> str:
-    """Return models in words, grouped by the runs that would separate them from the best one."""
+    """Return the names of models, grouped by the number of runs that would separate them from the best one."""
     models_of: dict[int | None, list[str]] = {}
     for model, runs in sorted(needed.items(), key=lambda pair: pair[1] or math.inf):
         models_of.setdefault(runs, []).append(model)
@@ -217,8 +217,7 @@ def against_best(scores: pd.DataFrame, test_share: float, n: int | None = None) 
         Test rows over training rows: the variance of the mean of n differences is s^2 (1/n + test_share).
         No p-values for infinity.
     n : int, optional
-        The number of folds that the mean and the deviation of the differences are taken for; by default, as many as
-        there are.
+        Number of folds to assume for the mean and the deviation of the differences; by default, the actual one.
 
     Returns
     -------
@@ -243,7 +242,7 @@ def against_best(scores: pd.DataFrame, test_share: float, n: int | None = None) 
 
 
 def holm(p: Sequence[float]) -> list[float]:
-    """Return p-values after Holm's correction: the smallest times their number, the next times one less, and so on."""
+    """Return p-values after Holm's correction: the smallest one times their number, the next one times one less, ..."""
     order = np.argsort(p, kind="stable")
     corrected = np.empty(len(p))
     corrected[order] = np.minimum(1, np.maximum.accumulate(np.asarray(p, float)[order] * np.arange(len(p), 0, -1)))
@@ -253,8 +252,8 @@ def holm(p: Sequence[float]) -> list[float]:
 def runs_needed(scores: pd.DataFrame, test_share: float, folds: int, most: int = MOST_RUNS) -> dict[str, int | None]:
     """Return the runs that would separate models from the best one, for those that the folds do not separate.
 
-    The differences keep their means and deviations. None means that `most` runs would not suffice: training parts
-    overlap, so the variance of a mean difference does not fall below s^2 x `test_share`.
+    The differences keep their means and deviations. None means that `most` runs would not suffice: since training parts
+    overlap, the variance of a mean difference never falls below s^2 x `test_share`.
     """
     p = against_best(scores, test_share)
     best = scores.mean().idxmax() if len(p) else ""
@@ -271,7 +270,7 @@ def _test_share(resolved: Resolved, dataset: str) -> float:
     if outer.kind == "official":
         return math.inf
     folds = outer.folds_of(dataset)
-    # If rows are in order, a fold is 1/(k+1) of all, and half of all rows are learnt on average.
+    # For ordered rows, a fold has 1/(k+1) of the rows, and the average training part has half of them.
     return 2 / (folds + 1) if outer.kind == "ordered-kfold" else 1 / (folds - 1)
 
 

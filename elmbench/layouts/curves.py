@@ -22,18 +22,18 @@ if TYPE_CHECKING:
 
 #: The name of a hyperparameter in the heading of a table.
 _NAMES = {"n_hidden": "number of hidden nodes", "n_landmarks": "number of hidden nodes"}
-#: The most points that a table shows all of.
+#: The largest number of points that a table shows in full.
 _MOST_POINTS = 20
 
 
 class Curves(Layout):
-    """A line for each value of the one hyperparameter that a column varies; no value is chosen.
+    """A line for each value of the hyperparameter that a column varies; no value is chosen.
 
-    Every column varies one hyperparameter and takes over none. The figure has a curve for each data set and model.
+    Every column varies one hyperparameter and inherits none. The figure has a curve for each data set and model.
     """
 
     chooses = False
-    #: False if only the columns of the table can be shown, and no other models.
+    #: False if the table can only show its own columns.
     takes_models: ClassVar[bool] = True
 
     def check(self, spec: Experiment) -> None:
@@ -49,7 +49,7 @@ class Curves(Layout):
             raise ValueError(f"models.{column} is like {model.like!r}; expected a column that takes over nothing")
 
     def plan(self, planner: DatasetPlanner) -> None:
-        """Add the work of each column that varies what the table varies, under the table's first selection."""
+        """Add the work of each column that varies the table's hyperparameter, under the table's first selection."""
         folds = planner.work.folds if self.has_folds else 1
         for column in planner.columns:
             shown = column in planner.resolved.spec.models or (
@@ -102,13 +102,13 @@ class Curves(Layout):
         return f"each {' or '.join(names)} on the outer test folds; none is chosen"
 
     def varied(self, spec: Experiment) -> list[str]:
-        """Return the hyperparameters that the columns vary, each once, as the suite calls them."""
+        """Return the hyperparameters that the columns vary, each once, by the suite's names."""
         return list(dict.fromkeys(name for model in spec.models.values() for name in model.search))
 
     def lines(self, entries: Sequence[Entry], gains: Gains, resolved: Resolved) -> Iterator[Line]:
-        """Yield a line for each point, or for a long curve the first point and each fifth of its length.
+        """Yield a line for each point. For a long curve, yield the first point and each fifth of its length.
 
-        A long curve over powers of two has a line for both ends and for each exponent that five divides.
+        A long curve over powers of two has a line for both ends and for each exponent divisible by five.
         """
         values = list(dict.fromkeys(_number(entry.measure) for entry in entries))
         if len(values) > _MOST_POINTS:
@@ -152,19 +152,19 @@ def _some_of(values: list[float]) -> set[float]:
 
 
 def draw_curves(curves: pd.DataFrame, title: str) -> bytes:
-    """Return the picture of a metric against a hyperparameter, a line a data set and model.
+    """Return the picture of a metric against a hyperparameter, a line for each data set and model.
 
-    It is as Fig. 3 of the EEM paper and Fig. 2 of the RKELM paper. Powers of two stand at equal distances; above those
-    of C are the ridges.
+    It follows Fig. 3 of the EEM paper and Fig. 2 of the RKELM paper. Powers of two are evenly spaced; an upper axis
+    shows the ridges of C.
     """
     figure, axes = new_figure(8, 4.8)
     varying = [name for name in ("dataset", "model") if len(set(curves[name])) > 1] or ["dataset"]
     groups = list(curves.groupby(["dataset", "model"], sort=False))
-    # The legend has the order in which the lines end, from the top.
+    # The legend lists the lines in the order of their right ends, from the top.
     groups.sort(key=lambda group: -group[1]["mean"].iloc[-1])
     for i, (_, curve) in enumerate(groups):
         label = ", ".join(str(curve[name].iloc[0]) for name in varying)
-        # Dashes and marker together are the same again after 15 lines, with the colour after 30.
+        # Dashes and markers repeat after 15 lines, with colours after 30.
         style, marker = ("-", "--", "-.")[i % 3], "os^Dv"[i % 5]
         every = (i % 5 * len(curve) // 40, max(1, len(curve) // 8))
         look: Any = {"color": f"C{i % 10}", "linewidth": 1.4, "marker": marker, "markersize": 4, "markevery": every}

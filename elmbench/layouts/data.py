@@ -1,4 +1,4 @@
-"""Facts of the data sets: rows, columns and classes; where the paper prints them, the rows of both parts."""
+"""Facts of the data sets: rows, columns and classes, and the rows of both parts if the paper prints them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from elmbench.specs.published import DATA
 if TYPE_CHECKING:
     from elmbench.work.planner import DatasetPlanner
 
-#: The columns of a table without models; its values are no means over cells.
+#: The columns of a table without models; its values are not means over cells.
 FOUND_COLUMNS = (DATASET, MEASURE, Column("value", "found"), PUBLISHED, VERDICT)
 #: Facts that a regression problem does not have.
 _OF_CLASSES = ("classes", "negatives", "positives")
@@ -52,7 +52,7 @@ class Data(Layout):
         return [Measure(fact) for fact in FACTS if fact not in PARTS or _prints_parts(resolved)]
 
     def measures(self, resolved: Resolved, dataset: str, model: str) -> list[Measure]:
-        """Return the facts of a data set, without those that follow from what the paper prints."""
+        """Return the facts of a data set, without those that follow from printed ones."""
         printed = {figure.metric for figure in resolved.file.figures}
         # If the paper counts the rows of each class, their sum and the number of classes follow.
         implied = {"instances", "classes"} if {"negatives", "positives"} <= printed else set()

@@ -139,7 +139,7 @@ def ridge_axis(axes: Any) -> None:
 
 
 def png(figure: Any) -> bytes:
-    """Return a matplotlib figure as PNG with a palette, which suffices for the few colours of a drawing."""
+    """Return a matplotlib figure as PNG with a palette, which suffices for its few colours."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from PIL import Image
 

@@ -30,7 +30,7 @@ TIMES = (Column("fit", "fit s", numeric=True), Column("published_fit", "publ. s"
 #: Times of the predictions for the test rows.
 TEST_TIMES = (Column("predict", "test s", numeric=True), Column("published_predict", "publ. s", numeric=True))
 RATIOS = (Column("ratio", "fit ratio", numeric=True), Column("published_ratio", "publ. ratio", numeric=True))
-#: The name of the columns of the second metric, the third, ...
+#: The name of the columns of the second metric, of the third, and so on.
 _SUFFIXES = ("", *map(str, range(2, 100)))
 
 
@@ -58,7 +58,7 @@ class Metrics(Layout):
         return (DATASET, MODEL, *self._of_metrics(resolved, datasets), optimism, *TIMES, *TEST_TIMES, *optional)
 
     def notes(self, cells: pd.DataFrame, resolved: Resolved) -> Iterator[Note]:
-        """Yield the models that a metric does not exist for."""
+        """Yield the models for which a metric does not exist."""
         yield from missing_metrics(cells, resolved)
 
     def _of_metrics(self, resolved: Resolved, datasets: Collection[str]) -> list[Column]:
@@ -94,7 +94,7 @@ class Metrics(Layout):
 
 
 def missing_metrics(cells: pd.DataFrame, resolved: Resolved) -> Iterator[Note]:
-    """Yield a note on each named metric without a value in any cell of some models that ended ok."""
+    """Yield a note on each named metric that some models lack, although their cells ended ok."""
     ok = cells[cells["status"] == "ok"]
     task = ok["dataset"].map(lambda name: resolved.dataset(name).task)
     outputs = {"scores": "it takes decision values or probabilities", "probabilities": "it takes probabilities"}

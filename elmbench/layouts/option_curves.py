@@ -43,7 +43,7 @@ class OptionCurves(Times):
         """Return the mean time of a fit by generator, model and value of the option, under the default readings.
 
         The columns are dataset (without its option), model, option, value, mean, std (from cell to cell) and n of the
-        cells that ended ok, and ending: how the first of the others ended.
+        cells that ended ok, and the ending of the first other cell.
         """
         import pandas as pd
 
@@ -64,7 +64,7 @@ class OptionCurves(Times):
 
 
 def draw_option_curves(curves: pd.DataFrame, titles: dict[str, str], title: str) -> bytes:
-    """Return the picture of times over an option, a panel a data set, as in Fig. 4 of the RKELM paper.
+    """Return the picture of times over an option, a panel for each data set, as in Fig. 4 of the RKELM paper.
 
     A model that did not end ok at a value is marked at the top of the panel.
 
@@ -83,7 +83,7 @@ def draw_option_curves(curves: pd.DataFrame, titles: dict[str, str], title: str)
         for i, (model, style) in enumerate(styles.items()):
             curve = group[group["model"] == model].sort_values("value")
             plot_with_band(axes, curve["value"], curve, style)
-            # Each model has its height, so that no mark hides another, and its own marker around the cross.
+            # Each model has its own height and a marker around the cross, so that marks do not overlap.
             top = {"transform": axes.get_xaxis_transform(), "linestyle": "", "color": style["color"]}
             for ending, cross in crosses.items():
                 ended = curve.loc[curve["ending"] == ending, "value"]

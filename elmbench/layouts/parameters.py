@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 
 class Parameters(Layout):
-    """A line for each hyperparameter that a column searches itself; none that it takes from another column.
+    """A line for each hyperparameter that a column searches itself, and does not inherit from another one.
 
-    Nothing is judged: the mean of a hyperparameter over runs is no result. It has three significant figures.
+    There are no verdicts: the mean of a hyperparameter over runs is not a result. It has three significant figures.
     """
 
     def plan(self, planner: DatasetPlanner) -> None:
-        """Add the searches as cells: nothing is fitted with the hyperparameters that they choose."""
+        """Add the searches as cells; nothing is fitted with the chosen hyperparameters."""
         planner.add_fits(choices_only=True)
 
     def measures(self, resolved: Resolved, dataset: str, model: str) -> list[Measure]:

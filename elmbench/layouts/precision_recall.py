@@ -62,7 +62,7 @@ def precision_recall(pooled: Pooled) -> pd.DataFrame:
 
 
 def draw_precision_recall(curves: pd.DataFrame, title: str) -> bytes:
-    """Return the picture of precision-recall curves, the axes as in Fig. 3 of the KOS-ELM paper."""
+    """Return the picture of precision-recall curves, with the axes of Fig. 3 of the KOS-ELM paper."""
     figure, axes = new_figure(6, 4.2)
     for style, (model, curve) in zip(cycle(("-", "--", "-.", ":")), curves.groupby("model", sort=False), strict=False):
         label = f"{model} (average precision {curve['average_precision'].iloc[0]:.3f})"

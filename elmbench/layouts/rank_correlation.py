@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class RankCorrelationOptions(LayoutOptions):
-    """The numbers of hidden layers and operators that are drawn, and the form of D_CS."""
+    """The numbers of random hidden layers and operators, and the form of D_CS."""
 
     projections: int = Field(default=100, ge=1)
     operators: int = Field(default=100, ge=1)
@@ -34,7 +34,7 @@ class RankCorrelation(Curves):
     has_folds = False
     compares_readings = True
     caption = "rank correlation of D_CS and its leading term over random projections and operators"
-    # All lines are of one model. However many they are, each is shown, and the paper draws no curves.
+    # All lines belong to one model and are shown; the paper draws no curves.
     own_columns = FOUND_COLUMNS
     heading = Layout.heading
     lines = Layout.lines

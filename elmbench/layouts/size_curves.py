@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 class SizeCurves(Metrics):
     """A table of metrics whose columns may be one model at several sizes.
 
-    The figure has a panel for each data set, with a line for each model: the first metric over the rows or nodes that
-    the model keeps. A model with one column is a level line.
+    The figure has a panel for each data set, with a line for each model: the first metric over the rows or nodes of the
+    model. A model with one column is a horizontal line.
     """
 
     def points_of(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> pd.DataFrame:
@@ -36,7 +36,7 @@ class SizeCurves(Metrics):
 
         The columns are dataset (as the paper spells it), model, column, size (the mean of n_units), metric, mean, std
         (from fold to fold) and n of the cells that ended ok. The model is that of the column, or the column itself if
-        the model has no other.
+        no other column has the same model.
         """
         import pandas as pd
 
@@ -56,7 +56,7 @@ class SizeCurves(Metrics):
         return pd.DataFrame(points)
 
     def draw(self, points: pd.DataFrame, resolved: Resolved) -> bytes:
-        """Return the picture of a metric over the size of the models; a band is one deviation to both sides."""
+        """Return the picture of a metric over the size of the models, with bands of one deviation to both sides."""
         styles = line_styles(list(dict.fromkeys(points["model"])))
         figure, every = panels(points["dataset"].nunique())
         for axes, (dataset, group) in zip(every, points.groupby("dataset", sort=False), strict=True):

@@ -1,4 +1,4 @@
-"""The sizes of models: hidden nodes or weights, and the dimensions that rows are projected to before."""
+"""The sizes of models: hidden nodes or weights, and the dimensions of projected rows."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from elmbench.specs.profiles import Resolved
 if TYPE_CHECKING:
     import pandas as pd
 
-#: The parameter of a model that projects its rows before it learns them.
+#: The parameter of a model that projects its rows before it is fitted.
 _DIMENSIONS = "n_components"
 
 
 class Sizes(Layout):
-    """A line for the size of each model, and one for its target dimensions where it projects the rows before.
+    """A line for the size of each model, and one for its target dimensions if it projects the rows.
 
-    Nothing is judged: most sizes are given, not found.
+    There are no verdicts: most sizes are inputs, not results.
     """
 
     def measures(self, resolved: Resolved, dataset: str, model: str) -> list[Measure]:

@@ -50,10 +50,9 @@ class StreamOptions(LayoutOptions):
 
 
 class StreamCurves(Curves):
-    """A line for each measure of the protocol after each chunk of training rows; nothing is searched.
+    """A line for each measure of the protocol after each chunk of training rows, without a search.
 
-    The figure has a panel for the accuracies on each data set, and one each for errors and for the number of hidden
-    nodes.
+    The figure has, for each data set, panels for accuracies, for errors and for the number of hidden nodes.
     """
 
     Options = StreamOptions
@@ -127,7 +126,7 @@ class StreamCurves(Curves):
             yield from lines.values()
 
     def draw(self, points: pd.DataFrame, resolved: Resolved) -> bytes:
-        """Return the picture of the measures over the rows learnt, as Figs. 1 and 2 of the OSPVM paper.
+        """Return the picture of the measures over the rows learnt so far, as in Figs. 1 and 2 of the OSPVM paper.
 
         A band is one deviation to both sides.
         """

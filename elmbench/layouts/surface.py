@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 
 class SurfaceOptions(LayoutOptions):
-    """The hyperparameter that each column fixes at a value: the other side of the surface."""
+    """The second hyperparameter of the surface, which each column fixes at a value."""
 
     rows: str
 
 
 class Surface(Curves):
-    """Curves over one hyperparameter, each column at another value of a second one, which its `params` fix.
+    """Curves over one hyperparameter; the `params` of each column fix a second one at another value.
 
     The figure has a panel for each data set.
     """
@@ -61,9 +61,9 @@ class Surface(Curves):
 
 
 def draw_surface(points: pd.DataFrame, title: str) -> bytes:
-    """Return the picture of a metric over two hyperparameters, a panel a data set, as in Fig. 1 of the RKELM paper.
+    """Return the picture of a metric over two hyperparameters, as in Fig. 1 of the RKELM paper.
 
-    The fields of all points have the same size, even if the points are not evenly spaced.
+    There is a panel for each data set. All points have tiles of the same size, even if they are not evenly spaced.
     """
     groups = list(points.groupby("dataset", sort=False))
     figure, every = panels(len(groups), height=3.8)
@@ -76,7 +76,7 @@ def draw_surface(points: pd.DataFrame, title: str) -> bytes:
 
 
 def _draw_panel(figure: Any, axes: Any, surface: pd.DataFrame, point: Any) -> None:
-    """Draw a surface, its rows upwards, with lines of equal height and a star at the best point."""
+    """Draw a surface, with rows from the bottom up, contour lines and a star at the best point."""
     from matplotlib.ticker import MaxNLocator
 
     smaller = less_is_better(point["metric"])

@@ -36,9 +36,9 @@ class TTestOptions(LayoutOptions):
 class TTest(Layout):
     """A line for each figure of each comparison of two columns.
 
-    Two tests compare the means of the first metric on each data set: Welch's test, as eq. (34) of the OSPVM paper, for
-    two independent samples, and the paired test, as both models were run on the same data sets. Cells are shared with
-    other tables of the same columns.
+    Two tests compare the means of the first metric over the data sets: Welch's test for two independent samples, as in
+    eq. (34) of the OSPVM paper, and the paired test, which takes into account that both models were run on the same
+    data sets. Cells are shared with other tables of the same columns.
     """
 
     Options = TTestOptions
@@ -106,8 +106,8 @@ def compare(means: pd.DataFrame, one: str, other: str) -> dict[str, float]:
     Returns
     -------
     dict of str to float
-        By the names of `MEASURES`; t is positive if the first model has the larger mean. What does not exist, as t of
-        values that do not vary, is not a number.
+        By the names of `MEASURES`; t is positive if the first model has the larger mean. Statistics that do not exist,
+        such as t of constant values, are NaN.
     """
     from scipy.stats import ttest_ind, ttest_rel
 

@@ -1,4 +1,4 @@
-"""A table of results as records: what every writer writes, and what no one has to read back from text."""
+"""A table of results as records, from which every writer makes its text."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ COMPARED = (*JUDGED, "too few runs")
 VERDICTS = (*COMPARED, "not comparable", "no data", "cited")
 #: The sign of each verdict, so that a reader does not depend on colours.
 SIGNS = dict(zip(VERDICTS, ("✓", "∈", "≈", "✗", "?", "∥", "–", "”"), strict=True))
-#: The ending of an entry whose cells are all there and ended ok.
+#: The ending of an entry without missing or failed cells.
 COMPLETE = "ok"
 #: The ending of an entry without a model in the suite.
 NOT_MEASURED = "not measured"
@@ -30,7 +30,7 @@ class Item(Protocol):
 
     @property
     def text(self) -> str:
-        """The item in words and figures, the same in every format."""
+        """The item as text, the same in every format."""
         ...
 
 
@@ -71,8 +71,8 @@ class Quantity:
 class Ending:
     """The ending of an entry without a cell that ended ok, as the papers print it: `> 600 s`, `out of memory`, `-`.
 
-    `limit` is the limit of time that stopped them, in seconds; `in_search` tells whether it stopped the search, if
-    searches may take longer than fits.
+    `limit` is the time limit that stopped them, in seconds. `in_search` is True if it stopped the search, and searches
+    have another limit than fits.
     """
 
     status: str
@@ -174,8 +174,8 @@ class Note:
 class Section:
     """The lines of one selection under one choice of readings.
 
-    `how` names the selection and what it means, or what is shown if nothing is selected; `readings` are those that do
-    not have their default value.
+    `how` explains the selection, or the content of the table if nothing is selected; `readings` are those with a value
+    other than the default.
     """
 
     how: str
@@ -194,8 +194,8 @@ class Section:
 class ResultTable:
     """A table of a paper under one profile.
 
-    The subtitle has the paper, the profile and how the profile departs from the printed protocol. The section of the
-    default readings and of the table's own selection comes first.
+    The subtitle names the paper, the profile and its differences from the printed protocol. The section of the default
+    readings and of the table's own selection comes first.
     """
 
     title: str
@@ -205,7 +205,7 @@ class ResultTable:
     notes: tuple[Note, ...]
 
     def columns_of(self, section: Section, *, narrow: bool = False) -> list[Column]:
-        """Return the columns in which a section has something to show; with `narrow`, without the optional ones."""
+        """Return the columns that are not empty in a section; with `narrow`, without the optional ones."""
         shown = {name for line in section.lines for name, item in line.items() if item.text}
         return [column for column in self.columns if column.name in shown and not (narrow and column.optional)]
 
@@ -222,7 +222,7 @@ class ResultTable:
 
 
 def fixed(value: float, places: int) -> str:
-    """Return a number with so many decimals, or in powers of ten if it is very large."""
+    """Return a number with a fixed number of decimals, or in powers of ten if it is very large."""
     return f"{value:.{places}f}" if abs(value) < 1e6 else f"{value:.1e}"
 
 

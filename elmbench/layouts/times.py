@@ -1,4 +1,4 @@
-"""Fit times of each model on each data set, with the metric beside them."""
+"""Fit times and metric of each model on each data set."""
 
 from collections.abc import Collection, Iterator, Sequence
 
@@ -18,7 +18,7 @@ class Times(Metrics):
         return (DATASET, MODEL, *TIMES, *RATIOS, *TEST_TIMES, *self._of_metrics(resolved, datasets))
 
     def lines(self, entries: Sequence[Entry], gains: Gains, resolved: Resolved) -> Iterator[Line]:
-        """Yield the lines of metrics; if a fit has no time, the table shows the ending of its cells instead."""
+        """Yield the lines of metrics. If a fit has no time, its line shows the ending of its cells."""
         for line in super().lines(entries, gains, resolved):
             if "fit" in line or "value" not in line:
                 yield line

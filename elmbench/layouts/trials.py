@@ -43,7 +43,7 @@ class Trials(Metrics):
 
 
 def draw_trials(trials: pd.DataFrame, title: str) -> bytes:
-    """Return the picture of a metric by trial, a panel a data set, as in Fig. 3 of the RKELM paper."""
+    """Return the picture of a metric by trial, a panel for each data set, as in Fig. 3 of the RKELM paper."""
     from matplotlib.ticker import MaxNLocator
 
     styles = line_styles(list(dict.fromkeys(trials["model"])))

@@ -1,4 +1,4 @@
-"""Metrics of each model, with its kernels and iterations; the figure shows how kernel weights were learnt."""
+"""Metrics of each model, with its kernels and iterations, and a figure of the kernel weights by iteration."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 #: Kernels that have a weight, and updates of the weights.
 COUNTED = ("kernels", "iterations")
 _COLUMNS = tuple(Column(name, name, numeric=True) for name in COUNTED)
-#: Line styles of the kernels in turn; every fifth has the first again.
+#: Line styles of the kernels, which repeat after four.
 _DASHES = ("-", (0, (5, 1.5)), (0, (1, 1.2)), "-.")
 
 Labels = Mapping[str, Sequence[str]]
@@ -33,7 +33,7 @@ Labels = Mapping[str, Sequence[str]]
 
 
 class Options(LayoutOptions):
-    """The names of the kernels on some data sets, in place of their functions and parameters."""
+    """The names of the kernels on some data sets, to be shown instead of their functions and parameters."""
 
     kernels: dict[str, tuple[str, ...]] = Field(default_factory=dict)
 
@@ -41,8 +41,8 @@ class Options(LayoutOptions):
 class WeightPaths(Metrics):
     """The table of metrics, with the mean numbers of kernels that have a weight and of iterations.
 
-    The figure has a row for each data set: a panel of the objective of each model, as a share of what it is for equal
-    weights, and a panel of the kernel weights of each. It shows the first fold of the first run. Models that learn no
+    The figure has a row for each data set: a panel of the objective of each model, as a share of its value for equal
+    weights, and a panel of the kernel weights of each model. It shows the first fold of the first run. Models without
     weights are left out.
     """
 
@@ -106,7 +106,7 @@ class WeightPaths(Metrics):
 
 
 def _is_drawn(outputs: Outputs, selected: Mapping[tuple[str, str], str]) -> bool:
-    """Return True for the first fold under the table's first selection, if weights were learnt."""
+    """Return True for the first fold under the table's first selection, if it has weights."""
     cell, weights = outputs.cell, outputs.result.get("paths", {}).get("weights", ())
     first = cell.run == cell.fold == 0 and cell.select == selected.get((cell.dataset, cell.model))
     # A single kernel has nothing to learn, and a path of one step has no iteration.
@@ -134,9 +134,9 @@ def weight_paths(drawn: Iterable[Outputs], resolved: Resolved) -> pd.DataFrame:
 
 
 def kernel_labels(paths: Mapping[str, Any]) -> list[str]:
-    """Return labels of kernels: their names, with the parameters that differ between kernels of one name.
+    """Return labels of kernels: their names, with the parameters in which kernels of one name differ.
 
-    Kernels that the model chose itself or that were given as matrices are numbered.
+    The model's default kernels, and kernels given as matrices, are numbered.
     """
     kernels = paths["kernels"]
     if not isinstance(kernels, list):
@@ -151,7 +151,7 @@ def kernel_labels(paths: Mapping[str, Any]) -> list[str]:
 
 
 def draw_weight_paths(paths: pd.DataFrame, labels: Labels, title: str) -> bytes:
-    """Return the picture of objectives and weights by iteration: a row for each data set, a panel of weights a model.
+    """Return the picture of objectives and weights by iteration: a row for each data set, a panel for each model.
 
     Parameters
     ----------
@@ -173,7 +173,7 @@ def draw_weight_paths(paths: pd.DataFrame, labels: Labels, title: str) -> bytes:
         for axes, model in zip(row[1:], models, strict=True):
             _draw_weights(axes, group[group["model"] == model], labels[dataset])
         _share_scale(row[1:])
-        # One panel has lines at least: the data set has a row because of it.
+        # At least one panel has lines, or the data set would not have a row.
         lines = next(axes.get_lines() for axes in row[1:] if axes.get_lines())
         row[-1].legend(lines, labels[dataset], loc="center left", bbox_to_anchor=(1.02, 0.5), fontsize="x-small")
     for axes, heading in zip(every[0], ["objective, share of the start", *models], strict=True):

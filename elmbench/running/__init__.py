@@ -1,1 +1,1 @@
-"""Running work: what is missing, in which order, within which limits, and where results are kept."""
+"""Running work: missing work, its order, its limits, and the store of its results."""

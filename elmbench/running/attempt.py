@@ -1,4 +1,4 @@
-"""One unit of work, done so that every failure is a result."""
+"""The execution of one unit of work; every failure becomes a result."""
 
 import json
 import re
@@ -15,11 +15,11 @@ from elmbench.registry import find_model, is_built_in
 from elmbench.work.base import Context, Result, Work
 from elmbench.work.fit import warm_up
 
-#: The statuses that work may end with by itself; only its owner knows of a time limit.
+#: The statuses that work may end with by itself. Time limits are the sandbox's.
 STATUSES = ("ok", "diverged", "out-of-memory", "failed")
-#: The beginning of the reason of work that needs the result of a failed search.
+#: The beginning of the reason why work fails whose search has failed.
 BEFORE = "the search before it: "
-#: Characters of a message that are kept.
+#: The most characters of a stored message.
 _LONGEST = 500
 #: Surrogates, control and bidirectional characters.
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -48,11 +48,11 @@ def preload(work: Work, context: Context) -> None:
 
 
 def attempt(work: Work, inputs: Mapping[str, Result], context: Context, blas_threads: int = 1) -> Result:
-    """Do some work in this process.
+    """Run some work in this process.
 
     `inputs`: results of the work that it needs, by key. `blas_threads`: threads of the linear algebra library
-    meanwhile. The result: `status` and `reason`; with status "ok" also what the work yields; `warnings`, each once;
-    `solvers`, the number of times that each way of solving was taken and that a bound failed, if there were any.
+    meanwhile. The result: `status` and `reason`; with status "ok" also the values of the work; `warnings`, each once;
+    `solvers`, the number of uses of each solver and of failed bounds, if there were any.
     """
     failed = next((result for result in inputs.values() if result["status"] != "ok"), None)
     if failed is not None:
@@ -81,7 +81,7 @@ def guarded(action: Callable[[], Result], context: Context) -> Result:
 
 
 def _check_result(result: Result) -> Result:
-    """Return a result in the types of JSON, which is what the store keeps."""
+    """Return a result in the types of JSON, as it is stored."""
     plain: Result = json.loads(json.dumps(result))
     if plain.get("status") not in STATUSES or not isinstance(plain.get("reason"), str):
         raise ValueError(f"expected a result with a reason and a status among {', '.join(STATUSES)}, got {result}")

@@ -1,4 +1,4 @@
-"""Running a plan: a task starts as soon as its inputs are there, and each result is stored the moment it arrives."""
+"""Running a plan: a task starts as soon as its inputs exist, and each result is stored when it arrives."""
 
 import math
 import time
@@ -23,9 +23,9 @@ from elmbench.work.base import Context, Result, Work
 
 @dataclass(frozen=True)
 class Event:
-    """Something that the user may want to see.
+    """An event of a run, for its display.
 
-    The kind is "no-workers" each time that started work finds no worker. Work has a `result` at its end.
+    Its kind is "no-workers" if work is started and there is no worker. The end of work has a `result`.
     """
 
     kind: Literal["start", "end", "no-workers"]
@@ -48,10 +48,10 @@ def effective_limits(keys: Iterable[str], declared: Mapping[str, Limits], settin
 def pending(
     works: Mapping[str, Work], limits: Mapping[str, Limits], store: Store, *, retry: bool = False, force: bool = False
 ) -> list[str]:
-    """Return the keys of the work that has to be done, in the order of the plan.
+    """Return the keys of the work to be done, in the order of the plan.
 
-    `limits`: work that was stopped by a limit is done again where this one is larger. `retry`: do again what ended
-    other than ok. `force`: do everything again.
+    `limits`: work that reached a limit is repeated if this one is larger. `retry`: repeat all work that did not end ok.
+    `force`: repeat all work.
     """
     if force:
         return list(works)
@@ -69,11 +69,12 @@ def pending(
 
 @dataclass
 class Run:
-    """The work that is to be done, and where its results go.
+    """The work to be done, and the store of its results.
 
     `works` and `limits`, by key, are those of the whole plan; `on_event` is called in this thread at the start and end
-    of all work. The `executor`, by default workers of this machine, is ended with the run. The run notes in `estimates`
-    how long its work took. `until` is the time of `time.monotonic` at which it ends, even if work is left.
+    of all work. The `executor`, by default workers of this machine, is ended with the run. The run records the
+    durations of its work in `estimates`. `until` is the time of `time.monotonic` at which it ends, even if work is
+    left.
     """
 
     works: Mapping[str, Work]
@@ -89,12 +90,11 @@ class Run:
         self.estimates = self.estimates or Estimates(self.works, self.limits)
 
     def run(self, todo: list[str], clean: Collection[str] = ()) -> None:
-        """Do the work of these keys and keep its results in the store.
+        """Do the work of these keys and store its results.
 
-        `clean`: keys of fits that are to be timed with nothing of this run beside them: one after the other, after all
-        else, unless they have been timed so before. Raises KeyboardInterrupt on Ctrl-C, after the workers have been
-        ended; every result that had arrived is in the store. Raises WriteError if a result cannot be stored; the run
-        stops.
+        `clean`: keys of fits to be timed one by one after all other work, unless the store has such times. Raises
+        KeyboardInterrupt on Ctrl-C, after the end of the workers; every result that has arrived is stored. Raises
+        WriteError if a result cannot be stored; the run stops.
         """
         if not todo and not self._to_time_again(clean):
             return
@@ -105,7 +105,7 @@ class Run:
                 _Running(self, again, executor, frozenset(again), 1).go_on()
 
     def _to_time_again(self, fits: Iterable[str]) -> list[str]:
-        """Return those fits that ended ok, but beside others."""
+        """Return the fits that ended ok, but ran beside other work."""
         results = ((key, self.store.result(key)) for key in fits)
         return [key for key, one in results if one and one["status"] == "ok" and CLEAN not in one]
 
@@ -118,7 +118,7 @@ class Run:
 
 @dataclass
 class _Running:
-    """A run under way.
+    """The state of a run.
 
     Fits whose keys are in `clean` have clean times. At most `at_most` pieces of work run at a time.
     """
@@ -131,7 +131,7 @@ class _Running:
 
     def __post_init__(self, todo: list[str]) -> None:
         self.store, self.on_event = self.plan.store, self.plan.on_event
-        # One worker keeps the order of the plan: neighbours share their data.
+        # A single worker follows the order of the plan, because neighbours share their data.
         in_turn = self.at_most == 1 or (self.executor.fixed and self.executor.workers == 1)
         self.queue = WorkQueue(self.plan.works, todo, None if in_turn else self.plan.estimates.formula)
         self.running: dict[Future[Done], Work] = {}
@@ -158,9 +158,9 @@ class _Running:
         """Wait for a result of a worker and store it; meanwhile, wait for the disk."""
         if self.running and self.executor.deserted:
             self.on_event(Event("no-workers", next(iter(self.running.values()))))
-        # With a pause: the disk is waited for, and workers may have joined.
+        # With a timeout, to sync the disk and to notice new workers.
         for future in wait(self.running, SYNC_EVERY, FIRST_COMPLETED).done:
-            # It counts as running until it is stored: an interrupt in between loses nothing.
+            # Work counts as running until it is stored, so an interrupt in between loses nothing.
             self._finish(self.running[future], future.result())
             del self.running[future]
         self.store.sync(at_once=False)

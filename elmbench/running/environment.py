@@ -31,7 +31,7 @@ def describe_environment() -> dict[str, Any]:
 
 @cache
 def version_of_code() -> str:
-    """Return the version of the suite, with the commit of the checkout where it runs from one."""
+    """Return the version of the suite, with the commit if it runs from a checkout."""
     return " ".join(filter(None, (_version("elmbench"), _commit())))
 
 
@@ -64,7 +64,7 @@ def _processor() -> str:
 
 
 def _commit() -> str | None:
-    """Return the commit of the checkout that the code runs from, with `+changes` where it is not clean."""
+    """Return the commit of the checkout that the code runs from, with `+changes` if it is not clean."""
     top = Path(__file__).resolve().parents[2]
     if not (top / ".git").exists():
         return None

@@ -1,4 +1,4 @@
-"""Estimates of how long work takes: a formula for each model, corrected by the work that has ended."""
+"""Estimates of the duration of work: a formula for each model, corrected by the work that has ended."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 Group = tuple[str, str, str]
 #: The least seconds that are counted for some work.
 _LEAST = 1e-3
-#: Work that takes longer than expected is expected to go on for this share of the time that it has taken.
+#: Work that exceeds its estimate is expected to take this share of its elapsed time in addition.
 _OVERDUE = 0.3
 
 
 class Estimates:
-    """Seconds that each piece of work takes.
+    """Estimated seconds of each piece of work.
 
-    `works`: by key. `limits`: by key: work ends at its time limit, and at once if its model needs more memory than the
+    `works`: by key. `limits`: by key; work ends at its time limit, or at once if its model needs more memory than the
     limit. `formula`: seconds by the formula of the model alone, by key; for the order of work and for shares.
     """
 
@@ -37,14 +37,14 @@ class Estimates:
         self._ended: dict[tuple[str, ...], tuple[float, float]] = {}
 
     def note(self, key: str, seconds: float) -> None:
-        """Record how long some work took."""
+        """Record the duration of some work."""
         group = self.groups[key]
         for name in (group, group[:2]):
             took, formula = self._ended.get(name, (0.0, 0.0))
             self._ended[name] = took + max(seconds, _LEAST), formula + self.formula[key]
 
     def learn(self, other: Estimates) -> None:
-        """Take over the measured durations of other estimates for models and data that have none here."""
+        """Add the measured durations of other estimates for models and data that have none here."""
         self._ended = other._ended | self._ended
 
     def factor(self, group: Group) -> float | None:
@@ -53,7 +53,7 @@ class Estimates:
         return took / formula if formula else None
 
     def seconds(self, key: str) -> float | None:
-        """Return how long some work takes; None if its model has no formula and no such work has ended."""
+        """Return the estimated seconds of some work; None if its model has no formula and no such work has ended."""
         factor = self.factor(self.groups[key])
         if factor is None:
             return None if key in self._unknown else self.formula[key]
@@ -68,17 +68,17 @@ def _within(work: Work, limits: Limits) -> float:
 
 
 class Left(NamedTuple):
-    """Seconds that are left of a run; not complete if they leave out models without ended work."""
+    """The remaining seconds of a run. They are incomplete if they leave out models without ended work."""
 
     seconds: float
     complete: bool
 
 
 class TimeLeft:
-    """The time that a run has left, by the work that has ended.
+    """The remaining time of a run, from the work that has ended.
 
-    `estimates`: the run notes there how long its work took. `todo`: keys of the work that has to be done. `clock`:
-    returns the time in seconds.
+    `estimates`: receives the durations of the run's work. `todo`: keys of the work to be done. `clock`: returns the
+    time in seconds.
     """
 
     def __init__(self, estimates: Estimates, todo: Iterable[str], clock: Callable[[], float] = time.monotonic) -> None:
@@ -87,7 +87,8 @@ class TimeLeft:
         self._began = clock()
         self._waiting = set(todo)
         self._running: dict[str, float] = {}
-        #: Work that waits, and its seconds by the formula, by group: a run may have a hundred thousand pieces of work.
+        #: Waiting work and its seconds by the formula, summed by group because a run may have a hundred thousand pieces
+        #: of work.
         self._counts = Counter(estimates.groups[key] for key in self._waiting)
         self._formula: defaultdict[Group, float] = defaultdict(float)
         for key in self._waiting:
@@ -112,7 +113,7 @@ class TimeLeft:
         del self._running[key]
 
     def left(self, workers: int) -> Left:
-        """Return what is left for this number of workers."""
+        """Return the remaining time for this number of workers."""
         groups = [group for group, count in self._counts.items() if count]
         factors = {group: self._estimates.factor(group) for group in groups}
         seconds = sum(self._formula[group] * factor for group, factor in factors.items() if factor is not None)
@@ -126,7 +127,7 @@ class TimeLeft:
 
 
 def total(estimates: Estimates, keys: Iterable[str]) -> Left:
-    """Return the seconds of work one after the other; not complete if they leave out work of unknown duration."""
+    """Return the seconds of work in sequence. They are incomplete if they leave out work of unknown duration."""
     each = [estimates.seconds(key) for key in keys]
     known = [seconds for seconds in each if seconds is not None]
     return Left(sum(known), len(known) == len(each))

@@ -1,4 +1,4 @@
-"""Limits compared with results and with the machine."""
+"""Comparisons of limits with results and with the machine."""
 
 from typing import Any
 
@@ -8,10 +8,9 @@ from elmbench.specs.limits import Limits
 
 
 def allows_more(limits: Limits, result: dict[str, Any]) -> bool:
-    """Return True if work that ended by a limit has a larger one now.
+    """Return True if work that reached a limit has a larger one now.
 
-    `limits`: those of the run that is planned. `result`: what the store holds: `status`, and `limit` in seconds or
-    bytes.
+    `limits`: of the planned run. `result`: the stored one, with `status`, and `limit` in seconds or bytes.
     """
     name = {"timeout": "seconds", "out-of-memory": "memory"}.get(result["status"])
     if name is None or result.get("limit") is None:
@@ -26,5 +25,5 @@ def machine_memory() -> int:
 
 
 def share_of_memory(workers: int, memory: int | None = None) -> int:
-    """Return the bytes for each of some workers that may together take so much, or all that the machine has."""
+    """Return the bytes of each worker's share of some memory, by default of the machine's."""
     return (memory or machine_memory()) // workers

@@ -1,4 +1,4 @@
-"""Planning: which cells a table has under a profile and readings, and which work leads to them."""
+"""The plan of a table: its cells under a profile and readings, and the work that they need."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,7 +16,7 @@ from elmbench.work.planner import DatasetPlanner
 def make_plan(resolved: Resolved, request: Request) -> Plan:
     """Return the plan of one experiment.
 
-    Raises ElmbenchError if a data set or model that is asked for does not exist, or a data file is bad.
+    Raises ElmbenchError if a requested data set or model does not exist, or a data file is bad.
     """
     layout = layout_of(resolved)
     plan = Plan()
@@ -33,7 +33,7 @@ def make_plan(resolved: Resolved, request: Request) -> Plan:
 
 
 def _datasets(resolved: Resolved, request: Request) -> list[DatasetSpec]:
-    """Return the data sets that are asked for, any for the task of the table: those of the profile where none is."""
+    """Return the requested data sets, which may be any for the task of the table; by default those of the profile."""
     if not request.datasets:
         return [resolved.datasets[name] for name in resolved.spec.datasets]
     wanted = [resolved.dataset(name) for name in request.datasets]
@@ -77,7 +77,7 @@ def _fits_some(resolved: Resolved, name: str) -> bool:
 
 
 def extra_column(name: str, grid: Mapping[str, Any] | None = None) -> Model:
-    """Return a column for a model of the registry that the table does not have; with its own grid if none is given."""
+    """Return a column for a model that the table does not have, by default with the grid of the registry."""
     if grid is None:
         grid = {key: {"values": list(values)} for key, values in find_model(name).grid.items()}
     return Model.model_validate({"model": name, "search": grid})

@@ -1,7 +1,7 @@
 """Processes and their descendants: the memory that they hold, and their end.
 
-A model may start processes, which may outlive it and leave its session. The descendants of a process are known from
-the system; a process whose parents have ended is recognised by a variable of the environment that each one inherits.
+A model may start processes, which may outlive it and leave its session. The system lists the descendants of a process.
+A process whose parents have ended is recognised by an environment variable that each one inherits.
 """
 
 import atexit
@@ -18,9 +18,9 @@ from pathlib import Path
 
 import psutil
 
-#: The variable that tells which worker a process belongs to.
+#: The environment variable that names the worker that a process belongs to.
 MARK = "ELMBENCH_WORKER"
-#: Seconds after which processes that do not end are given up.
+#: Seconds to wait for processes to end.
 _PATIENCE = 5.0
 
 
@@ -32,7 +32,7 @@ def descendants(process: int) -> list[psutil.Process]:
 
 
 def _descendant_ids(process: int) -> list[int]:
-    """Return the numbers of `descendants`, approximately but faster: psutil looks at every process of the machine."""
+    """Return the ids of `descendants`, approximately but faster: psutil looks at every process of the machine."""
     if sys.platform == "linux":
         from elmbench.running import linux
 
@@ -45,8 +45,7 @@ def _descendant_ids(process: int) -> list[int]:
 def held_bytes(process: int, enough: int) -> int:
     """Return the memory that a process and its descendants hold.
 
-    `enough`: shared pages are counted for each process, unless that comes to more than this: to tell them apart is
-    slow.
+    `enough`: shared pages count for each process unless the sum exceeds this, because attributing them is slow.
     """
     family = [process, *_descendant_ids(process)]
     total = sum(map(_resident, family))
@@ -60,7 +59,7 @@ def _resident(process: int) -> int:
 
 
 def _proportional(process: int) -> int:
-    """Return the memory of a process; of pages that n processes share, an n-th part where the system tells."""
+    """Return the memory of a process, with its share of shared pages if the system reports it."""
     with contextlib.suppress(psutil.Error):
         full = psutil.Process(process).memory_full_info()
         return int(getattr(full, "pss", full.uss))
@@ -68,13 +67,13 @@ def _proportional(process: int) -> int:
 
 
 def end_descendants(process: int) -> None:
-    """Kill all that a process has started."""
+    """Kill all descendants of a process."""
     if _descendant_ids(process):
         _kill_all(lambda: descendants(process))
 
 
 def end_marked(mark: str) -> None:
-    """Kill all processes of this user whose mark begins so."""
+    """Kill all processes of this user whose mark begins with the given text."""
     _kill_all(lambda: [one for one in psutil.process_iter() if _carries(one, mark)])
 
 
@@ -105,7 +104,7 @@ def lives(process: psutil.Process) -> bool:
 def guarded_mark() -> str:
     """Start a guard and return a mark: processes with this mark are killed when this process ends, even by SIGKILL.
 
-    The guard is a process of its own, so a model that holds the interpreter lock does not keep it from its work.
+    The guard is a separate process, so a model that holds the interpreter lock cannot block it.
     """
     mark = f"{os.getpid()}-{secrets.token_hex(8)}"
     package = str(Path(__file__).resolve().parents[2])
@@ -123,13 +122,13 @@ def guarded_mark() -> str:
 
 
 def _release(guard: subprocess.Popen[bytes], owner: int) -> None:
-    """Let a guard end its work when its owner exits. The end of its input alone may wait for a fork of the owner."""
+    """Release a guard when its owner exits. The end of its input alone might wait for a fork of the owner."""
     if os.getpid() == owner:
         guard.communicate(b"\n")
 
 
 def end_in_words(code: int) -> str:
-    """Return how a process has ended by its exit code, which is negative after a signal."""
+    """Return the end of a process in words, from its exit code, which is negative after a signal."""
     if code >= 0:
         return f"the worker process ended by itself with exit code {code}"
     names = {one.value: f" ({one.name})" for one in signal.Signals}

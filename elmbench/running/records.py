@@ -1,8 +1,9 @@
 """A log of records, in which each process appends to a file of its own.
 
-A line is a SHA-256 of its rest, a name and JSON. Each file has one writer, so no two processes disturb each other, on
-any file system. A kill loses at most the line under way, and merging two logs is copying files. The last record of a
-name counts: files are numbered in the order of their beginning. Their names also hold the format of their records.
+A line is a SHA-256 of its rest, a name and JSON. Each file has one writer, so processes do not interfere with each
+other on any file system. A kill loses at most the current line, and logs are merged by copying files. The last record
+of a name counts: files are numbered in the order of their creation. Their names also contain the format of their
+records.
 """
 
 import contextlib
@@ -42,8 +43,8 @@ class Line(NamedTuple):
 class Records:
     """The records in a folder; `refresh` shows what other processes have appended.
 
-    `damaged`: number of damaged lines by file. A last line without an end is not damaged: its writer has been killed,
-    or is still writing.
+    `damaged`: number of damaged lines by file. An incomplete last line is not damaged: its writer was killed, or is
+    still writing.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -91,7 +92,7 @@ class Records:
         """Return the content of the last intact record of a name; None without one."""
         content = self._last(name)
         if content is None and name in self._lines:
-            # It has been damaged since, or another process has removed damaged lines before it.
+            # The line has been damaged since, or moved because another process removed damaged lines.
             self._look_again()
             content = self._last(name)
         return content
@@ -105,7 +106,7 @@ class Records:
         return [name for name in self._all_lines() if name.startswith(prefix)]
 
     def all(self, name: str) -> list[Any]:
-        """Return the contents of all intact records of a name, the first one first."""
+        """Return the contents of all intact records of a name, the oldest first."""
         contents = [self._content(line) for line in self._all_lines().get(name, ())]
         return [content for content in contents if content is not None]
 
@@ -136,9 +137,8 @@ class Records:
     # --- Writing
 
     def append(self, name: str, content: Any) -> None:
-        """Append a record. It outlives this process at once, and a failure of the machine after `sync`.
-
-        Raises WriteError if it cannot be written; the log is as it was before.
+        """Append a record. It survives the death of this process at once, and a failure of the machine after `sync`.
+        Raises WriteError if it cannot be written; the log is unchanged then.
         """
         self._all_lines()
         body = f"{name} {json.dumps(content, sort_keys=True, allow_nan=True)}".encode()
@@ -149,15 +149,15 @@ class Records:
         self._add(name, Line(self._writer.path.name, start, len(text)))
 
     def sync(self, *, at_once: bool = True) -> None:
-        """Wait until what was appended is on the disk: one wait for several records.
+        """Wait until all appended records are on the disk.
 
-        `at_once`: False does nothing if the last wait was less than `SYNC_EVERY` ago.
+        `at_once`: False does nothing if the last wait was less than `SYNC_EVERY` seconds ago.
         """
         if self._writer is not None:
             self._writer.sync(at_once=at_once)
 
     def close(self) -> None:
-        """Wait for the disk and close the file of this process; the next record begins another."""
+        """Wait for the disk and close the file of this process; the next record starts a new file."""
         writer, self._writer = self._writer, None
         if writer is not None:
             self._read[writer.path.name] = writer.length
@@ -214,7 +214,7 @@ def _files(folder: Path) -> list[tuple[Path, int]]:
 
 
 def _name_of(line: bytes) -> str | None:
-    """Return the name of a record; None if its hash is not that of the rest."""
+    """Return the name of a record; None if its hash does not match."""
     body = line[_HASH + 1 :]
     if line[_HASH : _HASH + 1] != b" " or hashlib.sha256(body).hexdigest().encode() != line[:_HASH]:
         return None

@@ -1,10 +1,10 @@
-"""The store: results, and the cells that each table was asked for.
+"""The store of results, and of the cells that were requested of each table.
 
-Why a log of JSON lines and not a database: a result is written once and read whole, never queried; each process appends
-to a file of its own, so neither simultaneous runs, on several machines too, nor a kill disturb the others; SQLite's
+It is a log of JSON lines and not a database: a result is written once and read whole, never queried. Each process
+appends to its own file, so simultaneous runs, even on several machines, and kills do not affect other runs. SQLite's
 write-ahead log needs shared memory, which cluster file systems lack. See `elmbench.running.records`.
 
-Layout below the root: `records/*.log`, the log; a lock. Nothing here can run code when it is read.
+Layout below the root: `records/*.log`, the log; a lock. Reading it never runs code.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from elmbench.work.base import Result, Work
     from elmbench.work.plan import Cell
 
-#: Key in the result of a fit that was timed with nothing beside it.
+#: Key in the result of a fit that was timed alone.
 CLEAN = "clean"
 
 
@@ -52,7 +52,8 @@ class Store:
     def put(self, work: Work, result: Result, environment: str, seconds: float = 0.0) -> None:
         """Store a result with its work, its environment and its duration.
 
-        It outlives the process at once. Results within a second share one wait for the disk, here or in `sync`.
+        It survives the death of the process at once. Results within a second share one wait for the disk, here or in
+        `sync`.
 
         Raises WriteError if it cannot be written.
         """
@@ -62,7 +63,7 @@ class Store:
         self.put_record(record)
 
     def put_record(self, record: Mapping[str, Any]) -> None:
-        """Store a record as `get` returns it; see `put`."""
+        """Store a record in the form of `get`; see `put`."""
         self.records.append(_unit(record["key"]), record)
         self.sync(at_once=False)
 
@@ -84,26 +85,26 @@ class Store:
         return name
 
     def environment(self, name: str) -> dict[str, Any]:
-        """Return the environment of a hash; only the hash if its description is lost."""
+        """Return the environment with a hash; only the hash if its description is lost."""
         content: dict[str, Any] | None = self.records.get(f"environment:{name}")
         return content or {"hash": name}
 
     # --- Tables
 
     def cells(self, profile: str, experiment: str) -> list[Cell]:
-        """Return every cell that a table was asked for under a profile and that is not stale."""
+        """Return every cell that was requested of a table under a profile and is not stale."""
         cells: dict[tuple[Any, ...], Cell] = {}
         for request, _ in self.requests(profile, experiment):
             cells = _merge(cells, request)
         return list(cells.values())
 
     def commands(self, profile: str, experiment: str) -> list[str]:
-        """Return the commands that asked for these cells, each once, oldest first."""
+        """Return the commands that requested these cells, each once, oldest first."""
         commands = [command for _, command in self.requests(profile, experiment)]
         return list(reversed(dict.fromkeys(reversed(commands))))
 
     def has_command(self, command: str) -> bool:
-        """Return True if a command has asked for a table."""
+        """Return True if a command has requested a table."""
         return any(command in self.commands(profile, experiment) for experiment, profile in self.tables())
 
     @property
@@ -112,12 +113,12 @@ class Store:
         return max((path.stat().st_mtime for path in self.records.folder.glob("*.log")), default=0.0)
 
     def tables(self) -> list[tuple[str, str]]:
-        """Return the experiment and profile of every table that was asked for, in no order."""
+        """Return the experiment and profile of every requested table, in no order."""
         names = (name.removeprefix("table:").partition("/") for name in self.records.names("table:"))
         return [(experiment, profile) for profile, _, experiment in names]
 
     def requests(self, profile: str, experiment: str) -> list[tuple[list[Cell], str]]:
-        """Return the cells and the command of each request for a table that still counts, oldest first."""
+        """Return the cells and the command of each valid request for a table, oldest first."""
         from elmbench.work.plan import Cell
 
         requests = self.records.all(_table(profile, experiment))
@@ -134,11 +135,11 @@ class Store:
     def add_cells(
         self, profile: str, experiment: str, cells: Iterable[Cell], command: str, whole: bool = False
     ) -> None:
-        """Record that a table has these cells, and the command that asked for them.
+        """Record a request for cells of a table, with its command.
 
-        They replace cells of the same entry with another key, and drop cells whose entry has changed since (another
-        protocol, grid, data or model version). A request is one record, so requests of other runs stay. A `whole`
-        request hides all requests before it.
+        They replace the same cells with another key, and cells of the same entry with another protocol, grid, data or
+        model version. A request is one record, so requests of other runs stay. A `whole` request hides all requests
+        before it.
         """
         cells = list(cells)
         known = {_position(cell): cell for cell in self.cells(profile, experiment)}
@@ -148,7 +149,7 @@ class Store:
         content: dict[str, Any] = {"command": command, "cells": [list(asdict(cell).values()) for cell in cells]}
         if whole:
             content["whole"] = True
-        # Twice: results can be computed again, but one damaged line must not lose a request.
+        # Stored twice: results can be recomputed, but one damaged line must not lose a request.
         for _ in range(2):
             self.records.append(_table(profile, experiment), content)
 
@@ -156,13 +157,13 @@ class Store:
 
     @contextlib.contextmanager
     def writing_tables(self) -> Iterator[None]:
-        """Keep other runs from writing tables, and show their results: the last writer has everything."""
+        """Lock the tables against other runs and read their results, so that the last writer has everything."""
         with locked(self.root / "tables.lock"):
             self.records.refresh()
             yield
 
     def mend(self) -> None:
-        """Remove damaged records, but for those of living processes, and the unfinished files of killed processes."""
+        """Remove damaged records, except those of living processes, and the unfinished files of killed processes."""
         sweep(self.root)
         if self.damaged:
             self.records.remove_damage()
@@ -183,8 +184,8 @@ def _table(profile: str, experiment: str) -> str:
 
 
 def _merge(present: dict[tuple[Any, ...], Cell], cells: Iterable[Cell]) -> dict[tuple[Any, ...], Cell]:
-    """Return the cells of a table, by position, after a request for some."""
-    # Cells without data now may have run when the data were here: their results stay.
+    """Return the cells of a table, by position, with those of a new request."""
+    # Cells whose data are missing now may have results from before; these stay.
     cells = [cell for cell in cells if not (cell.unavailable and _position(cell) in present)]
     current = {_entry(cell): cell.family for cell in cells if not cell.unavailable}
     here = {cell.dataset for cell in cells if not cell.unavailable}

@@ -8,10 +8,10 @@ from elmbench.work.base import Work
 
 
 class WorkQueue:
-    """Work that has not ended, by key; work whose inputs are ready comes in order.
+    """The work that has not ended, by key; `pop` returns work whose inputs are ready.
 
-    `todo`: keys of the work to do. `seconds`: rough durations; the work with the longest chain of work that waits for
-    it comes first. By default, work comes in the order of `todo`.
+    `todo`: keys of the work to do. `seconds`: rough durations; work with the longest chain of dependent work comes
+    first. By default, work comes in the order of `todo`.
     """
 
     def __init__(
@@ -29,18 +29,18 @@ class WorkQueue:
         return self._sorter.is_active()
 
     def pop(self) -> str | None:
-        """Return the key of the next work that can start; None if all other work waits."""
+        """Return the key of the next work that can start; None if there is none."""
         for key in self._sorter.get_ready():
             heapq.heappush(self._ready, (-self._lengths.get(key, 0.0), self._number[key], key))
         return heapq.heappop(self._ready)[2] if self._ready else None
 
     def done(self, key: str) -> None:
-        """Release the work that waits for the result of other work."""
+        """Release the work that depends on ended work."""
         self._sorter.done(key)
 
 
 def _chains(graph: Mapping[str, Iterable[str]], seconds: Mapping[str, float]) -> dict[str, float]:
-    """Return the duration of each piece of work and of the longest chain that waits for it."""
+    """Return the duration of each piece of work together with the longest chain that depends on it."""
     after = dict.fromkeys(graph, 0.0)
     lengths: dict[str, float] = {}
     for key in reversed(list(TopologicalSorter(graph).static_order())):

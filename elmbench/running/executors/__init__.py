@@ -1,1 +1,1 @@
-"""Executors: they take work and return results, from processes of this machine or from a cluster."""
+"""Executors, which run work in processes of this machine or on a cluster."""

@@ -1,4 +1,4 @@
-"""The seam between a run and where its work is done: what any executor offers, and what comes back from it."""
+"""The interface of executors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from elmbench.specs.limits import Limits
     from elmbench.work.base import Result, Work
 
-#: Seconds of work beside which the time counts that it takes to store a result.
+#: Tasks are short below this number of seconds: the time to store a result then matters.
 SHORT = 0.25
 
 
@@ -20,9 +20,9 @@ SHORT = 0.25
 class Done:
     """The outcome of some work.
 
-    `result`: of the work, also where it failed or reached a limit. `seconds`: that the work took. `before`: seconds
-    until it could begin: to start a worker and to load the data. `environment`: what it was done with, where that is
-    not this machine; empty where it is.
+    `result`: of the work, even if it failed or reached a limit. `seconds`: its duration. `before`: seconds until it
+    could begin, to start a worker and to load the data. `environment`: of the machine that did the work; empty for this
+    one.
     """
 
     result: Result
@@ -32,20 +32,20 @@ class Done:
 
 
 class Executor(ABC):
-    """Takes work and yields what comes of it; a context manager, which ends with all that it has started.
+    """A context manager that runs work, and ends all that it has started.
 
     `deserted` is True while there is no worker; workers may still join.
     """
 
     #: True if the number of workers is fixed.
     fixed: ClassVar[bool] = False
-    #: Seconds that the latest task took.
+    #: Seconds of the latest task.
     _lately = float("inf")
 
     @property
     @abstractmethod
     def workers(self) -> int:
-        """The number of tasks that are worked on at the same time, at least 1."""
+        """The number of tasks that run at the same time, at least 1."""
 
     @property
     @abstractmethod
@@ -60,13 +60,13 @@ class Executor(ABC):
     def width(self) -> int:
         """The number of tasks that it accepts at a time: two for each worker while tasks are short, else one.
 
-        The worker begins it while the result of the one before is kept.
+        The worker begins the second one while the result of the first is stored.
         """
         return self.workers * (2 if self._lately < SHORT else 1)
 
     @abstractmethod
     def warm(self) -> None:
-        """Start what takes a while before there is work."""
+        """Start a worker before there is work, which takes a while."""
 
     @abstractmethod
     def submit(self, work: Work, inputs: Mapping[str, Result], limits: Limits) -> Future[Done]:
@@ -74,7 +74,7 @@ class Executor(ABC):
 
     @abstractmethod
     def end(self) -> None:
-        """End at once, with all running work."""
+        """End the executor and all running work at once."""
 
     def __enter__(self) -> Self:
         return self

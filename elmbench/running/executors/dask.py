@@ -1,8 +1,8 @@
-"""Work on the workers of dask.distributed, wherever a scheduler has them.
+"""The executor for the workers of a dask.distributed scheduler.
 
 Only this module and `dask_worker` know dask. Workers may join and leave at any time, and the scheduler gives lost work
 to another worker. It blames the death of a worker on everything that the worker was given. This module counts only the
-deaths during the work itself, and gives work up when these exceed what the scheduler allows (its setting
+deaths during the work itself, and gives up work when these exceed the scheduler's limit (its setting
 `distributed.scheduler.allowed-failures`, 3 by default).
 """
 
@@ -143,7 +143,7 @@ class DaskExecutor(Executor):
     def _send(self, request: _Request) -> None:
         """Submit a task to the scheduler; runs in the sender's thread.
 
-        Its key depends on its content only, so a run continues what a worker still does for a killed run.
+        Its key depends on its content only, so a run takes over tasks that workers still do for a killed run.
         """
         run = self._settings
         settings = Settings(1, run.data_dir and os.path.abspath(run.data_dir), run.plugins, run.blas_threads)
@@ -176,7 +176,7 @@ class DaskExecutor(Executor):
             self._held.discard(remote)
 
     def _blame(self, request: _Request, deaths: int, error: Any) -> None:
-        """Give up a task that has killed too many workers; submit a task again that only waited at them."""
+        """Give up a task that has killed too many workers, or resubmit one that was only queued on them."""
         request.deaths += deaths
         if request.deaths > error.allowed_failures:
             reason = f"its worker died {request.deaths} times, the last one {error.last_worker.address}"
@@ -196,7 +196,7 @@ class DaskExecutor(Executor):
         )
 
     def end(self) -> None:
-        """End the run's work at the workers, and close the connection."""
+        """End the run's work on the workers, and close the connection."""
         self._sender.shutdown(wait=True, cancel_futures=True)
         if self._connected is None or self._connected.exception() is not None:
             return

@@ -1,7 +1,7 @@
-"""Tasks at a worker of dask, which hands them to a sandbox, as a run on one machine would.
+"""Tasks on a dask worker, which passes them to a sandbox, as a run on one machine does.
 
-A process of dask has one sandbox for each of its busy threads and keeps it from one task to the next. Data are loaded
-once, and a model runs in a process of its own, within its limits. Sandboxes end with their process, however it ends.
+A dask process has one sandbox for each of its busy threads and reuses it for the next task. So data are loaded once,
+and a model runs in its own process, within its limits. Sandboxes end with their dask process, even if it is killed.
 """
 
 from __future__ import annotations
@@ -73,11 +73,11 @@ _sandboxes = Sandboxes()
 
 
 def do_task(asked: Asked, limits: Limits, settings: Settings, code: str, run: str) -> Done:
-    """Do a task of a run in a sandbox of this process.
+    """Run a task in a sandbox of this process.
 
     A limit of memory above this process's share for one thread is lowered to that share.
 
-    `asked`: a request, as `asked_of` makes it. `code`: version of elmbench where the run is planned. `run`: name of the
+    `asked`: a request, as `asked_of` makes it. `code`: version of elmbench that planned the run. `run`: name of the
     run, for `end_run`. Raises ElmbenchError if this machine has another version of elmbench.
     """
     from distributed import get_worker
@@ -89,7 +89,7 @@ def do_task(asked: Asked, limits: Limits, settings: Settings, code: str, run: st
             next_step="install the same version everywhere, start the workers again, then run again",
         )
     if settings.data_dir is not None and not os.path.isdir(settings.data_dir):
-        # Another machine may keep the files elsewhere; their checksum is compared all the same.
+        # Another machine may have the files in another folder; their checksum is compared in any case.
         settings = replace(settings, data_dir=os.environ.get("ELMBENCH_DATA_DIR"))
     worker = get_worker()
     worker.log_event(BEGUN, worker.get_current_task())
@@ -109,7 +109,7 @@ def do_task(asked: Asked, limits: Limits, settings: Settings, code: str, run: st
 
 @cache
 def _become_parent() -> None:
-    """Allow this process to start processes: dask makes its workers daemons, which may not."""
+    """Allow this process to start processes: dask's workers are daemons, which may not."""
     multiprocessing.current_process().daemon = False
     # Before it ends, a process of multiprocessing waits for its children.
     multiprocessing.util.Finalize(None, _sandboxes.end, exitpriority=100)

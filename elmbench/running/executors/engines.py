@@ -1,4 +1,4 @@
-"""The executors by the names that a user gives them."""
+"""The executors by name."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def executor_of(engine: str, settings: Settings, scheduler: str | None = None) -
     """Return an executor that has not been started yet.
 
     `engine`: {"local", "dask"}. `scheduler`: address of a dask scheduler. Raises ElmbenchError if there is no such
-    engine, or a scheduler is given to another engine than dask or lacks with dask.
+    engine, dask has no scheduler, or another engine has one.
     """
     if engine not in ENGINES:
         raise unknown_name("engine", engine, list(ENGINES), "elmbench run --help")

@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 
 class LocalExecutor(Executor):
-    """A pool of threads; each owns a worker process, which starts when it is needed."""
+    """A pool of threads, each with a worker process that starts when it is needed."""
 
     fixed = True
 
     def __init__(self, settings: Settings) -> None:
         self._jobs = settings.jobs
         self._sandboxes = [Sandbox(settings) for _ in range(settings.jobs)]
-        #: The idle ones; the latest to become idle, which has loaded its data, is the next to work.
+        #: The idle sandboxes. The last one to become idle is the next to work, because it has loaded its data.
         self._idle = self._sandboxes.copy()
         self._pool = ThreadPoolExecutor(settings.jobs)
 

@@ -1,8 +1,8 @@
-"""A worker process as its owner sees it.
+"""A worker process, from the side of its owner.
 
-Each job of a run owns a pool of one process, so that the end of a worker ends no work but its own. The pool is loky's:
-it notices every end of a process and knows its exit code, kills the descendants too, and does not import the caller's
-main module into the worker, so a script need not guard its calls. concurrent.futures and pebble do import it.
+Each job of a run owns a pool of one process, so the death of a worker ends only its own work. The pool is loky's: it
+notices the end of a process, knows its exit code and kills its descendants. Unlike concurrent.futures and pebble, it
+does not import the caller's main module into the worker, so a script need not guard its calls.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ if TYPE_CHECKING:
     from elmbench.work.base import Result, Work
 
 _environment = threading.Lock()
-#: Seconds between two looks at the time and the memory of a worker.
+#: Seconds between two checks of the time and the memory of a worker.
 _INTERVAL = 0.05
-#: Seconds that plug-ins, the model and the data may take to load if the time limit is shorter.
+#: The least time limit in seconds for loading plug-ins, model and data.
 _LOADING = 60.0
-#: The result of work that a stop of its sandbox has ended.
+#: The result of work that was running when its sandbox was stopped.
 STOPPED = {"status": "failed", "reason": "the run was stopped"}
 #: Seconds to wait for the exit code of a worker that has ended.
 _EXIT_CODE = 30.0
@@ -45,7 +45,7 @@ _EXIT_CODE = 30.0
 
 @contextlib.contextmanager
 def _safe_path() -> Iterator[None]:
-    """Prevent Python processes that start meanwhile, such as loky's, from importing files of the current folder."""
+    """Prevent Python processes that start meanwhile, such as loky's, from importing files from the current folder."""
     name = "PYTHONSAFEPATH"
     with _environment:
         before = os.environ.get(name)
@@ -70,8 +70,8 @@ class _Ended(Exception):
 class _Worker:
     """A worker process in a pool of its own.
 
-    `loaded`: the model and the data that it has loaded. `held`: bytes that it and its descendants held at the latest
-    look.
+    `loaded`: the model and the data that it has loaded. `held`: its bytes of memory at the last check, with those of
+    its descendants.
     """
 
     def __init__(self, blas_threads: int) -> None:
@@ -80,7 +80,7 @@ class _Worker:
         self.loaded: object = None
         self.held = 0
         self._log, self._log_path = tempfile.mkstemp(prefix="elmbench-")
-        # Only a limit of memory ends a worker: loky's own protection is switched off.
+        # Only our memory limit ends a worker: loky's own check is switched off.
         env = {f"{name}_NUM_THREADS": str(blas_threads) for name in libraries} | {"LOKY_MAX_MEMORY_LEAK_SIZE": "1e18"}
         with _safe_path():
             self._pool = ProcessPoolExecutor(
@@ -105,7 +105,7 @@ class _Worker:
         return self._process is None or lives(self._system)
 
     def ask(self, function: Any, asked: Asked, settings: Settings, limits: Limits) -> Any:
-        """Return what a function of the worker returns; raise if it reaches a limit or the process ends."""
+        """Return the result of a function in the worker; raise if it reaches a limit or the process ends."""
         started = look_again = time.monotonic()
         try:
             answer = self._pool.submit(function, asked, settings, limits.memory)
@@ -123,11 +123,11 @@ class _Worker:
                 raise _Ended("timeout", f"> {limits.seconds:g} s", limit=limits.seconds)
             if limits.memory is not None and now >= look_again:
                 self._check_memory(limits.memory)
-                # To look takes a tenth of the time at most.
+                # Checks take a tenth of the time at most.
                 look_again = now + 10 * (time.monotonic() - now)
 
     def is_small(self, limit: int | None) -> bool:
-        """Return True if it holds at most half of a limit of memory."""
+        """Return True if the process holds at most half of a memory limit."""
         if limit is not None and self.held > limit // 2:
             self.held = held_bytes(self.number, limit // 2)
         return limit is None or self.held <= limit // 2
@@ -169,7 +169,7 @@ class _Worker:
         return next((f": {printable(line.strip())}" for line in reversed(lines) if line.strip()), "")
 
     def end(self) -> None:
-        """Kill the process and all that it has started."""
+        """Kill the process and its descendants."""
         self._killed = True
         end_marked(self.mark)
         self._pool.shutdown(kill_workers=True)
@@ -193,9 +193,9 @@ def asked_of(work: Work, inputs: Mapping[str, Result]) -> Asked:
 
 
 class Sandbox:
-    """A worker, started when it is first needed and again after it has died, until the sandbox is stopped.
+    """A worker that starts when it is first needed, and again after its death, until the sandbox is stopped.
 
-    `before`: seconds until the latest work could begin: to start the worker and to load the data.
+    `before`: seconds until the latest work could begin, to start the worker and to load the data.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -207,20 +207,20 @@ class Sandbox:
         self._stopped = False
 
     def warm(self) -> None:
-        """Start the worker before there is work: it takes seconds to import what models need."""
+        """Start the worker before there is work: its imports take seconds."""
         with self._lock:
             if self._worker is None and not self._stopped:
                 self._worker = _Worker(self.settings.blas_threads)
 
     def run(self, work: Work, inputs: Mapping[str, Result], limits: Limits | None = None) -> Result:
-        """Do some work and return its result, which may be that it reached a limit or that the worker died.
+        """Run some work and return its result, which may be that it reached a limit or that the worker died.
 
         `inputs`: results of the work that it needs, by key.
         """
         return self.ask(asked_of(work, inputs), limits or Limits())
 
     def ask(self, asked: Asked, limits: Limits) -> Result:
-        """Do work that is described in the form of `asked_of`; see `run`."""
+        """Run the work of a request; see `asked_of` and `run`."""
         started, self.before = time.monotonic(), 0.0
         self._end_unfit(limits)
         self.warm()
@@ -240,7 +240,7 @@ class Sandbox:
             return end.result
 
     def _load(self, current: _Worker, asked: Asked, limits: Limits) -> Result | None:
-        """Load the model and the data of some work in the worker, unless they are loaded."""
+        """Load the model and the data of some work in the worker, unless it has them."""
         needed = asked["work"].get("model"), asked["work"].get("dataset"), asked["from_outside"] and self.settings
         if current.loaded == needed:
             return None
@@ -256,13 +256,13 @@ class Sandbox:
             self._end_worker()
 
     def _end_worker(self) -> None:
-        """End the worker at once, with its work and all processes that it has started."""
+        """End the worker at once, with its work and its descendants."""
         with self._lock:
             ended, self._worker = self._worker, None
         if ended is not None:
             ended.end()
 
     def stop(self) -> None:
-        """End the worker for good: work that follows fails."""
+        """End the worker for good: later work fails."""
         self._stopped = True
         self._end_worker()

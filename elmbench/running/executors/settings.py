@@ -1,11 +1,11 @@
-"""What a worker is told: the settings of a run, and a request for work."""
+"""The settings of a run, and a request for work, as a worker receives them."""
 
 from dataclasses import dataclass, field
 from typing import Any
 
 from elmbench.specs.limits import Limits
 
-#: Some work in the types of JSON, as `asked_of` makes it.
+#: A request for work in the types of JSON; `asked_of` makes it.
 Asked = dict[str, Any]
 
 
@@ -15,9 +15,9 @@ class Settings:
 
     `jobs`: worker processes. `plugins`: plug-in files, loaded by every worker that needs them. `blas_threads`: in every
     worker. It changes the last digits of some results: it is recorded with each cell, but does not belong to its key,
-    so stored results are used for any number of threads. `limits`: for all work, in place of what its experiment
-    says. `environment`: hash of the environment of this machine, as the store knows it. `memory`: bytes that work may
-    take where neither a limit nor its experiment says; None for a job's share of this machine.
+    so stored results are used for any number of threads. `limits`: for all work; they replace those of the experiment.
+    `environment`: hash of the environment of this machine in the store. `memory`: default memory limit in bytes; None
+    for a job's share of this machine.
     """
 
     jobs: int = 1

@@ -1,4 +1,4 @@
-"""The functions that a worker process is asked for."""
+"""The functions that run in a worker process."""
 
 import os
 import signal
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def begin(log: str) -> None:
-    """Set up this worker process: standard error goes to a file, standard output to nowhere, Ctrl-C is the owner's."""
+    """Set up this worker process: standard error goes to a file, standard output is discarded, Ctrl-C is ignored."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     for descriptor, path in enumerate((os.devnull, os.devnull, log)):
         opened = os.open(path, os.O_RDWR | os.O_APPEND)
@@ -25,7 +25,7 @@ def begin(log: str) -> None:
         from elmbench.running import linux
 
         linux.adopt_orphans()
-    # Imported before there is work, because it takes seconds.
+    # Imported before there is work, because these imports take seconds.
     import elmbench.models.baselines
     import elmbench.running.attempt
     import elmbench.work.fit
@@ -33,7 +33,7 @@ def begin(log: str) -> None:
 
 
 def prepare(asked: "Asked", settings: "Settings", memory: int | None) -> "Result | None":
-    """Load the plug-ins, the model and the data of some work; end all processes that earlier models have left.
+    """Load the plug-ins, the model and the data of some work; kill all processes that earlier models have left.
 
     The result is that of the work if something cannot be loaded, else None.
     """
@@ -61,7 +61,7 @@ def _load_plugin(path: str) -> None:
 
 
 def run(asked: "Asked", settings: "Settings", memory: int | None) -> "Result":
-    """Do some work."""
+    """Run some work."""
     from elmbench.running.attempt import attempt
     from elmbench.work.base import Context
 
