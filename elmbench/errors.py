@@ -46,12 +46,12 @@ class ElmbenchWarning(UserWarning):
     """A finding that the user can act on but that does not stop the run."""
 
 
-#: More names than this are not spelled out in a message.
+#: The most names that a message lists.
 MOST_NAMES = 40
 
 
 def closest(name: str, known: list[str]) -> str | None:
-    """Return the known name that `name` is most likely a slip for, or None."""
+    """Return the known name that `name` is most likely a typo of, or None."""
     import difflib
 
     matches = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
@@ -59,7 +59,7 @@ def closest(name: str, known: list[str]) -> str | None:
 
 
 def first_line(error: BaseException) -> str:
-    """Return the first line of an exception's message; if it has none, its type and the line that it names."""
+    """Return the first line of an exception's message, or its type and line of code if it has none."""
     try:
         lines = str(error).strip().splitlines()
     except (TypeError, ValueError):  # liac-arff takes words of a file, such as 50%, into what it formats
@@ -69,7 +69,7 @@ def first_line(error: BaseException) -> str:
 
 
 def unknown_name(kind: str, name: str, known: list[str], next_step: str) -> ElmbenchError:
-    """Build the error for a name that does not exist: the likeliest slip, and the known names unless they are many."""
+    """Build the error for a name that does not exist: the likeliest typo, and the known names unless they are many."""
     guess = closest(name, known)
     hint = f" (did you mean {guess!r}?)" if guess else ""
     few = ", ".join(sorted(known)) if len(known) <= MOST_NAMES else "the names that the next command lists"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from elmbench.errors import ElmbenchError
 
-#: A user's results folder unless another is named; git ignores it in a checkout.
+#: The default results folder, which git ignores in a checkout.
 RESULTS_DIR = "elmbench-results"
 
 _RESULTS_FOLDER = "a results folder that can be written, on a disk with room"
@@ -26,8 +26,8 @@ class WriteError(ElmbenchError):
 def replacing(path: Path) -> Iterator[Path]:
     """Yield a temporary path beside `path`; it replaces `path` if the block succeeds and is deleted if not.
 
-    Two writers at once do not disturb each other: each has a name of its own, and the last one wins. An OSError while
-    it is written leaves untouched what was at `path` before.
+    Simultaneous writers have temporary files of their own, and the last one wins. An OSError leaves the file at `path`
+    unchanged.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}.{this_process()}.{secrets.token_hex(4)}.part")
@@ -45,10 +45,10 @@ def write_atomically(
 ) -> None:
     """Write a file whole or not at all; its folder is created if it is missing.
 
-    `path`, `content`: text is written in UTF-8, its line ends as they are. `expected`, `next_step`: what the error says
-    where the file is no result.
+    `path`, `content`: text is written in UTF-8 with its own line ends. `expected`, `next_step`: for the error, if the
+    file is not a result.
 
-    Raises WriteError if the file cannot be written; what was there before is untouched.
+    Raises WriteError if the file cannot be written; an existing one is unchanged.
     """
     try:
         with replacing(path) as partial:
@@ -76,7 +76,7 @@ def cannot_read(path: Path, error: OSError) -> ElmbenchError:
 def sweep(folder: Path, older_than: float = 86_400.0) -> None:
     """Delete unfinished files of killed processes in a folder and below it.
 
-    What a process of this machine left goes once it has ended; anything goes once it is a day (in seconds) old.
+    Files of this machine's processes are deleted once these have ended; other files once they are a day old.
     """
     for partial in folder.rglob(".*.part"):
         with contextlib.suppress(OSError):  # another process sweeps too
@@ -106,7 +106,7 @@ def locked(path: Path) -> Iterator[None]:
 
 
 def this_process() -> str:
-    """Return the name of this machine and the number of this process, as names of files have them."""
+    """Return the name of this machine and the number of this process, for names of files."""
     host = re.sub(r"\W+", "_", platform.node()) or "machine"
     return f"{host[:40]}-{os.getpid()}"
 
@@ -132,9 +132,9 @@ def has_ended(file: str, *, own: bool = False) -> bool:
 
 
 def cache_folder() -> Path:
-    """Return the cache folder, for what can be fetched or made again.
+    """Return the cache folder, for files that can be fetched or made again.
 
-    It is the folder that `ELMBENCH_CACHE_DIR` names, else the user's cache folder of this system.
+    It is the folder in `ELMBENCH_CACHE_DIR`, or else the user's cache folder of this system.
     """
     given = os.environ.get("ELMBENCH_CACHE_DIR")
     if given:

@@ -1,4 +1,4 @@
-"""Imports on first use: `elmbench --help` waits for neither numpy nor scikit-learn."""
+"""Imports on first use, so that `elmbench --help` imports neither numpy nor scikit-learn."""
 
 from collections.abc import Callable, Mapping
 from importlib import import_module

@@ -60,7 +60,7 @@ class Metric:
         )
 
     def scores(self, values: Any) -> Array:
-        """Return values as a search compares them: more is better, and -inf stands for values that are not finite."""
+        """Return values to compare candidates by: more is better, and -inf replaces values that are not finite."""
         import numpy as np
 
         values = np.asarray(values, dtype=np.float64)
@@ -70,7 +70,7 @@ class Metric:
 def _formula(name: str, *arguments: Any) -> Callable[..., Any]:
     """Return a formula of `elmbench.numerics.scores`, or the result of calling it with other formulas by name.
 
-    It is imported when it is first called: the names of the metrics are asked for where nothing is computed.
+    It is imported on the first call, because many commands only need the names of metrics.
     """
 
     @cache
@@ -133,7 +133,7 @@ REGISTRY: dict[str, Metric] = {metric.name: metric for metric in _ENTRIES}
 LIST = "elmbench list metrics"
 #: The cells of a confusion matrix of two classes.
 COUNTS = tuple(metric.name for metric in _ENTRIES if metric.counts_rows)
-#: Error of a stream's chunks, each predicted before it is learnt; it is measured, not computed of stored predictions.
+#: Error of a stream's chunks, each predicted before it is learnt; it is measured, not computed from stored predictions.
 PREQUENTIAL = "prequential_error"
 
 
@@ -177,7 +177,7 @@ def counts_rows(name: str) -> bool:
 
 
 def rates() -> list[str]:
-    """Return the metrics that follow from the confusion counts, these left aside."""
+    """Return the metrics that follow from the confusion counts, without the counts."""
     return [metric.name for metric in REGISTRY.values() if metric.takes == "counts" and not metric.counts_rows]
 
 

@@ -1,4 +1,4 @@
-"""Warnings about a user's rows, each with what to type."""
+"""Warnings about a user's rows, each with the next command."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from elmbench.datasets.table import Table, label_words, to_numbers
 
-#: The values of a column are a group's if chance would give each of them one target with no more than this probability.
+#: A column looks like a group if each of its values has one target, and chance would do so with at most this
+#: probability.
 _CHANCE = 1e-6
-#: Columns that a warning names.
+#: The most columns that a warning names.
 _SHOWN = 5
 
 
@@ -66,7 +67,7 @@ def _about_target(
 
 
 def _chance_of_one_target(sizes: NDArray[np.int64], shares: NDArray[np.float64]) -> float:
-    """Return the logarithm of the probability that all values of a column, of `sizes` rows, have one target each."""
+    """Return the logarithm of the probability that each value, of `sizes` rows, has a single target by chance."""
     different, counts = np.unique(sizes, return_counts=True)
     return float(counts @ np.log(np.power.outer(shares, different).sum(axis=0)))
 
@@ -84,7 +85,7 @@ def _separates(values: NDArray[np.float64], target: NDArray[np.int64], _: Table)
 
 
 def _is_scaled(values: NDArray[np.float64], _: NDArray[np.int64], table: Table) -> bool:
-    """Return True if a column is the target of a regression but for its scale and offset."""
+    """Return True if a column is a linear function of the target of a regression."""
     target = to_numbers(table.target)
     return target is not None and bool(np.isfinite(values).all() and abs(np.corrcoef(values, target)[0, 1]) > 1 - 1e-9)
 
@@ -98,7 +99,7 @@ def _drop(kind: str, names: Sequence[str]) -> Iterator[str]:
 
 
 def _copies(table: Table, constant: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the columns that are equal to one before them, and that one."""
+    """Return the columns that equal an earlier one, with that one."""
     first: dict[Hashable, str] = {}
     pairs = []
     for position, name in enumerate(table.names):

@@ -61,10 +61,10 @@ def keep(
     rows: Mapping[str, Table | Path],
     folder: Path,
 ) -> None:
-    """Put the parts of a data set into the cache, in place of earlier ones.
+    """Put the parts of a data set into the cache, replacing earlier ones.
 
-    `rows`: tables are written, as Parquet or NumPy archives; files are moved. `folder`: folder for unfinished files, on
-    the disk of the cache.
+    `rows`: tables are written as Parquet files or NumPy archives; files are moved. `folder`: folder for unfinished
+    files, on the disk of the cache.
     """
     earlier = _files(spec, source)
     new = []
@@ -79,13 +79,13 @@ def keep(
 
 
 def discard(spec: DatasetSpec, source: SourceSpec) -> None:
-    """Delete what was fetched from a source."""
+    """Delete the files from a source."""
     for path in _files(spec, source):
         path.unlink(missing_ok=True)
 
 
 def _key(source: SourceSpec) -> str:
-    """Return a name that differs between sources that give other files."""
+    """Return a name that differs between sources with different files."""
     content = source.model_dump(mode="json", exclude=_NOT_OF_FILES)
     digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
     return f"{source.kind}-{digest[:12]}"

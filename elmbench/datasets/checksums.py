@@ -15,9 +15,9 @@ from elmbench.datasets.sources.base import Request
 from elmbench.files import cache_folder, replacing
 from elmbench.specs.datasets import DatasetSpec
 
-#: Raised when the code that loads or prepares rows changes its results.
+#: Increase this when the code that loads or prepares rows changes its results.
 LOADER_VERSION = 1
-#: Keys of a spec that no row depends on.
+#: Keys of a spec that do not affect the rows.
 _NOT_OF_ROWS = {"title", "aliases", "papers", "citation", "licence", "notes"}
 
 
@@ -42,10 +42,10 @@ def identify(
     options: Mapping[str, float] | None = None,
     other_data: bool = False,
 ) -> Identity:
-    """Return checksum and remarks of `load_checked(...)`; the rows are read only if they were not loaded before.
+    """Return the checksum and remarks of `load_checked(...)`; the rows are read only the first time.
 
-    The checksum of generated data that are redrawn every run is, instead, a hash of all that the rows are drawn from:
-    they need not be drawn to tell them apart.
+    The checksum of generated data that are redrawn every run is a hash of the generator's inputs instead, so the rows
+    need not be drawn.
 
     Parameters and errors are those of `load_checked`.
     """

@@ -35,17 +35,17 @@ class Dataset:
         SHA-256 over the prepared arrays, 64 hexadecimal digits; of data that are redrawn every run also over what
         they are drawn from.
     splits : dict or None
-        Row indices of the official parts, {'train': ..., 'test': ...}, where the source has them.
+        Row indices of the official parts, {'train': ..., 'test': ...}, if the source has them.
     notes : tuple of str
         Remarks for the users of the data.
     remarks : tuple of str
-        Those of the notes that are about these rows, such as what was guessed about their labels.
+        The notes about these rows, such as assumptions about their labels.
     nominal : tuple of int
-        Columns that hold numbers of categories, which are still to be encoded on each fold.
+        Columns of category numbers, to be encoded on each fold.
     groups : ndarray of shape (n,) or None
         A number for each row, the same for rows of one group.
     folds : ndarray of shape (n,) or None
-        The outer fold of each row, from 0; -1 for rows that are always learnt.
+        The outer fold of each row, from 0; -1 for rows that are always training rows.
     weights : ndarray of shape (n,) or None
         The weight of each row in a fit.
     rows : ndarray of shape (n,) or None

@@ -32,7 +32,7 @@ def read_dates(words: Iterable[object], day_first: bool | None = None, column: s
 def dates_in(words: Iterable[object], text: str) -> Dates:
     """Return the dates of words in one format; NaT for None, and in UTC for times with an offset.
 
-    Raises ValueError if a word is no date in this format.
+    Raises ValueError if a word is not a date in this format.
     """
     import pandas as pd
 
@@ -42,7 +42,7 @@ def dates_in(words: Iterable[object], text: str) -> Dates:
 
 
 def date_format(words: Iterable[object], day_first: bool | None = None, column: str = "") -> str | None:
-    """Return the format of a column of dates, as pandas has it; None if it holds anything else.
+    """Return the format of a column of dates, in the notation of pandas; None if it holds anything else.
 
     `words`: None is a missing value. `day_first`: settles whether 1/2/2023 is in February or in January, if no value
     does. `column`: name of the column, for the error.
@@ -74,7 +74,7 @@ def span(dates: Dates) -> str:
 
 
 def features_of(dates: Dates) -> dict[str, NDArray[np.float64]]:
-    """Return the features that a model learns from dates, by name: those of `date_parts` that vary."""
+    """Return the features of dates, by name: the parts of `date_parts` that vary."""
     parts = date_parts(dates, dates[~np.isnat(dates)].min())
     return {name: values for name, values in parts.items() if len(np.unique(values[~np.isnan(values)])) > 1}
 
@@ -90,7 +90,7 @@ def date_parts(dates: Dates, first: np.datetime64) -> dict[str, NDArray[np.float
 
 
 def _parse(words: Iterable[object], text: str) -> Dates | None:
-    """Return the dates of words in one format; None unless all words have it."""
+    """Return the dates of words in one format; None if a word does not fit it."""
     try:
         return dates_in(words, text)
     except ValueError:
@@ -98,7 +98,7 @@ def _parse(words: Iterable[object], text: str) -> Dates | None:
 
 
 def _formats_of(word: str) -> Iterator[str]:
-    """Yield the formats that a word has."""
+    """Yield the formats that fit a word."""
     for date in _DATES:
         for time in _TIMES:
             for separator in (" ", ", ", "T") if time else ("",):

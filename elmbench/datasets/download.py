@@ -1,4 +1,4 @@
-"""Downloads by pooch, with errors that say what to type."""
+"""Downloads by pooch, with errors that name the next command."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,12 +14,12 @@ MOST_BYTES = 20_000_000_000
 Progress = Callable[[str, int, int | None], None]  # (address, bytes so far, bytes in all if known)
 
 _HEADERS = {"User-Agent": "elmbench", "Accept-Encoding": "identity"}
-#: Hosts that this process cannot reach: the wait for each is paid once.
+#: Hosts that this process cannot reach, so that it waits for each only once.
 _closed: set[str] = set()
 
 
 def download(url: str, folder: Path, known_hash: str | None = None, progress: Progress | None = None) -> Path:
-    """Download a file into a folder unless it is there; it gets its name only when it is complete.
+    """Download a file into a folder unless it is there; an incomplete file has a temporary name.
 
     `known_hash`: the SHA-256 of the file, or another hash with its name, such as `md5:...`. `progress`: called as
     `progress(address, bytes so far, bytes in all or None)`. Raises DataUnavailableError if the server cannot be reached
@@ -40,7 +40,7 @@ def download(url: str, folder: Path, known_hash: str | None = None, progress: Pr
 
 @contextmanager
 def network(url: str) -> Iterator[None]:
-    """Turn the errors of requests to an address into those of this package."""
+    """Convert the errors of requests to an address into those of this package."""
     import requests
 
     host = urlsplit(url).netloc
@@ -81,7 +81,7 @@ class _Bar:
             self.progress(self.url, min(self._n_bytes, self.total or self._n_bytes), self.total or None)
 
     def reset(self) -> None:
-        """Start to count again: pooch does so at the end, to count the total."""
+        """Restart the count: pooch does so at the end, to count the total."""
         self._n_bytes = 0
 
     def close(self) -> None:

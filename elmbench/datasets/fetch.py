@@ -19,7 +19,7 @@ from elmbench.errors import DataUnavailableError, ElmbenchError
 from elmbench.files import cache_folder
 from elmbench.specs.datasets import DatasetSpec, load_dataset_specs
 
-#: Seconds after which a download that was interrupted, or serves several data sets, is deleted.
+#: Seconds after which a download is deleted if it was interrupted or serves several data sets.
 _OLD = 86_400
 
 
@@ -35,9 +35,9 @@ class Fetched:
 def fetch(name: str, *, progress: Progress | None = None, force: bool = False) -> Fetched:
     """Fetch a data set, by name or alias, into the cache from the first source that has it, and check that it loads.
 
-    `progress`: called as `progress(address, bytes so far, bytes in all or None)`.
-    `force`: fetch the data set even if it is there. Raises DataUnavailableError if no source can be reached. Raises
-    ElmbenchError if the name is unknown, or the sources give other data.
+    `progress`: called as `progress(address, bytes so far, bytes in all or None)`. `force`: fetch the data set even if
+    it is in the cache. Raises DataUnavailableError if no source can be reached. Raises ElmbenchError if the name is
+    unknown, or the data of the sources differ from the expected ones.
     """
     spec = load_dataset_specs().find(name)
     sources = _network_sources(spec)
@@ -57,7 +57,7 @@ def fetch(name: str, *, progress: Progress | None = None, force: bool = False) -
 
 @contextmanager
 def download_folder() -> Iterator[Path]:
-    """Yield an empty folder for a download, which is deleted at the end; delete old ones that were left."""
+    """Yield an empty folder for a download, which is deleted at the end; delete old ones as well."""
     shared = cache_folder() / "downloads"
     shared.mkdir(parents=True, exist_ok=True)
     for path in shared.iterdir():
@@ -72,7 +72,7 @@ def _network_sources(spec: DatasetSpec) -> list[NetworkSource]:
 
 
 def _fetched_from(spec: DatasetSpec) -> NetworkSource | None:
-    """Return the source that a data set was fetched from; None if it is not there, or was changed."""
+    """Return the source that a data set was fetched from; None if it is not in the cache or was changed."""
     for source in _network_sources(spec):
         try:
             if source.status(Request(spec)):

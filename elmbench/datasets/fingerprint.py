@@ -1,7 +1,7 @@
 """The fingerprint of a data set's content: a few numbers that identify its rows.
 
-They depend neither on the order of rows and columns nor on the names of the labels. Rounding moves them a little; how
-much is estimated by rounding errors drawn at random.
+They depend neither on the order of rows and columns nor on the names of the labels. Rounding changes them a little;
+random rounding errors estimate by how much.
 """
 
 from typing import Any
@@ -15,14 +15,14 @@ from elmbench.specs.datasets.fingerprint import Fingerprint
 
 Array = NDArray[np.float64]
 
-#: Digits after the point of the numbers in `datasets.yaml`, and how far two prints of the same values may lie apart.
+#: Decimals of the numbers in `datasets.yaml`, and the allowed difference of two prints of the same values.
 PLACES = 7
 _SAME = 1e-6
-#: Values are taken to be printed with six significant digits and three decimals at least.
+#: Values are assumed to be printed with at least six significant digits and three decimals.
 _RELATIVE, _FEWEST, _MOST = 1e-6, 3, 12
-#: Draws of rounding errors, and how many times the change that they make (root mean square) is allowed.
+#: Number of draws of rounding errors, and the multiple of their root mean square change that is allowed.
 _DRAWS, _ALLOWED = 5, 6.0
-#: Values that are looked at in one piece.
+#: Values that are processed at once.
 _BLOCK = 1_000_000
 
 _MEANING = {
@@ -34,7 +34,7 @@ _MEANING = {
 
 
 def fingerprint_of(data: Dataset) -> Fingerprint:
-    """Return the fingerprint of the rows, with as many digits as `datasets.yaml` has."""
+    """Return the fingerprint of the rows, with the digits of `datasets.yaml`."""
     X, y, n_train = _rows(data)
     numbers = {
         name: tuple(round(value, PLACES) + 0.0 for value in values)
@@ -47,8 +47,8 @@ def fingerprint_of(data: Dataset) -> Fingerprint:
 def differences(data: Dataset, expected: Fingerprint) -> tuple[str, ...]:
     """Return a description of how rows differ from those of a fingerprint; empty if they do not.
 
-    Parts are compared where both the data and the fingerprint have them. Of data with an official training part, of
-    which the fingerprint is (`part: train`), only that part is compared.
+    Parts are compared if both the data and the fingerprint have them. If the fingerprint is of the official training
+    part (`part: train`), only that part is compared.
     """
     X, y, n_train = _rows(data, expected)
     weights = _weights(y, data.task)
@@ -83,7 +83,7 @@ def _rows(data: Dataset, expected: Fingerprint | None = None) -> tuple[Any, NDAr
 
 
 def _stored_values(X: Any) -> Array:
-    """Return the values whose printed digits count; for sparse rows, the stored values as one column."""
+    """Return the values whose printed digits are counted; for sparse rows, the stored values as one column."""
     values: Array = X.data[:, None] if sp.issparse(X) else X
     return values
 
@@ -182,10 +182,10 @@ def _decimals(values: Array) -> NDArray[np.int64]:
 
 
 def _hidden(values: Array, decimals: int) -> Array:
-    """Return the part of each value that rounding in either file may hide."""
+    """Return the largest change of each value by rounding in either file."""
     here = _decimals(values)
     shown = np.clip(here, _FEWEST, max(decimals, _FEWEST))
-    # A print that has all the digits hides nothing.
+    # A print with all digits has no rounding errors.
     units = np.where((decimals >= _FEWEST) & ((shown < decimals) | (here > decimals)), 10.0**-shown, 0.0)
     hidden: Array = np.maximum(units, _RELATIVE * np.abs(values))
     return hidden * (np.ptp(values, axis=0) > 0)
@@ -194,7 +194,7 @@ def _hidden(values: Array, decimals: int) -> Array:
 def _with_rounding_errors(X: Any, hidden: Array, stream: np.random.Generator) -> Any:
     """Return the values with a rounding error each, the same for equal values."""
     values = _stored_values(X)
-    # Hashed from their bits: to draw one for each value that differs takes a sort.
+    # Hashed from the bits of the value: drawing one for each distinct value would need a sort.
     bits = np.ascontiguousarray(values, dtype=np.float64).view(np.uint64)
     for _ in range(2):
         bits = (bits ^ stream.integers(1 << 64, dtype=np.uint64)) * np.uint64(0x9E3779B97F4A7C15)

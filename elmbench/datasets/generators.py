@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from elmbench.datasets.mackey_glass import mackey_glass
 from elmbench.numerics.seeds import generator
 
-#: The two waves that each class mixes, classes numbered as in the public file.
+#: The two waves of each class, classes numbered as in the public file.
 MIXED = ((1, 2), (0, 2), (0, 1))
 
 
 def base_waves() -> NDArray[np.float64]:
-    """Return the three triangular waves, an array of shape (3, 21): their peaks of 6 stand at 11, 15 and 7."""
+    """Return the three triangular waves, an array of shape (3, 21), with peaks of 6 at 11, 15 and 7."""
     points = np.arange(1, 22)
     return np.array([np.maximum(6.0 - np.abs(points - peak), 0.0) for peak in (11, 15, 7)])
 

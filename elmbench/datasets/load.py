@@ -35,8 +35,8 @@ def load_dataset(
     """Load a data set by name, prepared but not scaled. Never uses a network.
 
     A file `<name>[.train|.test].<csv|svm|arff|npz|parquet>[.gz|.bz2|.xz]` in the data directory comes first, then the
-    sources of `datasets.yaml` in their order: what scikit-learn brings along, generators, and what
-    `elmbench data fetch` has put into the cache.
+    sources of `datasets.yaml` in their order: data sets of scikit-learn, generators, and files that `elmbench data
+    fetch` has put into the cache.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def load_dataset(
     DataUnavailableError
         If no source is reachable here.
     ElmbenchError
-        If the name is unknown, or a file is there but bad, or holds other rows than the public file.
+        If the name is unknown, or a file is damaged, or its rows are not those of the public file.
     """
     return load_checked(load_dataset_specs().find(name), data_dir, run, options, other_data)
 
@@ -79,7 +79,7 @@ def load(
     run: int = 0,
     options: Mapping[str, float] | None = None,
 ) -> Dataset:
-    """Load the data set of a spec as it is here (see `load_dataset`); its counts are checked, its values are not."""
+    """Load the data set of a spec (see `load_dataset`), and check its counts but not its values."""
     source = find_source(spec, data_dir)
     data = load_from(source, Request(spec, spec.chosen_options(options), run))
     if options and not source.generated:
@@ -88,7 +88,7 @@ def load(
 
 
 def data_folder(data_dir: Path | str | None = None) -> Path | None:
-    """Return the folder of the user's files: as given, else `ELMBENCH_DATA_DIR`, else None."""
+    """Return the folder of the user's files: the given one, or else `ELMBENCH_DATA_DIR`, or else None."""
     given = data_dir or os.environ.get("ELMBENCH_DATA_DIR")
     return Path(given).expanduser() if given else None
 
@@ -99,7 +99,7 @@ def sources_of(spec: DatasetSpec) -> tuple[Source, ...]:
 
 
 def find_source(spec: DatasetSpec, data_dir: Path | str | None = None) -> Source:
-    """Return the source that `load` takes the rows of a data set from; no rows are read."""
+    """Return the source that `load` uses for a data set, without reading its rows."""
     request = Request(spec)
     sources, folder = sources_of(spec), data_folder(data_dir)
     for source in sources:
@@ -119,7 +119,7 @@ def find_source(spec: DatasetSpec, data_dir: Path | str | None = None) -> Source
 
 
 def load_from(source: Source, request: Request) -> Dataset:
-    """Load a data set from one source; an error if it has other counts than the public file."""
+    """Load a data set from one source; raise ElmbenchError if its counts are not those of the public file."""
     spec, table = request.spec, source.load(request)
     if spec.ordered_by is not None:
         table, _ = sorted_by(table, spec.ordered_by, spec.day_first)
@@ -194,7 +194,7 @@ def _as_public(table: Table, spec: DatasetSpec, source: Source) -> Table:
 def compared(data: Dataset, spec: DatasetSpec, source: Source, other_data: bool = False) -> Dataset:
     """Compare data with the fingerprint of the public file; a remark says if that is not possible.
 
-    Raises ElmbenchError if the rows are others, unless `other_data` lets them through with a remark.
+    Raises ElmbenchError if the rows differ, unless `other_data` accepts them with a remark.
     """
     if source.generated:
         return data
@@ -216,7 +216,7 @@ def compared(data: Dataset, spec: DatasetSpec, source: Source, other_data: bool 
 
 
 def _has_part(data: Dataset, spec: DatasetSpec) -> bool:
-    """Return True if the rows hold the part that the fingerprint is of."""
+    """Return True if the rows contain the part that the fingerprint describes."""
     part = spec.training_part
     training_only = part is not None and data.splits is None and len(data.y) == part.instances
     if spec.fingerprint is not None and spec.fingerprint.part == "train":

@@ -1,4 +1,4 @@
-"""Local files of a user's data: a path, data of OpenML or scikit-learn in the cache, arrays of a program."""
+"""Local files of a user's data: a path, data of OpenML or scikit-learn in the cache, or arrays of a program."""
 
 import re
 import tempfile
@@ -27,7 +27,7 @@ MOST_BYTES = 2_000_000_000
 def local_file(location: str, target: str = "") -> tuple[Path, str, str]:
     """Return the file of a path, `openml:ID` or `sklearn:NAME`, its title and the name of its target column.
 
-    Data that are not in a file yet are written to the cache.
+    Data without a file are written to the cache.
     """
     kind, _, name = location.partition(":")
     if kind not in ("openml", "sklearn") or not name:

@@ -1,4 +1,4 @@
-"""The Mackey-Glass series: a delay differential equation, integrated so that every machine gets the same numbers."""
+"""The Mackey-Glass series: a delay differential equation, integrated to the same bits on every machine."""
 
 import hashlib
 from contextlib import suppress
@@ -59,7 +59,7 @@ def integrate(history: Array, n_samples: int) -> Array:
 def clean_series(n_samples: int) -> Array:
     """Return the first samples of the noiseless series, of shape (n_samples,).
 
-    The 20,007 of the data set are cached; a cache that cannot be written is no error.
+    The 20,007 samples of the data set are cached if the cache can be written.
     """
     path = cache_folder() / f"mackey-glass-{SERIES_SHA256[:12]}.npy"
     with suppress(OSError, ValueError, EOFError):
@@ -83,9 +83,9 @@ def series_sha256(series: Array) -> str:
 def mackey_glass(name: str, run: int, *, rows: int, taps: int, noise_variance: float) -> tuple[Array, Array]:
     """Return inputs and targets of one-step prediction: `taps` samples in a row, and the sample after them.
 
-    `name`, `run`: what the noise is drawn from. `rows`, `taps`: rows of the data set and inputs of each.
-    `noise_variance`: variance of the Gaussian noise that is added to the series, in squared units of the series. Runs
-    with another variance use the same draws, scaled.
+    `name`, `run`: the seed of the noise. `rows`, `taps`: rows of the data set and inputs of each. `noise_variance`:
+    variance of the Gaussian noise that is added to the series, in squared units of the series. Runs with another
+    variance use the same draws, scaled.
 
     Returns `X` (ndarray of shape (rows, taps)): oldest sample first.
     """

@@ -1,4 +1,4 @@
-"""Numbers as people write them: decimal commas, thousands, and words for a missing value."""
+"""Numbers in the notations of people: decimal commas, separators of thousands, and words for missing values."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MISSING = frozenset(
         "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN",
     )
 )  # fmt: skip
-#: Further words for a missing value, in small letters; in columns of numbers only.
+#: Further words for a missing value, in lower case; in columns of numbers only.
 _MISSING_NUMBER = frozenset(
     (
         "none", "na", "n.a.", "n/a", "nan", "null", "nil", "-", "--", "---", ".", "..", "missing", "unknown", "(null)",
@@ -31,14 +31,14 @@ _MISSING_NUMBER = frozenset(
 )  # fmt: skip
 #: A column with at least this share of numbers is a column of numbers.
 MOSTLY = 0.8
-#: A target of no more different numbers may hold labels, and any other word is a label, too.
+#: A target with at most this many distinct numbers may hold labels, and any other word is then a label as well.
 _FEW = 20
 _LIKE_A_NUMBER = re.compile(
     r"[+\-\u2212]?(\d+([.,]\d*)?|[.,]\d+|[1-9]\d{0,2}(?P<mark>[.,'’ \u00a0\u202f])\d{3}((?P=mark)\d{3})*([.,]\d*)?)"
     r"([eE][+-]?\d+)?",
     re.ASCII,
 )
-#: Values of a column that tell its kind.
+#: Number of values of a column that determine its kind.
 _SAMPLE = 1000
 _PLAIN = {mark: re.compile(rf"[+-]?\d+(\{mark}\d+)?", re.ASCII) for mark in ",."}
 _GROUPED = {mark: re.compile(rf"[+-]?[1-9]\d{{0,2}}(\{mark}\d{{3}})+", re.ASCII) for mark in ",."}
@@ -50,11 +50,11 @@ def looks_numeric(word: str) -> bool:
 
 
 def with_numbers(table: Table, decimal: str = "", words: Collection[str] = ()) -> Table:
-    """Turn numbers that are spelled in another way, among the features and in the target, into numbers.
+    """Convert numbers in other notations, in the features and the target, to floats.
 
     `decimal` ({"", ".", ","}): the decimal mark; detected if empty. `words`: columns that stay as they are.
 
-    Raises ElmbenchError if most values of a column are numbers but not all, or the decimal mark cannot be told.
+    Raises ElmbenchError if most but not all values of a column are numbers, or the decimal mark is ambiguous.
     """
     positions = {
         name: position for position, name in enumerate(table.names) if position in table.nominal and name not in words
@@ -95,7 +95,7 @@ def _with_target(table: Table, parsed: dict[str, float | None]) -> Table:
 
 
 def _words(values: Iterable[str | None]) -> list[str]:
-    """Return the different words of a column, in their order."""
+    """Return the distinct words of a column, in their order."""
     return list(dict.fromkeys(word for word in values if word is not None))
 
 
@@ -104,7 +104,7 @@ def _is_missing(word: str) -> bool:
 
 
 def _sample(values: NDArray[Any]) -> list[str]:
-    """Return words from all over a column, all of them if they are few."""
+    """Return evenly spaced words of a column, or all if they are few."""
     known = values[[word is not None for word in values]]
     words = known[:: 1 + len(known) // _SAMPLE]
     return [word for word in words if not _is_missing(word)]
@@ -153,7 +153,7 @@ def _decimal_in(word: str) -> str:
 
 
 def _parse_column(values: Iterable[str | None], decimal: str) -> dict[str, float | None]:
-    """Return the number that each word of a column means: NaN for a missing value, None if it is not a number."""
+    """Return the number of each word of a column: NaN for a missing value, None if it is not a number."""
     return {word: _parse(word, decimal) for word in _words(values)}
 
 

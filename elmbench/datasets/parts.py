@@ -1,4 +1,4 @@
-"""Files of the public layout: those of a data set in a folder, read and joined."""
+"""The files of a data set in a data directory, read and joined."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -32,7 +32,7 @@ def find_parts(spec: DatasetSpec, folder: Path) -> Parts:
     parts: dict[str, Path] = {}
     for part, suffix in (("all", ""), ("train", ".train"), ("test", ".test")):
         names = [f"{spec.stem}{suffix}.{form}{compression}" for form in FORMATS for compression in COMPRESSIONS]
-        # A broken link does not exist(), but is an error.
+        # exists() is False for a broken link, which is an error.
         paths = [path for path in (folder / name for name in names) if path.exists() or path.is_symlink()]
         if len(paths) > 1:
             twice = f"{folder} holds {' and '.join(path.name for path in paths)}, which claim to be the same rows"
@@ -53,8 +53,8 @@ def find_parts(spec: DatasetSpec, folder: Path) -> Parts:
 def read_parts(parts: Parts, spec: DatasetSpec, width: int | None = None, origin: str = "") -> Table:
     """Read the files of a data set.
 
-    `width`: number of features of LIBSVM rows, if it is not that of the public file. `origin`: name of the source, if
-    it is not that of the files.
+    `width`: number of features of LIBSVM rows, if it is not that of the public file. `origin`: name of the source; by
+    default, the files.
     """
     width = width or spec.shape.features
     missing = {"train", "test"} - set(parts)

@@ -52,7 +52,7 @@ def _one_hot(step: specs.OneHot, table: Table) -> Table:
 
 
 def category_order(word: str) -> tuple[bool, float, str]:
-    """Sort key: numbers rising, then words in alphabetical order."""
+    """Return a sort key: numbers in ascending order, then words in alphabetical order."""
     try:
         return (False, float(word), word)
     except ValueError:
@@ -127,7 +127,8 @@ def _drop_repeated_rows(step: specs.DropRepeatedRows, table: Table) -> Table:
 
 @_apply.register(specs.Round)
 def _round(step: specs.Round, table: Table) -> Table:
-    # By way of decimal text: the nearest double of what the public file prints. np.round may miss it by one bit.
+    # Rounded as decimal text, which gives the double nearest to the print of the public file; np.round may be off by a
+    # bit.
     rounded = [float(f"{value:.{step.decimals}f}") for value in _dense(table).ravel()]
     return replace(table, X=np.array(rounded).reshape(table.X.shape))
 
@@ -146,7 +147,7 @@ def _resize_images(step: specs.ResizeImages, table: Table) -> Table:
 
 
 def _area_weights(n_old: int, n_new: int) -> NDArray[np.float64]:
-    """Return the (n_new, n_old) weights of old pixels in each new one: the share of its length that each covers."""
+    """Return the weights of the old pixels in each new one, of shape (n_new, n_old): their shares of its length."""
     edges = np.arange(n_new + 1) * (n_old / n_new)
     old = np.arange(n_old)
     covered = np.minimum(edges[1:, None], old + 1) - np.maximum(edges[:-1, None], old)

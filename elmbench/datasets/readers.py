@@ -1,7 +1,7 @@
 """Readers of files of rows: CSV, LIBSVM text, ARFF, NumPy archives, Parquet and Excel, compressed or not.
 
-An error names the file, what was found and what was expected. No pickle is loaded, and no more is unpacked than the
-data set can hold.
+An error names the file, the problem and the expectation. No pickle is loaded, and unpacking stops at the largest
+possible size of the data set.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def read_table(
     choose : callable
         Chooses the target among the names of the columns.
     form : str
-        The format, if the name of the file does not tell it.
+        The format; by default, that of the file's ending.
     layout : Layout
         The layout of the columns.
     n_features : int, optional
@@ -99,7 +99,7 @@ def compression_of(path: PurePath) -> str:
 
 
 def bad_file(path: Path, problem: str, expected: str) -> ElmbenchError:
-    """Return the error for a file that has to be replaced."""
+    """Return the error for a file that must be replaced."""
     return ElmbenchError(f"{path} {problem}", expected=expected, next_step=f"correct or replace {path.name}")
 
 
@@ -123,7 +123,7 @@ def _read_svm(stream: IO[bytes], path: Path, n_features: int | None, sparse: boo
 
     if path.stat().st_size == 0:
         raise bad_file(path, "is empty", "rows of data")
-    # From the stream, line by line: the text may not fit into memory.
+    # Line by line, because the text may not fit into memory.
     X, y = load_svmlight_file(_Lines(stream, most), n_features=n_features, zero_based=False)
     check_columns(X.shape[1], most)
     if not sparse:
@@ -166,7 +166,7 @@ def read_arrays(content: bytes, origin: str, sparse: bool = True, most: int | No
 
 
 def _array(arrays: dict[str, NDArray[Any]], what: str, names: tuple[str, ...]) -> NDArray[Any]:
-    """Return the array of one of these names; it must hold numbers or words."""
+    """Return the array with one of these names; it must hold numbers or words."""
     name = next((name for name in names if name in arrays), None)
     if name is None:
         held = ", ".join(sorted(arrays))
@@ -229,7 +229,7 @@ def _read_parquet(content: bytes, path: Path, choose: ChooseTarget, most: int | 
     import pyarrow.parquet as pq
 
     file = pq.ParquetFile(io.BytesIO(content), pre_buffer=False)
-    # A long column of one repeated value takes next to no room in the file.
+    # A long column of one repeated value takes almost no space in the file.
     check_size(8 * file.metadata.num_rows * file.metadata.num_columns, most)
     for field in file.schema_arrow:
         if pa.types.is_nested(field.type):
@@ -255,7 +255,7 @@ def _read_workbook(content: bytes, path: Path, choose: ChooseTarget, most: int |
         problem = f"{path}: openpyxl, which reads Excel files, is not installed"
         next_step = "pip install 'elmbench[excel]', or save as CSV"
         raise ElmbenchError(problem, expected="openpyxl", next_step=next_step) from error
-    # Numbers are written as they are stored, and read by the rules for text.
+    # Numbers are converted to text and read by the rules for text.
     text = frame.to_csv(index=False, header=False).encode()
     table = read_text(text, path, choose, None, replace(layout, separator=",", decimal=""))
     table = replace(table, separator="")

@@ -1,10 +1,10 @@
-"""Limits on sizes: no more is unpacked than a data set can have."""
+"""Limits on the sizes of unpacked data."""
 
 from typing import IO
 
 #: Bytes that are read at a time.
 _PIECE = 1 << 24
-#: Smallest size of a column's name: sparse rows may claim more columns than there is memory for.
+#: Least bytes of a column's name: sparse rows may claim more columns than fit into memory.
 _BYTES_OF_A_NAME = 32
 
 
@@ -21,14 +21,14 @@ def check_columns(n_columns: int, most: int | None) -> None:
 
 def unpacked_bytes(n_rows: int, n_features: int, sparse: bool) -> int:
     """Return the largest size of a file of rows: 32 bytes for each value, and a megabyte."""
-    # No sparse set of the papers has more than 4,000 values in a row on average.
+    # No sparse data set of the papers has more than 4,000 values a row on average.
     return 1_000_000 + 32 * n_rows * (1 + (min(n_features, 8_000) if sparse else n_features))
 
 
 def read_at_most(stream: IO[bytes], most: int | None) -> bytes:
     """Return the content of a stream; raise ValueError if it has more than `most` bytes.
 
-    It is read in pieces: a stream reserves memory for all bytes that it is asked for.
+    It is read in pieces, because a stream reserves memory for all requested bytes.
     """
     pieces: list[bytes] = []
     n_bytes = 0

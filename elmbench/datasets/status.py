@@ -22,9 +22,9 @@ class Status:
 
     name: str
     state: State
-    #: The files, the generator, or the source that would be asked first.
+    #: The files, the generator, or the first source to try.
     where: str
-    #: The command that brings or mends it; empty if it is there.
+    #: The command that fetches or repairs it; empty if it is present.
     next_step: str = ""
 
 
@@ -53,7 +53,7 @@ def import_file(
 ) -> Dataset:
     """Check a file and copy it into a data directory under the name of a data set; `name` may be an alias.
 
-    `file`: a file of all rows, or of the training rows if `test` is given. Its format is told by its ending: .csv,
+    `file`: a file of all rows, or of the training rows if `test` is given. Its ending determines its format: .csv,
     .svm, .arff, .npz or .parquet, perhaps followed by .gz, .bz2 or .xz. `data_dir`: the data directory; created if it
     is missing. `test`: a file of the test rows. `other_data`: accept the file even if its rows are not those of the
     public file. Raises ElmbenchError if the file is not the data set, or the data directory holds another file for it.

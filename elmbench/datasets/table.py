@@ -1,4 +1,4 @@
-"""Rows as they were read: features, a raw target, and which rows are the official training and test part."""
+"""Rows as read: features, a raw target, and the official training and test parts."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Matrix = Any  # ndarray or CSR matrix, float64
-#: A parser takes seconds for so many columns, and minutes for ten times as many.
+#: A parser takes seconds for this many columns, and minutes for ten times as many.
 _MOST_COLUMNS = 100_000
-#: A number as plain text. Python's float also takes 1_1, and the digits of every script.
+#: A number as plain text. Python's float also accepts 1_1, and the digits of every script.
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
-#: A whole number in its usual spelling. 01, 1e2 and 1.50 are words: as numbers they would lose their spelling.
+#: A whole number in its usual spelling. 01, 1e2 and 1.50 remain words, because numbers would lose their spelling.
 _WHOLE = re.compile(r"\+?(-?(?:0|[1-9]\d*))(?:\.0)?", re.ASCII)
 
 
@@ -34,7 +34,7 @@ class Table:
     X : ndarray of shape (n, d) or CSR matrix of shape (n, d)
         The features; NaN for a missing value, and in all rows of a nominal column.
     target : ndarray of shape (n,)
-        Raw target: numbers, or an object array of str; None where it is missing.
+        Raw target: numbers, or an object array of str; None if missing.
     origin : str
         The file or source of the rows.
     nominal : dict of int to ndarray of shape (n,)
@@ -42,7 +42,7 @@ class Table:
     n_train : int, optional
         The first `n_train` rows are the official training part and the others the test part.
     two_classes : bool
-        True if the labels tell only the positive class from the rest, although the public file has more classes.
+        True if the labels only separate the positive class from the rest, although the public file has more classes.
     notes : tuple of str
         Remarks for the user of the rows.
     target_name : str
@@ -76,7 +76,7 @@ class Table:
     ) -> Table:
         """Return the table of the columns of a file: arrays of shape (n,) of numbers or objects, the target among them.
 
-        Text that is all numbers becomes numbers, except in the columns that `words` names.
+        Columns of number text become numbers, except those that `words` names.
         """
         features = [position for position in range(len(names)) if position != target]
         X = np.full((len(columns[target]), len(features)), np.nan)
@@ -102,7 +102,7 @@ class Table:
         return self.nominal[position] if position in self.nominal else np.asarray(self.X[:, position])
 
     def missing(self) -> NDArray[np.bool_]:
-        """Return the values of dense rows that are missing, an array of shape (n, d)."""
+        """Return True for each missing value of dense rows, an array of shape (n, d)."""
         missing: NDArray[np.bool_] = np.isnan(self.X)
         for position, words in self.nominal.items():
             missing[:, position] = [word is None for word in words]
@@ -157,7 +157,7 @@ def _word(value: Any) -> str:
 
 
 def target_position(names: list[str], choose: Callable[[list[str]], str], path: Path) -> int:
-    """Return the position of the target; raise ElmbenchError for a name given twice, or too many columns."""
+    """Return the position of the target; raise ElmbenchError for a repeated name or too many columns."""
     if len(names) > _MOST_COLUMNS:
         problem, expected = f"{path} has {len(names):,} columns", f"at most {_MOST_COLUMNS:,} columns"
         raise ElmbenchError(problem, expected=expected, next_step="save wider data as LIBSVM text (.svm)")
@@ -172,12 +172,12 @@ def target_position(names: list[str], choose: Callable[[list[str]], str], path: 
 
 
 def is_number(text: str) -> bool:
-    """Return True if text is a plain number, spaces around it aside."""
+    """Return True if text is a plain number, apart from surrounding spaces."""
     return _NUMBER.fullmatch(text.strip()) is not None
 
 
 def to_numbers(values: NDArray[Any]) -> NDArray[np.float64] | None:
-    """Return a column as floats, NaN where a value is missing; return None if it holds anything but numbers."""
+    """Return a column as floats, NaN for missing values; return None if it holds anything but numbers."""
     if values.dtype != object:
         return values.astype(np.float64) if values.dtype.kind in "biuf" else to_numbers(values.astype(object))
     known = {value for value in values if value is not None and value == value}
@@ -187,7 +187,7 @@ def to_numbers(values: NDArray[Any]) -> NDArray[np.float64] | None:
 
 
 def label_words(target: NDArray[Any]) -> NDArray[np.object_]:
-    """Return labels as words in which whole numbers have one spelling: +1, 1.0 and 1 are all '1', but 01 is not.
+    """Return labels as words, with one spelling of whole numbers: +1, 1.0 and 1 are all '1', but 01 is not.
 
     None and NaN become None.
     """

@@ -1,4 +1,4 @@
-"""Check a table against what its spec says, and code its target."""
+"""Checks of a table against its spec, and the coding of its target."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -19,8 +19,8 @@ _REPLACE = "correct or replace the file"
 def with_labels(table: Table, spec: DatasetSpec, labels: dict[str, str]) -> Table:
     """Return the table with its labels spelled as in the public file.
 
-    `labels` is the mapping of the source. A file of the data directory may also spell its labels as any of the sources
-    does. The labels of a two-class file are recognised by the sizes of the classes if these differ.
+    `labels` is the mapping of the source. A file of the data directory may also use the labels of any source. Other
+    labels of a two-class file are recognised by the sizes of the classes if these differ.
     """
     missing = sum(value is None or value != value for value in table.target)
     if missing:
@@ -48,7 +48,7 @@ def with_labels(table: Table, spec: DatasetSpec, labels: dict[str, str]) -> Tabl
 
 
 def _spells(mapping: dict[str, str], words: set[str]) -> bool:
-    """Return True if a mapping knows all of the words; with "*" it knows any, if the labels that it names are there."""
+    """Return True if a mapping has all of the words. "*" stands for any word if the named labels occur."""
     if "*" in mapping:
         return set(mapping) - {"*"} <= words
     return bool(mapping) and words <= set(mapping)
@@ -64,7 +64,7 @@ def _labels_by_size(words: NDArray[np.object_], spec: DatasetSpec) -> dict[str, 
 
 
 def check_shape(table: Table, shape: Shape, when: str) -> None:
-    """Raise ElmbenchError if the table has other counts than `shape`, that of `when`, such as 'the public file'."""
+    """Raise ElmbenchError unless a table has the counts of `shape`; `when` names it, such as 'the public file'."""
     for count, expected in _counts(table, shape):
         if count != expected:
             raise ElmbenchError(f"{table.origin}: {count}", expected=f"{expected}, as {when} has", next_step=_REPLACE)
@@ -90,9 +90,9 @@ def _counts(table: Table, shape: Shape) -> Iterator[tuple[str, str]]:
 
 
 def check_numeric(table: Table) -> None:
-    """Raise ElmbenchError if a column still holds words, or a value is missing or infinite."""
+    """Raise ElmbenchError if a column has words, or a value is missing or infinite."""
     for position, words in table.nominal.items():
-        # The word that made it nominal may stand in a row that the preparation drops.
+        # The word that made the column nominal may be in a row that the preparation drops.
         shown = next((f"{word!r} (row {row + 1})" for row, word in enumerate(words) if _is_word(word)), "words")
         problem = f"{table.origin}: the column {table.names[position]!r} holds {shown}"
         expected = "numbers, since no preparation of this column is declared"

@@ -1,4 +1,4 @@
-"""Text tables as people have them: separator, encoding and header are detected unless they are given."""
+"""Text tables of users: separator, encoding and header are detected unless they are given."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from elmbench.errors import ElmbenchError
 
 #: A function from the names of the columns to that of the target.
 ChooseTarget = Callable[[list[str]], str]
-#: Separators that are tried, in this order: a comma may also be a decimal mark.
+#: Separators in the order of trial: a comma may also be a decimal mark.
 SEPARATORS = ("\t", ";", "|", ",", " ")
 _NAMES = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas", " ": "spaces"}
-#: The separator and the header are detected from so many rows; the header of wide rows from so many fields.
+#: Number of rows from which the separator and the header are detected, and of fields for the header of wide rows.
 _SAMPLE, _SAMPLE_FIELDS = 1000, 100_000
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
-#: Names of columns that a note shows.
+#: The most names of columns that a note shows.
 _SHOWN = 5
 
 
 @dataclass(frozen=True)
 class Layout:
-    """The layout of a file of columns; what is empty or None is detected.
+    """The layout of a text table; empty and None mean that a property is detected.
 
-    The columns that `words` names, and the target, keep the spelling of their values.
+    The target, and the columns that `words` names, keep the spelling of their values.
     """
 
     separator: str = ""
@@ -65,10 +65,10 @@ def read_text(content: bytes, path: Path, choose: ChooseTarget, most: int | None
         notes.append(_header_note(names, header))
     _check_widths(text, separator, path, is_detected=not layout.separator)
     target = target_position(names, choose, path)
-    # pandas takes a point for the decimal mark even if the mark is said to be a comma.
+    # pandas accepts a point as decimal mark even if the mark is a comma.
     words = names if layout.decimal == "," else layout.words
     as_text = {position for position, name in enumerate(names) if name in words} | {target}
-    # Not by Arrow's reader or Arrow's strings: threads of that reader outlive the interpreter, and abort its exit.
+    # Not by Arrow's reader or with Arrow's strings: that reader's threads outlive the interpreter, and abort its exit.
     with pd.option_context("mode.string_storage", "python"):
         frame = pd.read_csv(
             io.BytesIO(text.encode()),
@@ -111,9 +111,8 @@ def _rows(text: str, separator: str) -> Iterator[list[str]]:
 
 
 def _separator_of(text: str, given: str) -> tuple[str, str]:
-    """Return the separator that is given, or the first that splits all rows of a sample into as many fields.
-
-    The text is returned, too, without the line `sep=;` that some programs put first.
+    """Return the given separator, or the first that splits all rows of a sample into equally many fields, and the text.
+    The text lacks the line `sep=;` that some programs put first.
     """
     first, _, rest = text.partition("\n")
     if len(first.strip()) == len("sep=;") and first.startswith("sep="):
@@ -131,7 +130,7 @@ def _separator_of(text: str, given: str) -> tuple[str, str]:
 
 
 def _check_widths(text: str, separator: str, path: Path, is_detected: bool) -> None:
-    """Raise ElmbenchError unless all rows have as many fields: pandas completes short rows silently."""
+    """Raise ElmbenchError unless all rows have the same number of fields: pandas completes short rows silently."""
     if '"' in text or separator == " ":
         reader = csv.reader(io.StringIO(text), delimiter=separator, skipinitialspace=True)
         widths = ((reader.line_num, len(row)) for row in reader if row)
@@ -148,7 +147,7 @@ def _check_widths(text: str, separator: str, path: Path, is_detected: bool) -> N
 
 
 def _has_header(rows: list[list[str]]) -> bool:
-    """Return True if the first row holds names: it differs from the rows below in kind."""
+    """Return True if the first row holds names, which differ in kind from the rows below."""
     numbers, repeated, few = [], False, False
     for name, *others in zip(*rows, strict=False):
         known = [word for word in others if word not in MISSING]
@@ -161,7 +160,7 @@ def _has_header(rows: list[list[str]]) -> bool:
             few |= len(set(known)) <= len(known) / 2
     if repeated or not numbers:
         return not repeated
-    # All columns of numbers begin with a number. Names may be numbers, too: positions, or wavelengths.
+    # All columns of numbers begin with a number. Names may be numbers as well, such as positions or wavelengths.
     return few or numbers == [str(position) for position in range(len(numbers))]
 
 

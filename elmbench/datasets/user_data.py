@@ -1,4 +1,4 @@
-"""Describe a user's data by a spec, as the data sets of the suite have one."""
+"""The spec of a user's data, as for the data sets of the suite."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
@@ -20,17 +20,17 @@ from elmbench.errors import ElmbenchError
 from elmbench.specs.datasets import DatasetSpec, Shape
 
 Task = Literal["classification", "regression"]
-#: A target of whole numbers holds labels if no more of them differ.
+#: A target of whole numbers holds labels if it has at most this many distinct ones.
 MOST_CLASSES = 20
-#: A column of words holds names, not categories, if more than this share of them differ.
+#: A column of words holds names, not categories, if more than this share of them are distinct.
 MOST_DIFFERENT = 0.5
-#: Reasons for which a column is left out.
+#: The reasons to leave out a column.
 _EMPTY, _NAMES = "all values are missing", "nearly every row has a word of its own"
-#: Options that a `FileSource` has too.
+#: Options that `FileSource` also has.
 FILE_OPTIONS = ("drop", "words", "separator", "decimal", "header", "drop_missing_target", "test")
 #: Floats represent all whole numbers up to this one.
 _EXACT = 2**53
-#: Sparse rows become dense if they have no more values, zeros included.
+#: Sparse rows become dense if they have at most this many values, zeros included.
 DENSE_VALUES = 2e7
 
 
@@ -45,11 +45,11 @@ class UserData:
     target : str
         Name of the target column; detected if empty.
     task : {"classification", "regression"} or None
-        None to detect it by the target.
+        None to detect it from the target.
     groups, ordered_by : str or None
         Names of columns, see `DatasetSpec`.
     impute : bool
-        Fill missing values in.
+        Impute missing values.
     day_first : bool or None
         Settles whether the date 1/2/2023 is in February or in January, if no value does.
     drop, words : tuple of str
@@ -59,13 +59,13 @@ class UserData:
     header : bool or None
         True if line 1 of a text table holds the names of the columns; None to detect it.
     drop_missing_target : bool
-        Leave rows without a target out.
+        Leave out rows without a target.
     test : str
         Path of a file of held-out rows.
     fold, weights : str or None
         Names of columns, see `DatasetSpec`.
     positive : str
-        The label, of two, that metrics such as precision are of; the last one if empty.
+        The label of the positive class, for metrics such as precision; by default, the last one.
     """
 
     location: str

@@ -1,4 +1,4 @@
-"""A user's file as a table, and its columns that are not features as they are: the order, groups and dates."""
+"""A user's file as a table, with its special columns: the order, groups, folds, weights and dates."""
 
 import re
 from collections.abc import Collection
@@ -21,19 +21,19 @@ from elmbench.datasets.text import Layout
 from elmbench.errors import ElmbenchError, closest, first_line
 from elmbench.specs.datasets.user_file import UserFile
 
-#: Names of a target column that is not given; the last column if there is none of these.
+#: Names of the default target column; without these, it is the last one.
 TARGETS = ("target", "class", "label", "y")
 _OTHER_ENDINGS = {"tsv": "csv", "txt": "csv", "libsvm": "svm", "svmlight": "svm", "pq": "parquet"}
-#: A name of a column of a file without a header.
+#: The name of a column in a file without a header.
 _UNNAMED = re.compile(r"x\d+")
-#: Largest unpacked size of a file: so many bytes, and so many times its own.
+#: Largest unpacked size of a file: this many bytes plus this many times its own size.
 MOST_AT_LEAST, MOST_TIMES = 100_000_000, 500
 
 
 def read_user_file(source: UserFile, *words: str | None) -> Table:
     """Return the rows of a user's file; `words` are further columns whose values keep their spelling.
 
-    Raises ElmbenchError if the file is not there, cannot be read, or lacks a column that is named.
+    Raises ElmbenchError if the file is missing, cannot be read, or lacks a named column.
     """
     path = Path(source.path)
     if not path.is_file():
@@ -60,12 +60,12 @@ def _read_file(source: UserFile, path: Path, words: Collection[str | None]) -> T
 
 
 def header_of(names: Collection[str]) -> bool | None:
-    """Return True if a file with columns of these names has a header; None if that has to be detected."""
+    """Return True if a file with columns of these names has a header; None if it must be detected."""
     return None if all(_UNNAMED.fullmatch(name) for name in names) else True
 
 
 def _with_test_part(train: Table, source: UserFile, words: Collection[str | None]) -> Table:
-    """Return training rows with the rows of the test file below them, in the same columns."""
+    """Return the training rows followed by the rows of the test file, with the same columns."""
     kinds = [*words, *(train.names[position] for position in train.nominal)]
     target = train.target_name or source.target
     header = source.header if source.header is not None else header_of(train.names)
@@ -88,7 +88,7 @@ def _with_test_part(train: Table, source: UserFile, words: Collection[str | None
 
 
 def _form_of(path: Path) -> str:
-    """Return the format of a file by the end of its name."""
+    """Return the format of a file by its ending."""
     form = path.name.removesuffix(compression_of(path)).rsplit(".", 1)[-1].lower()
     form = _OTHER_ENDINGS.get(form, form)
     if form not in (*FORMATS, "xlsx"):
@@ -109,7 +109,7 @@ def _target(source: UserFile, path: Path, names: list[str]) -> str:
 
 
 def _no_column(path: Path | str, name: str, names: list[str]) -> ElmbenchError:
-    """Return the error for a column that a file does not have."""
+    """Return the error for a missing column."""
     guess = closest(name, names)
     hint = f" (did you mean {guess!r}?)" if guess else ""
     shown = ", ".join(names[:12]) + (f", ... ({len(names)} columns)" if len(names) > 12 else "")
@@ -127,7 +127,7 @@ def _position(table: Table, name: str) -> int:
 
 
 def take_column(table: Table, name: str) -> tuple[Table, NDArray[Any]]:
-    """Return a table without one of its columns, and that column: numbers, or words."""
+    """Return a table without one of its columns, and that column as numbers or words."""
     position = _position(table, name)
     return table.columns(np.arange(len(table.names)) != position), table.column(position)
 
@@ -135,8 +135,7 @@ def take_column(table: Table, name: str) -> tuple[Table, NDArray[Any]]:
 def sorted_by(table: Table, name: str, day_first: bool | None = None) -> tuple[Table, str]:
     """Sort the rows by a column of numbers or dates; return them without that column, and its first and last value.
 
-    Raises ElmbenchError if values are missing, are neither numbers nor dates, or are dates that could be read in two
-    ways.
+    Raises ElmbenchError if values are missing, neither numbers nor dates, or ambiguous dates.
     """
     table, values = take_column(table, name)
     if any(value is None or value != value for value in values):
@@ -147,7 +146,7 @@ def sorted_by(table: Table, name: str, day_first: bool | None = None) -> tuple[T
         ends = span(values)
     else:
         ends = f"{values.min():.12g} to {values.max():.12g}"
-    # Test rows stay below training rows.
+    # Test rows remain below training rows.
     part = np.arange(len(values)) >= (len(values) if table.n_train is None else table.n_train)
     return table.taken(np.lexsort((values, part))), ends
 
@@ -165,7 +164,7 @@ def _dates_of(table: Table, name: str, words: NDArray[np.object_], day_first: bo
 
 
 def with_date_features(table: Table, names: Collection[str], day_first: bool | None = None) -> Table:
-    """Return a table with columns of numbers, such as `day.month`, in place of columns of dates."""
+    """Return a table whose columns of dates are replaced by columns of numbers, such as `day.month`."""
     for name in names:
         table, words = take_column(table, name)
         dates = read_dates(words, day_first, name)
@@ -179,9 +178,8 @@ def with_date_features(table: Table, names: Collection[str], day_first: bool | N
 
 
 def take_row_columns(table: Table, spec: Any) -> tuple[Table, dict[str, NDArray[Any]]]:
-    """Return a table without the columns of groups, folds and weights of rows, and these by the field of the spec.
-
-    Raises ElmbenchError if a value is missing, or is no weight.
+    """Return a table without its columns of groups, folds and weights, and these columns by the field of the spec.
+    Raises ElmbenchError if a value is missing, or a weight is invalid.
     """
     columns = {}
     for field, read in (("groups", _group_numbers), ("fold", _fold_numbers), ("weights", _weights)):
@@ -204,7 +202,7 @@ def take_row_columns(table: Table, spec: Any) -> tuple[Table, dict[str, NDArray[
 
 
 def _weights(values: NDArray[Any]) -> NDArray[np.float64]:
-    """Return the weights of rows; raise ValueError with one that is none."""
+    """Return the weights of rows; raise ValueError with the first invalid one."""
     odd = [value for value in values if isinstance(value, str) or not 0 <= value < np.inf]
     if odd or not any(values):
         raise ValueError(str(odd[0]) if odd else "no weight above 0")
@@ -212,7 +210,7 @@ def _weights(values: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def _fold_numbers(values: NDArray[Any]) -> NDArray[np.int64]:
-    """Return the fold of each row, from 0 in the order of the values; -1 stays, for rows that are always learnt."""
+    """Return the fold of each row, from 0 in the order of the values; -1 for rows that are always training rows."""
     words = label_words(values)
     folds = sorted(set(words) - {"-1"}, key=category_order)
     return np.array([-1 if word == "-1" else folds.index(word) for word in words], dtype=np.int64)
@@ -225,7 +223,7 @@ def _group_numbers(values: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def with_numbered_categories(table: Table) -> Table:
-    """Return a table whose nominal columns hold the number of each category, NaN where it is missing."""
+    """Return a table whose nominal columns hold the number of each category, NaN if missing."""
     if not table.nominal:
         return table
     X = np.array(table.X)

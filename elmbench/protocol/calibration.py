@@ -17,8 +17,8 @@ from elmbench.protocol.predictions import class_outputs
 def sigmoids(scores: Array, true: NDArray[Any], weights: Array | None = None) -> Callable[[Array], Array]:
     """Fit Platt's sigmoid to decision values for rows that the model has not learnt.
 
-    It is that of scikit-learn's ``CalibratedClassifierCV(model, ensemble=False)``, if these are the decision values on
-    the inner folds: one sigmoid for two classes; for more, one for each class against the rest, divided by their sum.
+    For decision values on inner folds, it is that of scikit-learn's ``CalibratedClassifierCV(model, ensemble=False)``:
+    one sigmoid for two classes; for more, one for each class against the rest, divided by their sum.
 
     `scores` (ndarray of shape (n,) or (n, k)): finite decision values: for the second of two classes, or for each
     class. `true` (ndarray of shape (n,)): class numbers. `weights` (ndarray of shape (n,) or None): of the rows. The
@@ -42,7 +42,7 @@ def sigmoids(scores: Array, true: NDArray[Any], weights: Array | None = None) ->
 
 @dataclass(frozen=True)
 class Calibrated:
-    """A fitted classifier, with probabilities from its decision values and the likeliest labels."""
+    """A fitted classifier with probabilities from its decision values; it predicts the likeliest label."""
 
     model: Any
     probabilities: Callable[[Array], Array]

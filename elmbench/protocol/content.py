@@ -1,7 +1,7 @@
-"""Frozen dataclasses as the JSON that keys of stored results are hashed from, and back.
+"""Conversion of frozen dataclasses to the JSON that keys of stored results hash, and back.
 
-A field stands under its own name. Its metadata may say otherwise: `FLAT`, its entries stand beside the others of its
-owner; `OPTIONAL`, it is left out where it has its default; `UNSAID`, it never stands there.
+A field has its own name in the JSON, unless its metadata differ: the entries of a `FLAT` field are merged with those of
+its owner; an `OPTIONAL` field is left out if it has its default; an `OMITTED` field is always left out.
 """
 
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 FLAT = {"content": "flat"}
 OPTIONAL = {"content": "optional"}
-UNSAID = {"content": "unsaid"}
+OMITTED = {"content": "omitted"}
 
 
 def named(name: str) -> dict[str, str]:
@@ -39,37 +39,37 @@ def content_of_fields(value: Any) -> Content:
         how, part = field.metadata.get("content"), getattr(value, field.name)
         if how == "flat":
             values |= content_of(part)
-        elif how != "unsaid" and not (how == "optional" and part == field.default):
+        elif how != "omitted" and not (how == "optional" and part == field.default):
             values[field.metadata.get("name", field.name)] = content_of(part)
     return values
 
 
-def read_content(cls: type[T], content: Any, **unsaid: Any) -> T:
-    """Return the object that `content` was made from.
+def read_content(cls: type[T], content: Any, **omitted: Any) -> T:
+    """Return the object with some content.
 
-    `cls`: a dataclass, or a class with a `from_content` of its own. `content`: may hold more than the object's own
-    fields. `**unsaid`: values of the fields that do not stand in it, wherever in the object they are.
+    `cls`: a dataclass, or a class with a `from_content`. `content`: may contain more than the fields of the object.
+    `**omitted`: values of the fields that the content lacks, at any depth.
     """
     from_content = getattr(cls, "from_content", None)
     if from_content is not None:
         result: T = from_content(content)
         return result
-    return read_fields(cls, content, **unsaid)
+    return read_fields(cls, content, **omitted)
 
 
-def read_fields(cls: type[T], content: Mapping[str, Any], **unsaid: Any) -> T:
+def read_fields(cls: type[T], content: Mapping[str, Any], **omitted: Any) -> T:
     """Return a dataclass from the mapping of its fields."""
     values: dict[str, Any] = {}
     for field, kind in _fields_of(cls):  # type: ignore[arg-type]
         how, name = field.metadata.get("content"), field.metadata.get("name", field.name)
-        if how == "unsaid":
-            values |= {field.name: unsaid[field.name]} if field.name in unsaid else {}
+        if how == "omitted":
+            values |= {field.name: omitted[field.name]} if field.name in omitted else {}
         elif how == "flat":
-            values[field.name] = read_content(kind, content, **unsaid)
+            values[field.name] = read_content(kind, content, **omitted)
         elif name in content or field.default is MISSING:
             value = content[name]
             readable = kind is not None and value is not None
-            values[field.name] = read_content(kind, value, **unsaid) if readable else _plain(value, field)
+            values[field.name] = read_content(kind, value, **omitted) if readable else _plain(value, field)
     return cls(**values)
 
 
@@ -79,7 +79,7 @@ def _plain(value: Any, field: Field[Any]) -> Any:
 
 @cache
 def _fields_of(cls: Any) -> list[tuple[Field[Any], Any]]:
-    """Return the fields of a dataclass with the class that each is read by; None for plain values."""
+    """Return the fields of a dataclass with the class that reads each; None for plain values."""
     hints = get_type_hints(cls)
     return [(field, _class_of(hints[field.name])) for field in fields(cls)]
 

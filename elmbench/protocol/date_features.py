@@ -1,4 +1,4 @@
-"""Columns of dates as features, for a pipeline that is used on new rows."""
+"""A transformer of date columns to features, for pipelines that predict new rows."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ class DateFeatures(TransformerMixin, BaseEstimator):
     Parameters
     ----------
     day_first : bool or None, default=None
-        Settles whether 1/2/2023 is in February or in January, if no value does.
+        Decides between February and January for dates such as 1/2/2023, if no value does.
 
     Attributes
     ----------
     columns_ : dict of str to (str, datetime64, tuple of str)
-        The format, the first date and the parts of each column. New rows are read in the same format.
+        The format, the first date and the parts of each column. New rows must have the same format.
     """
 
     def __init__(self, day_first: bool | None = None) -> None:

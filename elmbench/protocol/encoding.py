@@ -9,7 +9,7 @@ from elmbench.protocol.scaling import scale_columns
 from elmbench.protocol.splits import Indices
 from elmbench.specs.protocol import Scale
 
-#: Categories of a column that have an indicator of their own; the rarer ones share one.
+#: The most categories of a column with separate indicators; rarer ones share one.
 MOST_CATEGORIES = 50
 
 
@@ -18,11 +18,11 @@ def prepared_inputs(
 ) -> NDArray[np.float64]:
     """Return all rows encoded, imputed and scaled by transformers that are fitted to some of them.
 
-    A missing number becomes the median of its column, a missing category the most frequent one. Each category of the
-    learnt rows has an indicator.
+    Missing numbers become the median of their column, missing categories the most frequent one. Each category of the
+    training rows has an indicator.
 
-    `X` (ndarray of shape (n, d)): NaN where a value is missing. `rows`: the rows that are learnt from. `scale`: of the
-    encoded columns, by the same rows. `nominal`: columns that hold numbers of categories.
+    `X` (ndarray of shape (n, d)): NaN for missing values. `rows`: the training rows. `scale`: of the encoded columns,
+    by the same rows. `nominal`: columns of category numbers.
     """
     numbers = [column for column in range(X.shape[1]) if column not in nominal]
     encoded: NDArray[np.float64] = encoder(numbers, list(nominal)).fit(X[rows]).transform(X)
@@ -36,7 +36,7 @@ def encoder(numbers: list[Any], words: list[Any], dates: list[Any] | None = None
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import OneHotEncoder
 
-    # A column without any learnt value becomes zero: it must not be missing in other rows either.
+    # A column without values in the training rows becomes zero, and so must not be missing in other rows.
     filled: Any = SimpleImputer(strategy="median", keep_empty_features=True)
     one_hot = OneHotEncoder(handle_unknown="ignore", max_categories=MOST_CATEGORIES, sparse_output=False)
     indicators = make_pipeline(SimpleImputer(strategy="most_frequent", keep_empty_features=True), one_hot)

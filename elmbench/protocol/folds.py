@@ -1,4 +1,4 @@
-"""One outer fold of a data set: its rows in their order, scaled."""
+"""One outer fold of a data set: its scaled rows in the order of learning."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from elmbench.protocol.content import OPTIONAL, UNSAID, named
+from elmbench.protocol.content import OMITTED, OPTIONAL, named
 from elmbench.protocol.encoding import prepared_inputs
 from elmbench.protocol.scaling import scale_columns, scale_targets, unscaled_targets
 from elmbench.protocol.splits import Indices, cut_to, outer_parts, presented, subsample
@@ -18,7 +18,7 @@ from elmbench.specs.protocol import Scale, Split, TargetScale
 if TYPE_CHECKING:
     from elmbench.datasets.dataset import Dataset
 
-#: Raised when the meaning of a stored result changes without anything in its key changing.
+#: Increase this when the meaning of stored results changes, but nothing else in their keys does.
 FORMAT = 1
 
 
@@ -37,7 +37,7 @@ class Options(tuple[tuple[str, float], ...]):
 
 @dataclass(frozen=True)
 class DatasetRef:
-    """The data that work is done on.
+    """The data of some work.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class DatasetRef:
     checksum : str
         Hash of the prepared arrays, or of the settings that they are drawn from.
     run : int
-        0 where the data are the same in every run.
+        0 if the data are the same in every run.
     rows : int or None
         Number of rows that a profile keeps; None for all.
     spec : DatasetSpec or None
@@ -58,7 +58,7 @@ class DatasetRef:
     run: int = 0
     options: Options = field(default_factory=Options)
     rows: int | None = None
-    spec: DatasetSpec | None = field(default=None, compare=False, repr=False, metadata=UNSAID)
+    spec: DatasetSpec | None = field(default=None, compare=False, repr=False, metadata=OMITTED)
 
     @property
     def n_rows(self) -> int:
@@ -78,7 +78,7 @@ class FoldProtocol:
     """The split, order and scaling of the rows of a data set.
 
     `scale`, `targets`: of the inputs, and of the targets of a regression. `order` ({"shuffled", "stored"}): the order
-    in which training rows are presented.
+    of the training rows.
     """
 
     scale: Scale | None
@@ -121,14 +121,14 @@ class FoldData:
     Attributes
     ----------
     X_train, X_test : ndarray or CSR matrix of shape (n_train, n_features), (n_test, n_features)
-        The training rows stand in the order in which a sequential model sees them.
+        The training rows are in the order in which a sequential model learns them.
     y_train, y_test : ndarray of shape (n_train,), (n_test,)
         -1/+1 for two classes, 0, 1, ... for more, real values for regression.
     labels : list of int or None
         Every label of the data set; None for regression.
     raw : ndarray of shape (n_train, d) or None
-        The training rows as they were before categories were encoded and missing values filled in, where the data
-        leave that to the folds: inner folds are prepared from them.
+        The training rows before encoding and imputation, if these are done on each fold; inner folds are prepared from
+        them.
     nominal : tuple of int
         Columns of `raw` that hold numbers of categories.
     groups : ndarray of shape (n_train,) or None
@@ -160,7 +160,7 @@ def labels_of(data: "Dataset") -> list[int] | None:
 
 @lru_cache(maxsize=4)
 def load_rows(dataset: DatasetRef, data_dir: str | None) -> "Dataset":
-    """Return the rows that work is done on; the last few data sets are kept."""
+    """Return the rows of some work; the last few data sets are cached."""
     from elmbench.datasets.load import load  # SciPy's sparse matrices take long to import
 
     assert dataset.spec is not None
@@ -180,7 +180,7 @@ def _scaled_rows(dataset: DatasetRef, data_dir: str | None, scale: Scale) -> Any
 
 
 def scaled_inputs(dataset: DatasetRef, data_dir: str | None, scale: Scale | None, train: Indices) -> Any:
-    """Return all rows of a data set, scaled as the protocol says.
+    """Return all rows of a data set, scaled according to the protocol.
 
     `train`: the training rows.
     """
@@ -192,14 +192,14 @@ def scaled_inputs(dataset: DatasetRef, data_dir: str | None, scale: Scale | None
 
 
 def split_of_rows(dataset: DatasetRef, split: Split, n_rows: int) -> Split:
-    """Return the split of the `n_rows` rows that are used; given sizes shrink in proportion."""
+    """Return the split of the `n_rows` used rows; given sizes shrink in proportion."""
     whole = dataset.spec.shape.instances if dataset.spec else n_rows
     return split if dataset.rows is None else cut_to(split, n_rows, whole)
 
 
 @lru_cache(maxsize=2)
 def _parts(dataset: DatasetRef, data_dir: str | None, outer: Split, run: int) -> list[tuple[Indices, Indices]]:
-    """Return the training and test rows of every outer fold of a run: the folds of a run come one after the other."""
+    """Return the training and test rows of every outer fold of a run, cached because a run's folds come in sequence."""
     data = load_rows(dataset, data_dir)
     return outer_parts(data, split_of_rows(dataset, outer, len(data.y)), run)
 
@@ -224,7 +224,7 @@ def fold_data(outer_fold: OuterFold, data_dir: str | None) -> FoldData:
 
 
 def fold_rows(outer_fold: OuterFold, data_dir: str | None) -> tuple[Indices, Indices]:
-    """Return the training rows of an outer fold, in the order in which they are presented, and the test rows."""
+    """Return the training rows of an outer fold, in the order of learning, and the test rows."""
     train, test = _parts(outer_fold.dataset, data_dir, outer_fold.protocol.outer, outer_fold.run)[outer_fold.fold]
     return presented(train, outer_fold.protocol.order, outer_fold.dataset.name, outer_fold.run, outer_fold.fold), test
 
@@ -237,7 +237,7 @@ def _targets(outer_fold: OuterFold, data: "Dataset", train: Indices) -> NDArray[
 
 
 def forget_data() -> None:
-    """Drop the data that are kept in memory."""
+    """Drop the cached data."""
     load_rows.cache_clear()
     _scaled_rows.cache_clear()
     _parts.cache_clear()

@@ -1,4 +1,4 @@
-"""Predictions for test rows: their check, and the scores of candidates by them."""
+"""Predictions for test rows: their validation, and the scores of candidates."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from elmbench.metrics import Metric, find_metric
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.scores import confusion_counts
 
-#: Numbers in the predictions that are scored at once: they fit into a cache.
+#: Numbers in the predictions that are scored at once, which fit into a cache.
 _BLOCK = 2**17
 
 
@@ -18,8 +18,8 @@ def check_predictions(y_true: NDArray[Any], y_pred: Any, labels: list[int] | Non
 
     `labels`: every label of the data set, in ascending order; None for regression.
 
-    Raises ValueError if their shape is another: a column of shape (n, 1) would be spread over n x n differences
-    unnoticed; or if they are not real numbers; or if one of a classifier is finite and not a label.
+    Raises ValueError if their shape differs (a column of shape (n, 1) would be broadcast to n x n differences
+    unnoticed), if they are not real numbers, or if one of a classifier is finite but not a label.
     """
     predicted = check_shape(y_true, y_pred)
     if labels is not None:
@@ -38,7 +38,7 @@ def check_shape(y_true: NDArray[Any], y_pred: Any) -> NDArray[Any]:
 
 
 def class_numbers(predicted: NDArray[Any], labels: list[int]) -> NDArray[np.intp]:
-    """Return the position of each prediction among all labels; any position for what is not finite.
+    """Return the position of each prediction among all labels; any position for values that are not finite.
 
     Raises ValueError if a finite prediction is not a label.
     """
@@ -73,7 +73,7 @@ def class_outputs(estimator: Any, method: str, X: Any, labels: list[int]) -> Arr
     """Return decision values or probabilities of classes; None if the model has none.
 
     `method` ({"decision_function", "predict_proba"}). The result (ndarray of shape (n,) or (n, k)): decision values of
-    two classes are for the second one. A class that was not learnt has the probability 0, and a decision value below
+    two classes are for the second one. A class without training rows has the probability 0, and a decision value below
     all others.
     """
     if not hasattr(estimator, method):
@@ -115,8 +115,8 @@ class FoldScores:
     """Scores of all candidates on one fold, computed from many predictions at once.
 
     `y` (ndarray of shape (n,)): targets of the test rows. `labels`: every label; None for regression. `scores` (ndarray
-    of shape (n_candidates,)): more is better; -inf for what is not finite, NaN for candidates without predictions.
-    `true` (ndarray of shape (n,)): class numbers of the test rows, or their targets.
+    of shape (n_candidates,)): more is better; -inf for values that are not finite, NaN for candidates without
+    predictions. `true` (ndarray of shape (n,)): class numbers of the test rows, or their targets.
     """
 
     def __init__(self, metric: Metric, y: NDArray[Any], labels: list[int] | None, n_candidates: int) -> None:

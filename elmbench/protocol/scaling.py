@@ -14,10 +14,10 @@ KEEP_ZEROS = ("max-abs", "unit-rows")
 
 
 def scale_columns(X: Any, rows: Indices | slice, scale: Scale) -> Any:
-    """Return all rows of `X`, scaled by factors that are taken from `rows` (of `unit-rows`: from each row itself).
+    """Return all rows of `X`, scaled by factors from `rows` (for `unit-rows`: from each row itself).
 
     `X` (ndarray or CSR matrix of shape (n, d)). The result (ndarray or CSR matrix of shape (n, d)): a column that is
-    constant over `rows` becomes the lower end of a range, or zero of `standard`.
+    constant over `rows` becomes the lower end of the range, or zero for `standard`.
 
     Raises ElmbenchError if sparse rows would become dense.
     """
@@ -46,7 +46,7 @@ def scaler_of(scale: Scale) -> Any:
 
 
 def scale_targets(y: NDArray[np.float64], rows: Indices | slice, scale: Scale) -> NDArray[np.float64]:
-    """Return the targets of a regression, of shape (n,), scaled by factors that are taken from `rows`."""
+    """Return the targets of a regression, of shape (n,), scaled by factors from `rows`."""
     scaled: NDArray[np.float64] = scale_columns(y[:, np.newaxis], rows, scale)[:, 0]
     return scaled
 

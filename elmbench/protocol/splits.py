@@ -37,9 +37,8 @@ def splitter(split: Split, seed: int) -> Any:
 def outer_split(data: Dataset, split: Split, order: str, run: int, fold: int) -> tuple[Indices, Indices]:
     """Return the training and test rows of an outer fold.
 
-    They depend on the data set and the run only, so that every model is compared on the same rows.
-
-    `order` ({"shuffled", "stored"}): the order in which the training rows are presented. `run`, `fold`: counted from 0.
+    They depend on the data set and the run only, so that all models are compared on the same rows. `order`
+    ({"shuffled", "stored"}): the order of the training rows. `run`, `fold`: counted from 0.
 
     Raises ElmbenchError if the data have too few rows for the split, or no official parts.
     """
@@ -48,7 +47,7 @@ def outer_split(data: Dataset, split: Split, order: str, run: int, fold: int) ->
 
 
 def presented(train: Indices, order: str, name: str, run: int, fold: int) -> Indices:
-    """Return training rows in the order in which they are presented."""
+    """Return training rows in the order of learning."""
     return generator("order", name, run, fold).permutation(train) if order == "shuffled" else train
 
 
@@ -84,7 +83,7 @@ def outer_parts(data: Dataset, split: Split, run: int) -> list[tuple[Indices, In
 
 
 def part_sizes(split: Split, n_rows: int) -> tuple[int, int]:
-    """Return the sizes of the training and test part; a size that is not given is the number of remaining rows."""
+    """Return the sizes of the training and test part; a missing size is the number of remaining rows."""
     train = split.train if split.train is not None else n_rows - (split.test or 0)
     test = split.test if split.test is not None else n_rows - train
     return train, test
@@ -103,8 +102,7 @@ def cut_to(split: Split, n_rows: int, whole: int) -> Split:
 
 def check_splittable(data: Dataset, split: Split) -> None:
     """Check that a split leaves no part empty, that a holdout has each class, and that not all classes are too rare.
-
-    Raises ElmbenchError with what the data have and what the split needs.
+    Raises ElmbenchError with the counts of the data and the needs of the split.
     """
     n = len(data.y)
     if split.kind == "official":
@@ -117,7 +115,7 @@ def check_splittable(data: Dataset, split: Split) -> None:
         return
     if split.kind in SIZED:
         train, test = part_sizes(split, n)
-        # A row of each class in both parts.
+        # Each class has a row in both parts.
         fewest = len(np.unique(data.y)) if split.kind == "stratified-holdout" else 1
         if min(train, test) < fewest or train + test > n:
             raise ElmbenchError(
@@ -158,7 +156,7 @@ def _check_groups(data: Dataset, split: Split) -> None:
 
 
 def rare_class_remark(spec: DatasetSpec, split: Split) -> str:
-    """Return a remark on the classes that have fewer rows than there are stratified folds; nothing if none has."""
+    """Return a remark on the classes with fewer rows than stratified folds; empty without such classes."""
     counts = spec.shape.classes
     if split.kind not in ("stratified-kfold", "stratified-group-kfold") or not isinstance(counts, dict):
         return ""
@@ -173,18 +171,18 @@ def rare_class_remark(spec: DatasetSpec, split: Split) -> str:
 
 
 def stratified_rows(y: NDArray[Any], rows: int, by_class: bool, *key: str | int) -> Indices:
-    """Return `rows` random row numbers in rising order, in the classes' proportions where there are classes."""
+    """Return `rows` random row numbers in ascending order, stratified by class if there are classes."""
     from sklearn.utils import resample
 
     if not by_class:
         return np.sort(generator(*key).permutation(len(y))[:rows])
-    # Not StratifiedShuffleSplit: it refuses to leave out fewer rows than there are classes.
+    # Not StratifiedShuffleSplit, which refuses to leave out fewer rows than there are classes.
     keep = resample(np.arange(len(y)), replace=False, n_samples=rows, stratify=y, random_state=integer_seed(*key))
     return np.sort(np.asarray(keep))
 
 
 def subsample(data: Dataset, rows: int | None) -> Indices:
-    """Return the rows that a profile keeps: all, or a random `rows` of them (by class where there are classes)."""
+    """Return the rows that a profile keeps: all, or `rows` random ones, stratified by class if there are classes."""
     n = len(data.y)
     if rows is None or rows >= n:
         return np.arange(n)

@@ -1,4 +1,4 @@
-"""Predictions for test rows as the store keeps them, and the metrics that are computed from them."""
+"""Stored predictions for test rows, and the metrics that are computed from them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from elmbench.protocol.predictions import class_numbers, class_outputs
 def stored_predictions(
     estimator: Any, X: Any, y: NDArray[Any], predicted: NDArray[Any], labels: list[int] | None
 ) -> dict[str, Any] | None:
-    """Return the predictions of a fitted model for test rows as JSON can hold them; None if one is not finite.
+    """Return the predictions of a fitted model for test rows in the types of JSON; None if one is not finite.
 
     `X`, `y`, `predicted`: the test rows, their targets and the checked predictions. `labels`: every label of the data
     set; None for regression. The result: `true` and `predicted`: values, or positions of labels, of which there are
@@ -44,7 +44,7 @@ def stored_predictions(
             return None
         content["scores"] = _pack(scores, "<f4")
     with contextlib.suppress(Exception), np.errstate(divide="ignore"):
-        # A model without usable probabilities keeps its predictions.
+        # Unusable probabilities are left out; the predictions stay.
         shares = class_outputs(estimator, "predict_proba", X, labels)
         if shares is not None and np.isfinite(shares).all():
             logarithms = np.log(shares)
@@ -54,7 +54,7 @@ def stored_predictions(
 
 
 def _pack(values: NDArray[Any], kind: str) -> str:
-    """Return an array as text: its type, and its bytes in base64, compressed."""
+    """Return an array as text: its type, and its compressed bytes in base64."""
     return f"{kind}:{base64.b64encode(zlib.compress(values.astype(kind).tobytes(), 1)).decode()}"
 
 
@@ -65,7 +65,7 @@ def _unpack(text: str) -> NDArray[Any]:
 
 @dataclass(frozen=True)
 class StoredPredictions:
-    """Predictions as a record of the store has them, each part unpacked when it is asked for."""
+    """The predictions in a record of the store, each part unpacked on first use."""
 
     content: Mapping[str, Any]
 
@@ -116,7 +116,7 @@ class StoredPredictions:
         return values if self.n_classes == 2 else values.reshape(-1, self.n_classes or 1)
 
     def value(self, metric: Metric) -> float | None:
-        """Return a metric; None if it is of another task, or takes what the model does not have."""
+        """Return a metric; None if it is for another task, or the model lacks its inputs."""
         if (self.n_classes is None) != (metric.task == "regression"):
             return None
         if metric.takes == "counts":
@@ -135,7 +135,7 @@ def same_predictions(one: Mapping[str, Any], other: Mapping[str, Any], tolerance
 
 
 def metric_columns(stored: Iterable[StoredPredictions | None], metrics: Sequence[Metric]) -> dict[str, list[Any]]:
-    """Return metrics of many cells by name, None where a cell has none; those of counts for all cells at once."""
+    """Return metrics of many cells by name, None for a cell without one; counts are evaluated all at once."""
     columns: dict[str, list[Any]] = {metric.name: [] for metric in metrics}
     by_classes: dict[int, list[tuple[int, Array]]] = {}
     counted = [metric for metric in metrics if metric.takes == "counts"]

@@ -1,7 +1,7 @@
 """The registry of models: a name, an estimator for each task, a default grid.
 
 A model is added by a file under `elmbench/models/` and one line in `built_in.py`; a package from outside adds one by an
-entry point in the group `elmbench.models`, a script by `--plugin FILE`. Nothing is imported before it is asked for.
+entry point in the group `elmbench.models`, a script by `--plugin FILE`. Models are imported on first use.
 """
 
 import inspect
@@ -66,10 +66,7 @@ def make_model(name: str, *, task: str = "classification", **params: Any) -> Any
 
 
 def check_parameters(name: str, factory: Callable[..., Any], params: Iterable[str]) -> None:
-    """Raise ElmbenchError for names that are not parameters of a model.
-
-    Raises ElmbenchError: with the names that it has.
-    """
+    """Raise ElmbenchError, with the known names, for names that are not parameters of a model."""
     known = parameter_names(factory)
     for key in params:
         if known is not None and key not in known:
@@ -80,7 +77,7 @@ def check_parameters(name: str, factory: Callable[..., Any], params: Iterable[st
 
 @cache  # a run asks for them with every cell
 def parameter_names(factory: Callable[..., Any]) -> list[str] | None:
-    """Return the names of a factory's parameters, or None where it takes any."""
+    """Return the names of a factory's parameters, or None if it accepts any."""
     parameters = inspect.signature(factory).parameters
     if any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
         return None
@@ -88,7 +85,7 @@ def parameter_names(factory: Callable[..., Any]) -> list[str] | None:
 
 
 def has_method(factory: Callable[..., Any], *names: str) -> bool:
-    """Return False if an estimator with default parameters has none of some methods."""
+    """Return True if an estimator with default parameters has at least one of some methods."""
     try:
         model = factory()
     except TypeError:  # it has parameters without defaults
@@ -106,6 +103,6 @@ def model_version(entry: ModelEntry, task: str) -> str:
     known: list[str] = []
     if not entry.is_of_scikit_learn:
         of_class = getattr(entry.factory(task), "model_version", None)
-        # A class from outside may have inherited the first; the version of its file or package counts in any case.
+        # A plug-in's class may inherit `model_version`; the version of its file or package counts in any case.
         known = [str(number) for number in (of_class, entry.version) if number not in (None, "")]
     return ", ".join(known) or f"scikit-learn {version('scikit-learn')}"

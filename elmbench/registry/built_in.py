@@ -69,7 +69,7 @@ def _stream_cost(n: int, d: int, params: _Params) -> float:
 
 
 def _budget_cost(n: int, d: int, params: _Params) -> float:
-    # A row is compared with every support vector; if it joins them, a search of some hundred operations follows.
+    # A row is compared with every support vector; if it becomes one, a search of some hundred operations follows.
     return float(n) * min(n, params.get("budget", 100)) * (4 * d + 1000)
 
 
@@ -114,7 +114,7 @@ def _on_directions(name: str, title: str, grid: _Grid) -> ModelEntry:
 #: K-ELM's share of the cost of all fits, for 8 x 8 pairs on three folds: all values of C share a factor.
 _ONE_SPACE = 0.055
 _KERNEL_GRID = {"gamma": _C, "C": _C}
-#: For pipelines of scikit-learn, which fit every pair: each step of C is a factor of 64.
+#: For scikit-learn's pipelines, which fit every pair: steps of C by a factor of 64.
 _COARSE_GRID = {"gamma": _C, "C": _C[::2]}
 _WEIGHTS_GRID = {"C": _C, "n_weights": (10, 50, 200)}
 BUILT_IN = (

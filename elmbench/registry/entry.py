@@ -19,19 +19,19 @@ class ModelEntry:
     Attributes
     ----------
     name : str
-        As it is typed: `k-elm`.
+        The name in commands: `k-elm`.
     title : str
         One line for `elmbench list models`.
     classification, regression : str or callable or None
-        The estimator class or factory for each task, or its address `module:name`; None where the model has none.
+        The estimator class or factory for each task, or its address `module:name`; None if the model has none.
     grid : mapping of str to sequence
         Default grid.
     baseline : bool
         True for a model that `--with-baselines` adds to a run.
     version : str
-        Part of every stored result's key where the estimator does not say its own `model_version`.
+        Part of every stored result's key, unless the estimator has a `model_version`.
     origin : str
-        Where the entry comes from, for `elmbench list models`.
+        The origin of the entry, for `elmbench list models`.
     cost : callable or None
         Floating-point operations of one fit, from the rows, the columns and the hyperparameters; None if unknown.
     sharing : float

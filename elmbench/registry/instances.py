@@ -13,8 +13,8 @@ from elmbench.registry.entry import ModelEntry
 def write_plugin(estimators: Mapping[str, Any], folder: Path, search_path: list[str]) -> Path:
     """Write estimators to a plug-in file, which worker processes can load, and return it.
 
-    `estimators`: by the names that they get as models. `folder`: exists. `search_path`: folders that their modules may
-    be imported from.
+    `estimators`: by their names as models. `folder`: an existing one. `search_path`: folders that their modules may be
+    imported from.
     """
     import cloudpickle
 

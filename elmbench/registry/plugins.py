@@ -21,7 +21,7 @@ _KINDS = {"MODELS": "model", "LAYOUTS": "kind of table", "WORK": "kind of work",
 
 #: Objects that plug-in files have declared, by kind and name, and the file of each.
 _declared: dict[tuple[str, str], tuple[Any, Path]] = {}
-#: The models that were asked for by their address.
+#: The models that were loaded by their address.
 _by_address: dict[str, ModelEntry] = {}
 
 
@@ -72,9 +72,9 @@ def _as_entry(name: str, loaded: Any, origin: str, version: str) -> ModelEntry:
 def load_address(address: str) -> ModelEntry:
     """Return the entry of an estimator class at `package.module:Class`; its name is the address.
 
-    It may be a module of the current folder, after all that is installed.
+    Installed modules come before those of the current folder.
 
-    Raises ElmbenchError if it cannot be imported, or is no estimator.
+    Raises ElmbenchError if it cannot be imported, or is not an estimator.
     """
     if address in _by_address:
         return _by_address[address]
@@ -104,7 +104,7 @@ def _search_in(folder: Path) -> None:
 
 
 def _message_of(error: BaseException, path: Path | None = None) -> str:
-    """Return the message of an error, and the last line of a file, or of any, that it passed."""
+    """Return the message of an error, with the last line of a file, or of any file, in its traceback."""
     frames = traceback.extract_tb(error.__traceback__)
     frames_here = [frame for frame in frames if path is None or frame.filename == str(path)]
     if isinstance(error, SyntaxError):
@@ -148,7 +148,7 @@ def load_plugins(paths: Iterable[str | Path]) -> list[Path]:
 
 @contextmanager
 def loaded_plugins(paths: Iterable[Path]) -> Iterator[None]:
-    """Load plug-in files, and forget what they declare at the end."""
+    """Load plug-in files, and remove their objects at the end."""
     files = load_plugins(paths)
     try:
         yield
@@ -158,7 +158,7 @@ def loaded_plugins(paths: Iterable[Path]) -> Iterator[None]:
 
 
 def load_plugin(path: Path) -> list[str]:
-    """Register what a Python file declares in its dictionaries, by name, and return the names.
+    """Register the objects in the dictionaries of a Python file, and return their names.
 
     `MODELS` holds estimator classes or ModelEntry objects, `LAYOUTS` classes of kinds of table, `WORK` classes of
     kinds of work, `SOURCES` classes of kinds of source.

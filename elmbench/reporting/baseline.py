@@ -53,14 +53,14 @@ class Difference:
 
 @dataclass(frozen=True)
 class BaselineCheck:
-    """The outcome of a comparison with a baseline: how many cells were compared, and which differ."""
+    """The outcome of a comparison with a baseline: the number of compared cells, and those that differ."""
 
     compared: int
     differences: tuple[Difference, ...]
 
 
 def refuse_failures(cells: pd.DataFrame, path: Path) -> None:
-    """Refuse cells that cannot be a baseline.
+    """Raise ElmbenchError for cells that cannot be a baseline.
 
     Raises
     ------
@@ -78,7 +78,7 @@ def refuse_failures(cells: pd.DataFrame, path: Path) -> None:
 
 
 def update_baseline(cells: pd.DataFrame, path: Path) -> int:
-    """Write a baseline from the cells of profile `ci`, if `refuse_failures` lets them; return the number of cells."""
+    """Write a baseline from the cells of profile `ci`; return their number. See `refuse_failures`."""
     refuse_failures(cells, path)
     write_frame(cells.drop(columns=[*TIMES, "reason"], errors="ignore"), path)
     return len(cells)
@@ -136,7 +136,7 @@ def _compare_counts(cell: str, old: dict[Any, Any], new: dict[Any, Any]) -> list
     if not np.isnan(_real(old, "tp")):
         a, b = (np.array([_real(line, name) for name in COUNTS]) for line in (old, new))
         negatives, positives = slice(0, 2), slice(2, 4)
-        # A row that is predicted otherwise leaves one count and joins another of the same true class.
+        # A changed prediction moves a row from one count to another of the same true class.
         same_rows = a[negatives].sum() == b[negatives].sum() and a[positives].sum() == b[positives].sum()
         what, agree = ", ".join(COUNTS), same_rows and np.abs(a - b).sum() <= 2
     else:
@@ -146,7 +146,7 @@ def _compare_counts(cell: str, old: dict[Any, Any], new: dict[Any, Any]) -> list
 
 
 def _compare_rates(cell: str, old: dict[Any, Any], new: dict[Any, Any]) -> list[Difference]:
-    """Return the metrics that differ though the counts that they are made from are equal."""
+    """Return the metrics that differ although their counts are equal."""
     counted = not np.isnan(_real(old, "tp"))
     counts = [
         [_real(line, name) for name in COUNTS] if counted else round(_real(line, "accuracy") * _real(line, "n_test"))

@@ -32,15 +32,15 @@ WARNING = "warning"
 LIMIT = ("limit", "stopped")
 #: Remarks on the data, such as that they are not the public file.
 REMARKS = "data"
-#: The linear algebra that a cell was computed with, on which the last digits of some depend.
+#: The linear algebra of a cell, on which its last digits may depend.
 ARITHMETIC = "arithmetic"
-#: 1 if the fit of a cell was timed with nothing beside it.
+#: 1 if the fit of a cell was timed alone.
 CLEAN_TIMES = "clean_times"
-#: The runs of the first stage, if these fixed the number of runs.
+#: The runs of the first of two stages.
 FIRST_RUNS = "first_runs"
 #: Columns of a cell that are not measures of its model.
 REMARKED = (*CAPPED, WARNING, REMARKS, ARITHMETIC, CLEAN_TIMES, FIRST_RUNS)
-#: All columns but those of what was measured.
+#: All columns except measures.
 NO_METRICS = (*PLACE, "status", "reason", "params", "n_units", "n_test", "condition", *TIMES, *LIMIT, *REMARKED)
 _USER_WARNING = "UserWarning: "
 #: Endings of a cell.
@@ -51,12 +51,12 @@ _WHOLE = ["run", "fold", "n_units", "n_test", FIRST_RUNS, *COUNTS, *FACTS]
 
 
 def cells_frame(planned: list[Cell], store: Store, values: list[str], order: Order) -> pd.DataFrame:
-    """Return those of the planned cells that have ended, with the columns of `cells.csv`.
+    """Return the planned cells that have ended, with the columns of `cells.csv`.
 
-    `values` are the columns of measured values. The columns `CAPPED` are there only if a model may be stopped,
-    `WARNING` only if one has warned, `LIMIT` only if a limit of time was reached, `REMARKS` only if there are any,
-    `CLEAN_TIMES` only if any of them are, `ARITHMETIC` only if it is not the same for all, `FIRST_RUNS` only if a first
-    stage fixed the number of runs of some.
+    `values` are the columns of measured values. Some columns are optional: `CAPPED` if a model has a limit of steps,
+    `WARNING` if a model has warned, `LIMIT` if a time limit was reached, `REMARKS` if there are remarks, `CLEAN_TIMES`
+    if a fit was timed alone, `ARITHMETIC` if it differs between cells, `FIRST_RUNS` if the number of runs was
+    determined in two stages.
     """
     lines: list[dict[str, Any]] = []
     fits = CappedFits(store)
@@ -123,9 +123,8 @@ def _limit_of(record: dict[str, Any], store: Store, stopped: str = "itself") -> 
 
 
 def _arithmetic(environment: dict[str, Any]) -> str:
-    """Return the linear algebra libraries of an environment, for which processor they choose their code, and threads.
-
-    Empty where the environment does not tell.
+    """Return the linear algebra libraries of an environment, the processor that they chose their code for, and threads.
+    The text is empty if the environment lacks this.
     """
     kernels = {f"{one['internal_api']} {one['architecture'] or ''}".strip() for one in environment.get("blas", ())}
     if not kernels or "blas_threads" not in environment:
@@ -189,7 +188,7 @@ class CappedFits:
         return capped | ({"search_capped": stopped / fits} if fits else {})
 
     def _search_counts(self, unit: dict[str, Any]) -> Iterator[tuple[int, int]]:
-        """Yield how many fits of each search before a unit were stopped, and how many there were."""
+        """Yield the number of stopped fits, and of all fits, of each search that a cell needs."""
         for key in work_from(unit).needs:
             if key not in self._counted:
                 record = self._store.get(key)
@@ -252,7 +251,7 @@ def read_cells(path: Path) -> pd.DataFrame:
 
 
 def _damage(frame: pd.DataFrame) -> str | None:
-    """Return what is wrong in the lines of a file that somebody has changed by hand; None if nothing is wrong."""
+    """Return the fault in the lines of a file that was changed by hand; None if there is none."""
     for name in frame.columns.difference([*_TEXT, *_MORE_TEXT]):
         if not pd.api.types.is_numeric_dtype(frame[name]) and frame[name].notna().any():
             values = frame[name].dropna()

@@ -145,7 +145,7 @@ def _join_names(names: Iterable[str]) -> str:
 
 
 def claims_frame(outcomes: list[ClaimOutcome]) -> pd.DataFrame:
-    """Return the outcomes as `claims.csv` has them."""
+    """Return the outcomes as the lines of `claims.csv`."""
     return pd.DataFrame([outcome.record() for outcome in outcomes], columns=COLUMNS).astype({"n": "Int64"})
 
 

@@ -43,13 +43,13 @@ def is_true(claim: Claim, one: float, other: float) -> bool:
     region = region_of(claim)
     if claim.relation in ("above", "below"):
         return region.low < one - other < region.high
-    # Printed figures at the margin are inside even if their binary form is not.
+    # Printed figures at the margin are inside even if their binary approximations are not.
     slack = 1e-9
     return region.low - slack <= one - other <= region.high + slack
 
 
 def region_of(claim: Claim) -> Region:
-    """Return where the difference, or the logarithm of the ratio, lies if a claim is true."""
+    """Return the range of the difference, or of the logarithm of the ratio, if a claim is true."""
     if claim.between is not None:
         low, high = claim.between
         return Region(math.log(low) if low else -math.inf, math.log(high))
@@ -67,7 +67,7 @@ def is_borne_out(claim: Claim, resolved: Resolved) -> bool | None:
     """
     figures = {}
     for key, figure in resolved.published.items():
-        # A fit that the authors stopped took at least so long.
+        # The figure of a fit that the authors stopped is a lower bound.
         value = figure.over_seconds if figure.value is None else float(figure.value)
         if value is not None:
             figures[key] = value

@@ -43,7 +43,7 @@ class _Results:
         self.resolved = measured.resolved
         self._select = str(summary["select"].iloc[0])
         lines = summary[(summary["reading"] == "") & (summary["select"] == self._select)]
-        # If a limit stopped some cells or they have not run, the remaining ones may be the easier folds.
+        # If some cells were stopped or have not run, the remaining ones may be the easier folds.
         complete = lines[(lines["ended"] == COMPLETE) & lines["mean"].notna()]
         self._complete = set(complete[["dataset", "model", "metric"]].itertuples(index=False, name=None))
         self._cells = measured
@@ -137,7 +137,7 @@ def _decide(outcome: ClaimOutcome, tests: Sequence[_Test]) -> ClaimOutcome:
     varies = [len(set(values)) > 1 for values in zip(*(test.about for test in tests), strict=True)]
     about = ", ".join(name for name, several in zip(test.about, varies, strict=True) if several and name)
     outcome = replace(outcome, finding=decisive, about=about, means=test.means)
-    # Tests of a part of the claim can contradict it, not confirm it.
+    # Tests of a part of the claim can contradict it but not confirm it.
     if contradicting <= LEVEL:
         return replace(outcome, verdict="does not hold", p=contradicting)
     holds = outcome.verdict == "undecided" and confirming <= LEVEL

@@ -161,7 +161,7 @@ def sign(confirmed: int, n: int) -> Finding:
 def together(findings: list[Finding]) -> tuple[Finding, float, float]:
     """Return the decisive finding of several that must all be true, and the two probabilities of all of them.
 
-    All are right only if the weakest is, so that its probability needs no correction; the smallest probability that one
+    All are right only if the weakest one is, so its probability needs no correction. The smallest probability that one
     of k is wrong is multiplied by k (Bonferroni).
     """
     weakest = max(findings, key=lambda one: one.confirming)

@@ -35,7 +35,7 @@ class ResultsDirs:
     Attributes
     ----------
     own : path
-        The user's folder. A table that it holds is read from it.
+        The user's folder, which comes first.
     committed : path or None
         The folder of the committed results, for all other tables; None if only `own` counts.
     """
@@ -48,7 +48,7 @@ class ResultsDirs:
         return has_results(self.of(profile, experiment), profile, experiment)
 
     def of(self, profile: str, experiment: str) -> Path:
-        """Return the results folder that a table is read from; the user's if neither holds it."""
+        """Return the results folder of a table; the user's if neither has it."""
         if self.committed is None or has_results(self.own, profile, experiment):
             return self.own
         return self.committed if has_results(self.committed, profile, experiment) else self.own
@@ -62,7 +62,7 @@ class ResultsDirs:
         return None
 
     def origin(self, profile: str, experiment: str) -> str:
-        """Return a line that says whose results of a table are shown, and where they are."""
+        """Return a line that names the origin and the folder of the shown results of a table."""
         chosen = self.of(profile, experiment)
         folder = results_folder(chosen, profile, experiment)
         if chosen == self.committed:
@@ -73,7 +73,7 @@ class ResultsDirs:
         return f"your results, {folder}"
 
     def origins(self, tables: Iterable[tuple[str, str]]) -> str:
-        """Return a line that says how many of some tables, by profile and id, come from each folder."""
+        """Return a line with the number of tables, given by profile and id, from each folder."""
         counts = Counter(self.of(profile, experiment) for profile, experiment in tables)
         return (
             f"{counts[self.own]} tables from your results ({self.own}), "

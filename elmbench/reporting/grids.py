@@ -1,4 +1,4 @@
-"""The figures of a table in the shape of the print: data sets as rows, models as columns."""
+"""The figures of a table in the layout of the paper: data sets as rows, models as columns."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def grids_of(section: EntrySection, resolved: Resolved) -> list[Grid]:
     else:
         shape = ("dataset", "model", "measure")
     groups: dict[tuple[str, bool], list[GridFigure]] = {}
-    # If the columns are measures, those that the paper prints have a grid of their own.
+    # If the columns are measures, the printed ones have a separate grid.
     in_print = {(f.names[shape[2]], f.names["measure"]) for f in figures if f.entry.published is not None}
     for figure in figures:
         name = figure.names[shape[2]]

@@ -27,7 +27,7 @@ TABLE_VERDICTS = ("reproduced", "pattern only", "level only", "not reproduced", 
 ALPHA = 0.05
 #: Fewer independent figures cannot show that coverage holds: of four, three inside would still be accepted.
 FEWEST_FIGURES = 5
-#: As an exception, this many suffice if all are inside: for any coverage that is rarer than four of five inside.
+#: As an exception, this many suffice if all are inside: for any coverage, that is rarer than four of five inside.
 FEWEST_ALL_INSIDE = 3
 #: All permutations are computed up to this number; beyond it, this many are drawn at random.
 SHUFFLES = 10_000
@@ -47,7 +47,7 @@ class JointVerdict:
     inside, of : int
         The number of published figures inside the interval, of those that have one (three runs or more).
     coverage_p : float or None
-        P-value of the binomial test that 95 % of the intervals hold the published figure; None if there are too few
+        P-value of the binomial test that 95 % of the intervals contain the published figure; None if there are too few
         independent figures for an answer.
     pattern_p : float or None
         P-value of the permutation test; None if there are too few permutations for a p-value of .05.
@@ -68,11 +68,11 @@ class JointVerdict:
 
     @property
     def expected(self) -> int:
-        """The number of published figures to expect inside the interval."""
+        """The expected number of published figures inside the interval."""
         return round(LEVEL * self.of)
 
     def record(self) -> dict[str, Any]:
-        """Return the verdict as JSON has it."""
+        """Return the verdict for JSON."""
         return asdict(self) | {"expected": self.expected}
 
 
@@ -153,7 +153,7 @@ def _coverage_p(figures: Sequence[ComparedFigure], inside: int) -> float | None:
 
 
 def _correlation(figures: Sequence[ComparedFigure]) -> float:
-    """Return the correlation between the models of a data set of lying inside the interval, from our own runs."""
+    """Return the correlation, between the models of a data set, of being inside the interval, from our own runs."""
     by_dataset: dict[str, list[dict[int, bool]]] = {}
     for one in figures:
         by_dataset.setdefault(one.dataset, []).append(one.left_out)
@@ -188,7 +188,7 @@ def pattern_test(costs: Sequence[_Costs], *key: str) -> float | None:
     """Return the p-value of the order of our models within the data sets, by a permutation test.
 
     It is the share of shuffles, the order itself included, whose sum of |published - ours| is as small as that of the
-    order itself. `scipy.stats.permutation_test` has no strata, so that it would also shuffle between data sets.
+    order itself. `scipy.stats.permutation_test` has no strata: it would also shuffle between data sets.
 
     `costs` has |published - ours| of each data set, published figures by rows, our models by columns. `key` is the seed
     of the shuffles. The p-value is None if so few permutations exist that none is .05 or less.

@@ -21,7 +21,7 @@ _ANY = "NAME"
 
 
 def cells_notes(cells: pd.DataFrame) -> Iterator[Note]:
-    """Yield notes on the linear algebra, if it was not the same for all cells, and on times measured one by one."""
+    """Yield notes on the linear algebra, if it differs between cells, and on fits that were timed alone."""
     if ARITHMETIC in cells:
         counts = cells[ARITHMETIC].dropna().value_counts().sort_index()
         libraries = "; ".join(f"{n} with {name}" for name, n in counts.items())
@@ -87,7 +87,7 @@ def optimism_notes(gains: pd.DataFrame) -> Iterator[Note]:
     over = (f"{most}" if fewest == most else f"{fewest} to {most}") + " data set" + "s" * (most > 1)
     listed = ", ".join(f"{model} {Gain(float(line['mean'])).text}" for model, line in means.iterrows())
     text = f"optimism of the selection, oracle minus nested, mean over {over}: {listed}"
-    # On each data set the mean of the models counts once.
+    # Each data set counts once, with the mean of its models.
     overall = mean_gain(default.groupby("dataset", sort=False)["optimism"].mean())
     if overall is not None and overall.low is not None and overall.high is not None:
         ends = f"[{Gain(overall.low).text}, {Gain(overall.high).text}]"
@@ -165,7 +165,7 @@ def ending_notes(cells: pd.DataFrame) -> Iterator[Note]:
 
 
 def _for_any(dataset: str, reason: str) -> str:
-    """Return the reason why a data set is missing in words that fit any other data set too."""
+    """Return the reason why a data set is missing, without its name."""
     return re.sub(rf"(?<![\w-]){re.escape(dataset)}(?![\w-])", _ANY, reason)
 
 

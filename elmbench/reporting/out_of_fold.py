@@ -1,4 +1,4 @@
-"""`predictions.csv`: what each model of a comparison predicts for the rows that it has not learnt."""
+"""`predictions.csv`: the predictions of each model of a comparison for its test rows."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def predictions_frame(planned: Iterable[Cell], store: Store, resolved: Resolved)
         `dataset`, `row` (its number in the user's file, from 0), `run`, `fold`, `model`, `true` and `predicted` in the
         spelling and the units of the file; of a classification `decision` (of the second class, or `decision_<class>`
         for each of more than two) and `probability_<class>`, if the model has them. Cells without predictions, and
-        those of data that are no longer here or have changed, have no lines.
+        those whose data are missing or have changed, have no lines.
     """
     parts = list(_parts(planned, store, resolved))
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
@@ -77,5 +77,5 @@ def _each(name: str, values: Array, classes: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _round_as_stored(values: Array) -> Array:
-    """Return values with the digits that the store keeps of them."""
+    """Return values rounded as in the store."""
     return values.astype(np.float32)

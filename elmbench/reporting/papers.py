@@ -1,6 +1,6 @@
-"""Sentences that say which tables and figures of a paper are reproduced, with the evidence.
+"""Sentences on the reproduced tables and figures of a paper, with the evidence.
 
-`elmbench check`, the end of a run over several tables, the site and the README take them from here.
+`elmbench check`, the end of a run over several tables, the site and the README use them.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ class PaperAnswer:
 def answer_papers(results: Iterable[Results]) -> list[PaperAnswer]:
     """Return the evidence on each paper, in the order in which the papers first occur.
 
-    Papers without published figures are left out. If a table is there under several profiles, each figure counts under
-    the profile that has enough runs of it, and of several such profiles under the one nearest to the printed protocol.
+    Papers without published figures are left out. If a table has results of several profiles, each figure counts under
+    a profile with enough runs of it; if there are several, under the one nearest to the printed protocol.
     """
     papers: dict[str, dict[str, list[Results]]] = {}
     for one in results:
@@ -83,14 +83,14 @@ def _answer(paper: str, tables: Sequence[Sequence[Results]]) -> PaperAnswer:
 
 
 def _worth(verdict: str) -> int:
-    """Return the rank of a verdict by what our runs say of the figure: the best profile of a figure has the highest."""
+    """Return the rank of a verdict by its evidence: a figure counts under the profile with the highest rank."""
     return 3 if verdict in JUDGED else 2 if verdict in COMPARED else 1 if verdict == "not comparable" else 0
 
 
 def chosen_figures(results: Sequence[Results]) -> _Chosen:
     """Return for each figure of a table the results that it counts under, and its line of `summary.csv` there.
 
-    It counts under the profile that has enough runs of it, and of several such profiles under the most faithful one.
+    A figure counts under a profile with enough runs of it; if there are several, under the most faithful one.
     """
     chosen: _Chosen = {}
     for one in sorted(results, key=lambda one: -PROFILES.index(one.resolved.profile)):
@@ -123,7 +123,7 @@ def _counts(tables: Sequence[_Chosen]) -> tuple[Counter[str], Counter[str]]:
     best: dict[tuple[Any, ...], str] = {}
     for (dataset, model, metric), (one, line) in (item for table in tables for item in table.items()):
         spec, paper = one.resolved.spec, one.resolved.published[dataset, model, metric]
-        # An equal number of another variant of the model, or under another criterion of choice, is another figure.
+        # An equal number for another variant of the model, or by another criterion of choice, is a different figure.
         params = spec.models[model].params if model in spec.models else {}
         variant = json.dumps(params, sort_keys=True, default=str), spec.protocol.criterion
         figure = is_fact(metric.partition("@")[0]), paper.dataset, model, metric, paper.value, variant

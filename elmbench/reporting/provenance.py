@@ -1,4 +1,4 @@
-"""The origin of a table's numbers: its `environment.json`, written from the store and read again."""
+"""The origin of a table's numbers: its `environment.json`, written from the store."""
 
 import hashlib
 import json
@@ -15,7 +15,7 @@ from elmbench.work.plan import Cell
 
 
 def provenance(resolved: Resolved, planned: list[Cell], store: Store, commands: list[str]) -> dict[str, Any]:
-    """Return the data, models, software and commands that the numbers of the table come from."""
+    """Return the data, models, software and commands behind the numbers of a table."""
     datasets: dict[str, set[str]] = {}
     models: dict[str, str] = {}
     environments: Counter[str] = Counter()
@@ -46,7 +46,7 @@ def provenance(resolved: Resolved, planned: list[Cell], store: Store, commands: 
 
 
 def _first_on_data(key: str, store: Store) -> dict[str, Any]:
-    """Return the work of a key or, if it only looks at results of other work, the first that these come from."""
+    """Return the work of a key or, if it only combines results of other work, the first of these."""
     record = store.get(key)
     unit: dict[str, Any] = record["unit"] if record is not None else {}
     needs = work_from(unit).needs if unit and "dataset" not in unit else ()
@@ -54,9 +54,10 @@ def _first_on_data(key: str, store: Store) -> dict[str, Any]:
 
 
 def _solvers(planned: list[Cell], store: Store) -> dict[str, int]:
-    """Return how often each way of solving was used for these cells and the searches before them, each counted once.
+    """Return the number of uses of each solver for these cells and their searches, each counted once.
 
-    Each candidate on each fold counts once; "bound failed" and "... given up" count those that then used another way.
+    Each candidate on each fold counts once; "bound failed" and "... given up" count those that then used another
+    solver.
     """
     total: Counter[str] = Counter()
     seen: set[str] = set()

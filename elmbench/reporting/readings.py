@@ -202,7 +202,7 @@ def _fits(table: _Values, runs: NDArray[np.int64], published: float, rounding: f
 
 
 def _nearest(draws: _Values, published: float, test_share: float) -> int | None:
-    # With these signs the mean over the draws is the distance of the mean; the mean of |draw - print| is not.
+    # With these signs, the mean over the draws is the distance of the mean, unlike the mean of |draw - print|.
     distances = (draws - published) * np.sign(draws.mean(axis=1) - published)[:, None]
     nearest = int(distances.mean(axis=1).argmin())
     others = np.delete(distances - distances[nearest], nearest, axis=0)

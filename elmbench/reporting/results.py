@@ -153,7 +153,7 @@ def write_results(resolved: Resolved, store: Store, results_dir: Path) -> Result
     """Write `cells.csv`, `summary.csv`, `table.md`, `environment.json` and the figures from the store.
 
     Also `predictions.csv` of a comparison, `optimism.csv`, if both selections were run, and `claims.csv`, if the paper
-    claims something of the table.
+    has claims about the table.
 
     Raises
     ------
@@ -189,7 +189,7 @@ def is_current(resolved: Resolved, store: Store, results_dir: Path) -> bool:
 
 
 def read_results(resolved: Resolved, results_dir: Path, metrics: Sequence[str] = ()) -> Results:
-    """Return what an earlier run wrote, from its `cells.csv`.
+    """Return the results of an earlier run, from its `cells.csv`.
 
     Parameters
     ----------
@@ -199,7 +199,7 @@ def read_results(resolved: Resolved, results_dir: Path, metrics: Sequence[str] =
     Raises
     ------
     ElmbenchError
-        If there is no `cells.csv`, or neither it nor the store has what a metric takes.
+        If there is no `cells.csv`, or neither it nor the store has the predictions for a metric.
     """
     folder = results_folder(results_dir, resolved.profile, resolved.file.id)
     cells = read_cells(folder / "cells.csv")
@@ -207,7 +207,7 @@ def read_results(resolved: Resolved, results_dir: Path, metrics: Sequence[str] =
         resolved = with_metrics(resolved, metrics)
         lacking = [name for name in metrics if name not in cells]
         cells = cells.join(_stored_metrics(cells, lacking, resolved, results_dir))
-    # The specification may have got more measures since the run.
+    # The specification may have more measures than at the time of the run.
     known = [*(measure.column for measure in layout_of(resolved).values(resolved)), *TIMES, "reason"]
     return _results(resolved, folder, cells.reindex(columns=[*cells, *(name for name in known if name not in cells)]))
 

@@ -151,7 +151,7 @@ class Statistics:
         return f"{text}: {', '.join(pairs)}." if pairs else f"{text}; none do."
 
     def record(self) -> dict[str, Any]:
-        """Return the comparison as JSON has it."""
+        """Return the comparison for JSON."""
         friedman, p = self.friedman or (None, None)
         names = (
             "source",
@@ -260,7 +260,7 @@ def draw_critical_differences(comparison: Statistics, title: str) -> bytes:
     axes.spines[["left", "right", "bottom"]].set_visible(False)
     axes.xaxis.tick_top()
     axes.set(xticks=range(1, len(models) + 1), yticks=[], ylim=(len(bars) / 2 + half + 0.5, 0))
-    # The names stand on both sides of the axis.
+    # The names are on both sides of the axis.
     axes.set_xlim(0.4 - len(models) / 4, len(models) + 0.6 + len(models) / 4)
     axes.spines["top"].set_bounds(1, len(models))
     for i, (first, last) in enumerate(bars):

@@ -57,7 +57,7 @@ class MeasuredCells:
         cells = self.layout.entries_of(cells, resolved)
         self._cells = cells[cells["status"] == COMPLETE].reset_index(drop=True)
         self.every = cells[[*ENTRY, "status"]]
-        # A selection of lines of a frame takes many times as long.
+        # Selecting lines of a frame takes many times as long.
         self._needed = {name: self._cells[name].to_numpy() for name in _NEEDED if name in cells}
         groups: Any = self._cells.groupby(ENTRY, sort=False).indices
         self.lines: dict[Key, NDArray[np.int64]] = groups
@@ -85,7 +85,7 @@ def summarise(measured: MeasuredCells) -> pd.DataFrame:
     an entry share, or `incomplete` if some of its cells did not end ok or a run lacks folds, or `not measured` for a
     model that the suite does not run. `verdict` compares the mean with the published value
     (`elmbench.reporting.verdicts`). It is based on `runs` runs; `low` and `high` are the ends of the interval.
-    `runs_to_tell` is the number of runs that an interval needs, or that would tell the models apart.
+    `runs_to_tell` is the number of runs that an interval needs, or that would separate the models.
     """
     resolved, layout, lines = measured.resolved, measured.layout, []
     order, std = Order(resolved), resolved.spec.protocol.std
@@ -111,7 +111,7 @@ def summarise(measured: MeasuredCells) -> pd.DataFrame:
 def _only_published(cells: pd.DataFrame, layout: Layout, order: Order, resolved: Resolved) -> list[dict[str, Any]]:
     """Return a line for each figure of a model that is cited or never measured, on the data sets that the table shows.
 
-    The lines belong to the first selection under the default readings.
+    The lines have the first selection and the default readings.
     """
     default = cells[cells["reading"] == ""]
     if not len(default):
@@ -193,7 +193,7 @@ def printed_of(dataset: str, paper: PublishedValue, layout: Layout, resolved: Re
     """Return the value of a published figure and its distance to the paper's figures of other models.
 
     The other figures are those that any table of the paper prints for the same data set (by the suite's name) and
-    metric, so that a figure has one verdict in every table that prints it.
+    metric, so that a figure has the same verdict in every table that prints it.
     """
     printed = resolved.printed_in_paper.get((dataset, paper.metric), frozenset())
     value = float(paper.value) if paper.value is not None else math.nan

@@ -45,7 +45,7 @@ HOW = {
     "nested": "hyperparameters chosen on inner folds of the training part",
     "oracle": "hyperparameters of the best mean over the outer test folds",
 }
-#: The words for `nested` if it chooses by another criterion than the score on inner folds.
+#: The description of `nested` selection by a criterion other than the score on inner folds.
 _BY_CRITERION = {
     "dcs-gaussians": "hyperparameters of the largest D_CS of the two classes' projected training rows, as Gaussians",
     "dcs-kde": "hyperparameters of the largest D_CS of the two classes' projected training rows, by kernel densities",
@@ -86,7 +86,7 @@ def build_table(
     claims: Sequence[ClaimOutcome],
     resolved: Resolved,
 ) -> ResultTable:
-    """Return the table that the sections of a summary make."""
+    """Return the table with the sections of a summary."""
     layout = layout_of(resolved)
     columns = layout.columns(resolved, list(dict.fromkeys(cells["dataset"])))
     if all(column.name != "optimism" for column in columns):
@@ -121,7 +121,7 @@ def build_table(
 
 
 def _subtitle(resolved: Resolved, cells: pd.DataFrame, layout: Layout) -> str:
-    """Return the source of a table and how it was run; for a user's data, only how it was run."""
+    """Return the source of a table and its protocol; for a user's data, only the protocol."""
     paper = resolved.file.paper
     if not paper.authors:
         return _protocol(resolved)
@@ -188,7 +188,7 @@ def _entries(summary: pd.DataFrame, cells: pd.DataFrame, layout: Layout, resolve
 
 
 def _chosen(cells: pd.DataFrame) -> dict[Any, str]:
-    """Return the hyperparameters that most folds have chosen, by data set and model, and their share if not all did."""
+    """Return the hyperparameters that most folds choose, by data set and model, and their share unless all do."""
     chosen = {}
     for entry, params in cells[cells["status"] == COMPLETE].groupby(["dataset", "model"])["params"]:
         ((text, count),) = Counter(params).most_common(1)

@@ -30,17 +30,17 @@ from elmbench.specs.protocol import TRAIN_ACCURACY
 
 #: The probability with which a new draw lies in the interval.
 LEVEL = 0.95
-#: With two runs t is 12.7, and two runs of a metric that counts rows often coincide by chance.
+#: With two runs, t is 12.7, and two runs of a metric that counts rows often coincide by chance.
 FEWEST_RUNS = 3
-#: More runs than these no one makes.
+#: Nobody makes more runs than this.
 MOST_RUNS = 10_000
-#: The least half width of a real number, over its size: round-off of one machine against another's.
+#: The least relative half width of a real number, for round-off between machines.
 ROUND_OFF = 1e-6
 
 
 @cache
 def t_quantile(freedom: float, level: float) -> float:
-    """Return the quantile of Student's t distribution; a table asks for the same one hundreds of times."""
+    """Return the quantile of Student's t distribution, cached because a table needs the same one hundreds of times."""
     from scipy.special import stdtrit
 
     return float(stdtrit(freedom, level))
@@ -112,8 +112,8 @@ class Judgement:
     half_width : float or None
         Half the width of the interval with the rounding; None if there are too few runs.
     runs_to_tell : int or None
-        The fewest runs that an interval needs (`too few runs`) or that would tell the models apart (`consistent`);
-        None if no number of runs would.
+        The fewest runs that an interval needs (`too few runs`) or that would separate the models (`consistent`); None
+        if no number of runs would.
     """
 
     verdict: str
@@ -125,7 +125,7 @@ def judge(draws: Draws, printed: Printed) -> Judgement:
     """Return the verdict on a published figure that is comparable with our runs."""
     if draws.runs < FEWEST_RUNS:
         return Judgement("too few runs", None, FEWEST_RUNS)
-    # Decimal numbers at an end of the interval lie in it even if their binary form does not.
+    # Decimal numbers at an end of the interval are inside even if their binary approximations are not.
     half_width = (draws.half_width(printed.mean_of) + printed.rounding) * (1 + 1e-9)
     distance = abs(printed.value - draws.mean)
     if distance > half_width:
@@ -136,9 +136,9 @@ def judge(draws: Draws, printed: Printed) -> Judgement:
 
 
 def runs_to_tell(draws: Draws, printed: Printed, apart: float) -> int | None:
-    """Return the fewest runs with an interval narrower than `apart` if the deviation stays the same; None if none do.
+    """Return the fewest runs with an interval narrower than `apart` at the same deviation; None if there are none.
 
-    The deviation of a first stage stays the same.
+    The deviation is that of a first stage, if there is one.
     """
     numbers = range(FEWEST_RUNS, MOST_RUNS + 1)
 
@@ -183,7 +183,7 @@ def _first_runs(cells: Mapping[str, Any]) -> int | None:
     """Return the number of runs in the first stage of an entry, None if its number of runs was fixed beforehand."""
     if FIRST_RUNS not in cells:
         return None
-    # If other requests asked for more runs than the two stages, the number was fixed by them.
+    # If other requests had more runs than the two stages, they determined the number.
     last = np.asarray(cells[FIRST_RUNS])[np.argmax(cells["run"])]
     return None if pd.isna(last) else int(last)
 
@@ -192,7 +192,7 @@ def draws_of_means(means: NDArray[np.float64], least: float, first: int | None =
     """Return the mean of some run means and the deviation of the first ones, of all by default."""
     stage = means[:first]
     deviation = float(stage.std(ddof=1)) if len(stage) > 1 else math.nan
-    # Means of equal numbers may be apart by round-off.
+    # Means of equal numbers may differ by round-off.
     if deviation <= 4 * np.finfo(float).eps * np.abs(means).max():
         deviation = 0.0
     return Draws(float(means.mean()), deviation, len(means), least, first and len(stage))

@@ -22,7 +22,7 @@ class ExperimentFile:
     path: Path
     #: The YAML, with the keys of the table that it is based on filled in.
     content: dict[str, Any]
-    #: The same, validated: the protocol as printed, with default readings.
+    #: The validated content: the printed protocol, with default readings.
     spec: Experiment
     paper: Paper
     #: The columns of all tables of the paper; the suite never measures another model that the paper prints.
@@ -61,11 +61,11 @@ class ExperimentFile:
 
     @property
     def profiles(self) -> list[str]:
-        """The profiles under which the table has something to show."""
+        """The profiles with results of the table."""
         return [name for name in PROFILES if self.spec.profiles.get(name, Profile()) is not None]
 
 
-#: Yields tables, one after the other, while it shows somebody how far that is.
+#: Yields the tables that it is given, and shows the progress.
 Watch = Callable[[Sequence[ExperimentFile]], Iterable[ExperimentFile]]
 
 #: Tables of a user's own, by id.
@@ -111,9 +111,9 @@ def _read_catalogue(root: Path | None = None) -> dict[str, ExperimentFile]:
 def check_readings(file: ExperimentFile) -> None:
     """Check that a table is valid under every value of each of its readings.
 
-    The suite's own tables are not checked each time they are read: the check takes as long as all the rest.
+    The suite's tables are not checked whenever they are read, because the check takes as long as everything else.
 
-    Raises ElmbenchError if a value makes it say something wrong.
+    Raises ElmbenchError if the table is invalid under a value.
     """
     for name in file.spec.readings:
         for value in file.paper.readings[name].values.values():
@@ -138,7 +138,7 @@ def _read_paper(path: Path, only: Path | None = None) -> dict[str, ExperimentFil
 def read_own_table(path: Path) -> ExperimentFile:
     """Return a user's table, which belongs to no paper; by default, its id is `own/` and its name.
 
-    Raises ElmbenchError if the file is not there or says something wrong.
+    Raises ElmbenchError if the file is missing or invalid.
     """
     content = _with_base(path)
     name = re.sub(r"[^a-z0-9]+", "-", path.stem.lower()).strip("-")
@@ -188,7 +188,7 @@ def _with_base(path: Path, seen: tuple[Path, ...] = ()) -> dict[str, Any]:
     if base is None:
         return content
     base_path = path.parent / f"{base}.yaml"
-    # A plain name: with a folder in it one file has several paths, and a circle would not be seen.
+    # A plain name: with folders, a file would have several paths, and a cycle could go unnoticed.
     if Path(f"{base}").name != base or not base_path.is_file() or base_path in (*seen, path):
         others = sorted(p.stem for p in path.parent.glob("*.yaml") if p.stem not in ("paper", path.stem))
         problem = f"{path}: based on {base!r}, which is not another table of this paper, or is based on this one"
@@ -204,7 +204,7 @@ def _with_base(path: Path, seen: tuple[Path, ...] = ()) -> dict[str, Any]:
 
 @cache
 def _as_read(path: Path) -> Any:
-    """Return the content of a file, read once a catalogue: many tables are based on one."""
+    """Return the content of a file, which is read once for all tables that are based on it."""
     return read_yaml(path)
 
 
@@ -245,8 +245,8 @@ def _in_its_paper(name: str) -> ExperimentFile | None:
 def overlay(content: dict[str, Any], change: dict[str, Any], *, add: bool = False) -> dict[str, Any]:
     """Return `content` with the keys of `change` replaced, mapping by mapping.
 
-    A change to a model, a grid or the options of a data set that the experiment does not have is ignored unless
-    `add`, so that one reading can serve every table of a paper.
+    Changes to models, grids or data sets that the experiment does not have are ignored unless `add`, so that one
+    reading fits every table of a paper.
     """
     if not add:
         change = dict(change)

@@ -1,4 +1,4 @@
-"""Comparisons on data of a user's own as their results record them, so that their tables can be shown again."""
+"""Comparisons on a user's data, as recorded with their results, so that their tables can be shown again."""
 
 import json
 from pathlib import Path
@@ -35,7 +35,7 @@ def comparison_record(resolved: Resolved) -> dict[str, Any]:
 
 
 def recorded_comparison(name: str, results_dir: Path) -> Resolved:
-    """Return the comparison `own/<name>` that a results folder records, and let the suite know its data sets.
+    """Return the comparison `own/<name>` in a results folder, and add its data sets to the suite.
 
     Raises ElmbenchError if there is no such comparison.
     """

@@ -16,7 +16,7 @@ from elmbench.specs.protocol import OuterOverride, Protocol, Selection
 
 #: The profiles: seconds, minutes, or the protocol as printed.
 PROFILES = ("ci", "fast", "paper")
-#: Names of a claim's data set if it is made on most or on all data sets of the table.
+#: Values of a claim's data set for most or all data sets of the table.
 MOST, ALL_OF_THEM = "most", "all"
 
 
@@ -25,7 +25,7 @@ def _check_name(says: str, name: str, known: Collection[str]) -> None:
         raise ValueError(f"{says} {name!r}; expected one of {', '.join(known)}")
 
 
-#: Names of the table's grids, or grids of a column's own.
+#: Names of the table's grids, or the column's own grids.
 Searched = tuple[str, ...] | dict[str, Grid]
 #: A hyperparameter that the paper prints, or its inverse, such as `C` or `1/sigma`.
 PrintedName = Annotated[str, Field(pattern=r"^(1/)?[A-Za-z_]+$")]
@@ -53,16 +53,16 @@ class Model(Spec):
     overrides: dict[str, ModelOverride] = Field(default_factory=dict, alias="except")
     #: The data sets that the column is for; all of the table if none is named.
     only: tuple[str, ...] = ()
-    #: The data sets with published figures that are not run, and why.
+    #: The data sets with published figures that are not run, and the reasons.
     not_run: dict[str, str] = Field(default_factory=dict)
-    #: Said of the column below the table.
+    #: A remark on the column, shown below the table.
     remark: str = ""
-    #: With `folds`, a sequential model keeps its state from one outer fold of a run to the next, and so has seen
-    #: test rows.
+    #: With `folds`, a sequential model keeps its state from one outer fold of a run to the next, so it has seen test
+    #: rows.
     carry_over: Literal["none", "folds"] = "none"
 
     def on(self, dataset: str) -> Model:
-        """Return the column as it is on one data set."""
+        """Return the column with its changes for one data set."""
         override = self.overrides.get(dataset)
         if override is None:
             return self
@@ -91,12 +91,12 @@ class Published(Spec):
     values: str | None = None
     #: One file, or several that each hold the hyperparameters of other columns.
     parameters: str | tuple[str, ...] = ()
-    #: Data sets that have the figures of another one, such as those that are drawn from the same distribution.
+    #: Data sets that stand in for another one, such as draws from the same distribution.
     stand_ins: dict[str, str] = Field(default_factory=dict)
     #: Number of draws of the protocol (splits, random nodes, order of rows) in a printed mean. One, which gives the
     #: widest interval for a verdict, if the paper does not say.
     mean_of: int = Field(default=1, ge=1)
-    #: Metrics that the paper prints under another metric's name: printed name -> name that it must mean.
+    #: The meaning of metrics that the paper prints under another metric's name.
     meant: dict[str, str] = Field(default_factory=dict)
 
     @property
@@ -109,7 +109,7 @@ MARGINS = ("close", "no-worse", "no-better")
 
 
 class OtherComparison(Spec):
-    """Another comparison that the sentence of a claim makes; absent entries are those of the claim."""
+    """Another comparison in the sentence of a claim; missing entries are those of the claim."""
 
     dataset: str | None = None
     metric: WrittenMeasure | None = None
@@ -124,9 +124,9 @@ class Claim(Spec):
     all `others`. docs/claims.md defines the relations and how each is tested.
     """
 
-    #: Word for word; [...] is what is left out.
+    #: The wording of the paper; [...] marks omissions.
     says: str = Field(min_length=1)
-    #: A data set, `most` or `all` of those of the table.
+    #: A data set, or `most` or `all` of the table's.
     dataset: str
     metric: WrittenMeasure
     model: str
@@ -137,16 +137,16 @@ class Claim(Spec):
     within: float = Field(default=0.0, ge=0)
     #: Both ends of the ratio of the two figures.
     between: tuple[float, float] | None = None
-    #: On `most` data sets: count those on which it is true, in index of Wilcoxon's test of the differences.
+    #: On `most` data sets: count those on which it is true, instead of Wilcoxon's test of the differences.
     test: Literal["sign"] | None = None
-    #: The other comparisons of the sentence; all of them must be true.
+    #: The other comparisons of the sentence; all must be true.
     also: tuple[OtherComparison, ...] = ()
-    #: Why the paper's own figures do not bear the sentence out.
+    #: The reason why the paper's own figures do not support the sentence.
     slip: str = ""
 
     @property
     def comparisons(self) -> tuple[Claim, ...]:
-        """The claim as one comparison or several, each a claim of its own."""
+        """The comparisons of the claim, each as a separate claim."""
         first = self.model_copy(update={"also": ()})
         changes = ({name: getattr(other, name) for name in other.model_fields_set} for other in self.also)
         return (first, *(first.model_copy(update=change) for change in changes))
@@ -176,8 +176,7 @@ class Profile(Spec):
     """Changes of a profile to the printed protocol."""
 
     datasets: tuple[str, ...] | None = None
-    #: Other data sets in index of the table's own: for the regression check of profile `ci`, if no data set of the
-    #: table ships with the suite.
+    #: Replace the table's data sets: for the regression check of profile `ci`, if the suite contains none of them.
     stand_ins: tuple[str, ...] = ()
     models: tuple[str, ...] | None = None
     runs: int | None = Field(default=None, ge=1)
@@ -187,7 +186,7 @@ class Profile(Spec):
     select: Selection | tuple[Selection, ...] | None = None
     #: Keep every n-th value of each grid.
     thin_grids: int | None = Field(default=None, ge=1)
-    #: Use this many rows of each data set, drawn at random (by class, for a classification).
+    #: Use this many random rows of each data set, stratified by class.
     rows: int | None = Field(default=None, ge=20)
     #: Search hyperparameters on this many rows of the training part, drawn in the same way.
     tune_rows: int | None = Field(default=None, ge=20)
@@ -199,7 +198,7 @@ class Experiment(Spec):
     id: str = Field(pattern=r"^[a-z0-9-]+/[a-z0-9-]+$")
     aliases: tuple[str, ...] = ()
     title: str
-    #: The paper's own name for it, such as "Table IV".
+    #: The paper's name, such as "Table IV".
     label: str
     datasets: tuple[str, ...] = Field(min_length=1)
     #: Options of generated data, by data set.
@@ -212,16 +211,16 @@ class Experiment(Spec):
     #: Options of the kind of table and of the kind of choice, such as the form of a formula.
     options: dict[str, JsonValue] = Field(default_factory=dict)
     readings: tuple[str, ...] = ()
-    #: The data sets of which the paper's rows are not those of the public files, and how they differ: what is printed
-    #: of them is shown, but is nothing to compare with.
+    #: The data sets whose rows in the paper differ from the public files, and how. Their printed figures are shown, but
+    #: not compared.
     other_rows: dict[str, str] = Field(default_factory=dict)
     published: Published | None = None
     claims: tuple[Claim, ...] = ()
-    #: Time and memory that a search or a fit may take, such as `time=600s,memory=4GB`.
+    #: The limits of a search or a fit, such as `time=600s,memory=4GB`.
     limit: str = ""
-    #: Another limit for searches: a search takes as long as all its fits together.
+    #: Separate limits for searches, which take as long as all their fits together.
     search_limit: str = ""
-    #: null for a profile under which the table has nothing to show.
+    #: null for a profile without results of the table.
     profiles: dict[str, Profile | None] = Field(default_factory=dict)
 
     @property
@@ -256,7 +255,7 @@ class Experiment(Spec):
     def _names_exist(self) -> Experiment:
         names_in: dict[str, Iterable[str]] = {"protocol.outer.except": self.protocol.outer.overrides, "data": self.data}
         names_in["protocol.raw-targets"] = self.protocol.raw_targets
-        # A table that is based on another may have fewer data sets, and no stand-ins: `sizes` still names the others.
+        # A derived table may have fewer data sets and no stand-ins, while `sizes` still names the others.
         others = set(self.protocol.outer.sizes)
         names_in["other-rows"] = set(self.other_rows) - others
         names_in["protocol.scale-except"] = set(self.protocol.scale_except) - others

@@ -63,7 +63,7 @@ def read_yaml(path: Path) -> Any:
     try:
         return yaml.load(text, _UniqueKeyLoader)  # a subclass of the safe loader
     except (ValueError, KeyError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
-        # A value that contradicts its tag, such as `!!bool`, or an integer of thousands of digits.
+        # Raised by a value that contradicts its tag, such as `!!bool`, or an integer of thousands of digits.
         problem = f"{path}: a value that cannot be read ({type(error).__name__}: {str(error)[:100]})"
         raise invalid(problem, "valid YAML of plain values") from error
     except yaml.YAMLError as error:
@@ -76,7 +76,7 @@ def read_yaml(path: Path) -> Any:
 
 
 def parse_spec(model: type[SpecModel], content: Any, source: Path | str, prefix: str = "") -> SpecModel:
-    """Return `content` as `model`; an error names the file, every key at fault, what is there and what is allowed."""
+    """Return `content` as `model`; an error names the file, and each invalid key with the allowed values."""
     try:
         return model.model_validate(content)
     except OverflowError as error:
@@ -87,7 +87,7 @@ def parse_spec(model: type[SpecModel], content: Any, source: Path | str, prefix:
             location = tuple(str(part) for part in item["loc"] if not _is_type(part))
             key = ".".join(filter(None, (prefix, *location)))
             problems.setdefault(location, _describe(model, item, key))
-        # If several forms are allowed, the error inside the intended form says more.
+        # If several forms are allowed, the error inside the intended form is more helpful.
         lines = [
             f"{source}: {problem}"
             for location, problem in problems.items()
@@ -101,7 +101,7 @@ def parse_spec(model: type[SpecModel], content: Any, source: Path | str, prefix:
 
 def _is_type(part: Any) -> bool:
     """Return True if a part of an error's location is the name of a type, such as `tuple[str, ...]`."""
-    # A name of a data set may have brackets too: those of `sparse-10k[density=0.6]` hold an option.
+    # Brackets may also be part of a data set's name, as in `sparse-10k[density=0.6]`.
     return isinstance(part, str) and (("[" in part and "=" not in part) or part in ("float", "int", "str"))
 
 
@@ -127,7 +127,7 @@ def _allowed_keys(model: type[BaseModel], path: tuple[Any, ...]) -> list[str]:
         if part in fields:
             current = _models_in(fields[part].annotation)
         else:
-            # An index of a list or mapping, or the word that tells which of several models stands here.
+            # An index of a list or mapping, or the tag of one of several models.
             current = [one for one in current if _is_told_by(one, part)] or current
     return sorted(_fields(current[:1]))
 

@@ -1,4 +1,4 @@
-"""Grids of hyperparameters as a researcher writes them, and the candidates they span."""
+"""Grids of hyperparameters in experiment files, and their candidates."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Grid(BaseModel):
     """The values of one hyperparameter: a range, powers of a base, or a list.
 
     `{from: 100, to: 1000, step: 50}`, `{powers-of-2: [-8, 13], step: 3}` or `{values: [1, 5, 10]}`; a plain list is
-    short for the last. Both ends belong to the range where the step reaches them. A value may be a list itself.
+    short for the last. Both ends belong to the range if the step reaches them. A value may be a list itself.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, defer_build=True)
@@ -78,11 +78,11 @@ class Grid(BaseModel):
         return math.floor(steps) + 1 if math.isfinite(steps) else steps
 
     def expand(self) -> list[GridValue]:
-        """Return the values, in the order in which ties are broken: the first wins."""
+        """Return the values. The first of several equally good ones wins, so their order matters."""
         if self.values is not None:
             return list(self.values)
         start, _, step = self._span
-        # Rounded, so that 0.05 * 3 is the 0.15 that a reader of the grid means.
+        # Rounded, so that 0.05 * 3 is 0.15.
         values = [round(start + i * step, 12) for i in range(int(self._count()))]
         if self.start is None:
             base = 2.0 if self.powers_of_2 else 10.0
@@ -95,14 +95,14 @@ class Grid(BaseModel):
 
 
 def read_grids(text: str) -> dict[str, dict[str, Any]]:
-    """Return the grids that a text such as `k-elm: {C: [1, 10], gamma: {powers-of-2: [-8, 0]}}` gives, by model.
+    """Return the grids of a text such as `k-elm: {C: [1, 10], gamma: {powers-of-2: [-8, 0]}}`, by model.
 
-    Raises ElmbenchError if it is no such text.
+    Raises ElmbenchError for any other text.
     """
     import yaml
 
     expected = "a model and the values of its hyperparameters, such as 'k-elm: {C: [1, 10]}'"
-    # An address has a colon of its own: a quoted name is the same to YAML.
+    # An address contains a colon, so its name is quoted, which YAML reads as the same text.
     text = re.sub(r"^\s*([\w.]+:\w+)\s*:(?=\s)", r'"\1":', text)
     try:
         content = yaml.safe_load(text)
@@ -125,7 +125,7 @@ def read_grids(text: str) -> dict[str, dict[str, Any]]:
 
 
 def read_all_grids(texts: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """Return the grids that several texts give, by model; see `read_grids`."""
+    """Return the grids of several texts, by model; see `read_grids`."""
     return {model: grid for text in texts for model, grid in read_grids(text).items()}
 
 

@@ -1,4 +1,4 @@
-"""Limits of time and memory for one unit of work, as they are written."""
+"""Limits of time and memory for one unit of work, and their notation."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _MEMORY = {"kb": 1e3, "mb": 1e6, "gb": 1e9, "kib": 2**10, "mib": 2**20, "gib": 2
 class Limits:
     """Limits of some work; None for no limit."""
 
-    #: Wall time, from when its data are loaded.
+    #: Wall time, after the data have been loaded.
     seconds: float | None = None
-    #: Bytes of the process that runs it.
+    #: Bytes of the process that runs the work.
     memory: int | None = None
 
     def over(self, other: Limits) -> Limits:
-        """Return these limits, with those of `other` where this one sets none."""
+        """Return these limits, completed by those of `other`."""
         seconds = other.seconds if self.seconds is None else self.seconds
         memory = other.memory if self.memory is None else self.memory
         return Limits(seconds, memory)
@@ -42,7 +42,7 @@ class Limits:
 
 
 def parse_limits(text: str) -> Limits:
-    """Return the limits that a text such as `time=600s,memory=4GB` sets."""
+    """Return the limits of a text such as `time=600s,memory=4GB`."""
     limits: dict[str, float] = {}
     for part in filter(None, (word.strip() for word in text.split(","))):
         match = re.fullmatch(r"(time|memory)=([0-9]+(?:\.[0-9]+)?) *([a-zA-Z]*)", part)

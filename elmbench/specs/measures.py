@@ -13,7 +13,7 @@ from elmbench.metrics import PREQUENTIAL, counts_rows
 from elmbench.specs.grids import Value
 from elmbench.specs.protocol import MEASURES, TRAIN_ACCURACY, is_measure
 
-#: The rows of the two parts of a split.
+#: The facts of a split: the rows of its two parts.
 PARTS = ("train", "test")
 #: Facts of a data set.
 FACTS = ("features", "instances", "classes", "negatives", "positives", *PARTS)
@@ -36,13 +36,13 @@ class Measure:
     """A metric, or a fact, of a model on a data set."""
 
     metric: str
-    #: The hyperparameter at whose value it is measured, as the paper calls it; empty for none.
+    #: The hyperparameter that it is measured at, by the paper's name; empty for none.
     parameter: str = ""
     value: Value | None = None
 
     @classmethod
     def at(cls, metric: str, parameter: str, value: Any) -> Measure:
-        """Return a metric at one value of a hyperparameter that has the suite's name."""
+        """Return a metric at one value of a hyperparameter, given by the suite's name."""
         return cls(metric, symbol_of(parameter), value)
 
     @property
@@ -68,7 +68,7 @@ class Measure:
 
 
 def symbol_of(parameter: str) -> str:
-    """Return the papers' symbol of a hyperparameter that has the suite's name."""
+    """Return the papers' symbol of a hyperparameter, given by the suite's name."""
     return _SYMBOLS.get(parameter, parameter)
 
 
@@ -95,7 +95,7 @@ def _from_yaml(text: Any) -> Measure:
 
 
 def _read_value(text: str) -> float | int | None:
-    """Return the number that `Measure.written_value` writes as this text, None for other text."""
+    """Return the number of a text in the notation of `Measure.written_value`, None for other text."""
     try:
         value = math.ldexp(1.0, int(text[2:])) if text.startswith("2^") else float(text)
     except (ValueError, OverflowError):

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 
 class Spec(BaseModel):
-    """A frozen model that refuses unknown keys and spells its own with hyphens."""
+    """A frozen model that rejects unknown keys, and whose keys have hyphens."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -19,7 +19,7 @@ class Spec(BaseModel):
 
 
 class ReadingValue(Spec):
-    """One way to read a passage."""
+    """One interpretation of a passage."""
 
     says: str
     #: Changes to the experiment.
@@ -29,7 +29,7 @@ class ReadingValue(Spec):
 
 
 class Reading(Spec):
-    """A passage that can be understood in several ways; the first value is the default."""
+    """A passage with several interpretations; the first value is the default."""
 
     question: str
     values: dict[str, ReadingValue] = Field(min_length=2)
@@ -50,7 +50,7 @@ class Reading(Spec):
 class MainClaim(Spec):
     """A sentence of the abstract or the conclusion, and the claims of the tables that test it."""
 
-    #: Word for word; [...] is what is left out, and other brackets hold what is added.
+    #: The wording of the paper; [...] marks omissions, other brackets additions.
     says: str = Field(min_length=1)
     #: The part of the paper.
     where: str
@@ -74,7 +74,7 @@ class ChosenReading:
 class Paper(Spec):
     """`experiments/<paper>/paper.yaml`: what the tables of one paper share.
 
-    Tables of a user's own, which no paper has, share a key alone.
+    A user's own tables belong to no paper and share only a key.
     """
 
     key: str
@@ -86,7 +86,7 @@ class Paper(Spec):
     readings: dict[str, Reading] = Field(default_factory=dict)
 
     def chosen(self, id: str, value: str) -> ChosenReading:
-        """Return a reading with one of its values; a reading that the paper no longer declares does not leak."""
+        """Return a reading with one of its values. A reading that the paper no longer declares does not leak."""
         reading = self.readings.get(id)
         declared = reading.values.get(value) if reading else None
         return ChosenReading(id, value, declared is not None and declared.leaks)

@@ -28,22 +28,22 @@ class Resolved:
     profile: str
     #: The profile as declared.
     settings: Profile
-    #: Those that do not have their default value.
+    #: The readings with a value other than the default.
     readings: tuple[ChosenReading, ...] = ()
 
     @property
     def reading(self) -> str:
-        """The readings as CSV files have them, `id=value;id=value`."""
+        """The readings in the notation of CSV files, `id=value;id=value`."""
         return ";".join(map(str, self.readings))
 
     @cached_property
     def datasets(self) -> Mapping[str, DatasetSpec]:
-        """Every data set of the table by its name, also those that this profile leaves out."""
+        """Every data set of the table by its name, including those that this profile leaves out."""
         names = dict.fromkeys((*self.file.spec.datasets, *self.spec.datasets, *self.settings.stand_ins))
         return {name: load_dataset_specs().find(name) for name in names}
 
     def dataset(self, name: str) -> DatasetSpec:
-        """Return a data set; also one that the table had when its stored results were computed."""
+        """Return a data set, which may be one that the table only had when its results were computed."""
         return self.datasets.get(name) or load_dataset_specs().find(name)
 
     @cached_property
@@ -73,7 +73,7 @@ class Resolved:
 
     @property
     def mean_of(self) -> int:
-        """The number of draws of the protocol that a published mean is over."""
+        """The number of draws of the protocol in a published mean."""
         return self.file.spec.published.mean_of if self.file.spec.published else 1
 
     def cuts(self, dataset: str) -> bool:
@@ -93,7 +93,7 @@ class Resolved:
 
     @property
     def stand_ins(self) -> Mapping[str, str]:
-        """The data sets that have the figures of another one."""
+        """The data sets that stand in for another one."""
         return self.spec.published.stand_ins if self.spec.published else {}
 
     def spelling(self, dataset: str) -> str:
@@ -104,15 +104,15 @@ class Resolved:
         return next(printed, dataset)
 
     def metric_of(self, dataset: str) -> str:
-        """Return the metric that searches on a data set go by."""
+        """Return the metric of searches on a data set."""
         return self.spec.protocol.metric_for(self.dataset(dataset).task)
 
 
 def resolve(file: ExperimentFile, profile: str, readings: dict[str, str] | None = None) -> Resolved:
     """Return the experiment under a profile and readings.
 
-    `profile` ({"ci", "fast", "paper"}): a profile that the file does not describe is the printed protocol. `readings`:
-    values of readings, by id; a reading that is not named keeps its default.
+    `profile` ({"ci", "fast", "paper"}): a profile that the file lacks is the printed protocol. `readings`: values of
+    readings, by id; other readings have their defaults.
     """
     if profile not in PROFILES:
         raise unknown_name("profile", profile, list(PROFILES), f"elmbench show {file.id}")

@@ -15,8 +15,8 @@ Task = Literal["classification", "regression"]
 Selection = Literal["nested", "oracle", "published"]
 #: The accuracy on the training rows.
 TRAIN_ACCURACY = "train_accuracy"
-#: Quality on other than the test rows, with its tasks: measured where a table asks for it, never what hyperparameters
-#: are chosen by.
+#: Measures of quality that are not of test rows, with their tasks. Tables may show them; they never choose
+#: hyperparameters.
 OF_LEARNT_ROWS = {TRAIN_ACCURACY: ("classification",), PREQUENTIAL: ("classification", "regression")}
 #: Measures of every fit.
 _OF_FITS = ("fit_seconds", "predict_seconds", "n_units")
@@ -29,7 +29,7 @@ def is_measure(name: str) -> bool:
 
 
 def is_quality(name: str) -> bool:
-    """Return True if a measure tells good models from bad ones, so that a row of a table has a best one."""
+    """Return True if a measure is one of quality, so that a row of a table has a best model."""
     return name in OF_LEARNT_ROWS or (name in REGISTRY and not counts_rows(name))
 
 
@@ -52,13 +52,13 @@ class Scale(Spec):
     """Linear scaling of each column of the inputs.
 
     `range` brings the smallest and the largest value to its two ends, `standard` brings the mean to 0 and the deviation
-    to 1, `max-abs` divides by the largest absolute value. `unit-rows` divides each row by its length instead, as is
-    usual for texts. The last two keep sparse rows sparse.
+    to 1, `max-abs` divides by the largest absolute value. `unit-rows` divides each row by its length, as is usual for
+    texts. The last two preserve sparsity.
     """
 
     kind: Literal["range", "standard", "max-abs", "unit-rows"] = "range"
     range: tuple[float, float] = (0.0, 1.0)
-    #: Rows that the factors are taken from: all of them (as the papers did) or the training part.
+    #: The rows that determine the factors: all (as in the papers) or the training part.
     fit_on: Literal["all", "train"] = "all"
 
     def content(self) -> dict[str, Any]:
@@ -87,7 +87,7 @@ class Split:
     """The split of the rows of one data set in a run; `kind` is one of `Outer`."""
 
     kind: str
-    #: 1 where a run has one split.
+    #: 1 if a run has one split.
     folds: int = 1
     #: Printed sizes; None is the rest of the rows.
     train: int | None = None
@@ -113,11 +113,11 @@ def _for_task(kind: str, task: str) -> str:
 
 
 class Splitter(Spec):
-    """k folds of shuffled rows; `stratified-kfold` keeps the proportions of the classes, where there are classes.
+    """k folds of shuffled rows; `stratified-kfold` preserves the proportions of classes, if there are any.
 
-    `group-kfold` keeps the rows of one group in one fold, and `stratified-group-kfold` the proportions of the classes
-    as far as the groups allow; `ordered-kfold` takes the rows in their order, and each fold is tested by a model that
-    has learnt all rows before it.
+    `group-kfold` keeps the rows of a group in one fold; `stratified-group-kfold` also preserves the proportions of
+    classes as far as possible. `ordered-kfold` takes the rows in their order, and tests each fold with a model that has
+    learnt all rows before it.
     """
 
     kind: FoldKind
@@ -131,7 +131,7 @@ class Splitter(Spec):
 class Sizes(Spec):
     """Rows of the training and of the test part of one data set.
 
-    One of the two may be left out: that part gets the rows that the other leaves.
+    If one of them is missing, that part has the remaining rows.
     """
 
     train: Rows | None = None
@@ -154,10 +154,10 @@ class OuterOverride(Spec):
 class Outer(Spec):
     """The outer splits, repeated `runs` times.
 
-    The kinds of folds are those of `Splitter`, and `predefined-kfold`, which are numbered in a column of the data set;
+    The kinds of folds are those of `Splitter`, and `predefined-kfold`, with folds numbered in a column of the data set;
     `holdout` shuffles the rows into a training and a test part of the printed `sizes`, and `stratified-holdout` keeps
-    the proportions of the classes in both; `official` takes the two parts that the public source has; `in-order` takes
-    the first rows of a series for training and those that follow for the test.
+    the proportions of the classes in both; `official` takes the two parts of the public source; `in-order` takes the
+    first rows of a series for training and the next ones for the test.
     """
 
     kind: Literal[
@@ -196,7 +196,7 @@ class Outer(Spec):
             return Split(_for_task(self.kind, task), self.folds_of(dataset))
         if self.kind == "official":
             return Split(self.kind)
-        # Data of any options have the sizes of the data set that they are of, as `sparse-10k[density=0.6]` has.
+        # Data with options, such as `sparse-10k[density=0.6]`, have the sizes of their base.
         sizes = self.sizes.get(dataset) or self.sizes.get(dataset.partition("[")[0])
         if sizes is None:
             problem = f"protocol.outer.sizes says nothing of {dataset}"
@@ -208,22 +208,22 @@ class Protocol(Spec):
     """The evaluation of every model."""
 
     scale: Scale | None
-    #: Data sets whose inputs are scaled otherwise: sparse rows cannot be centred.
+    #: Scaling of the inputs of single data sets: sparse rows, for instance, cannot be centred.
     scale_except: dict[str, Scale | None] = Field(default_factory=dict)
     #: Scaling of the targets of a regression.
     targets: TargetScale | None = None
-    #: Data sets whose targets stay as they are.
+    #: Data sets whose targets are not scaled.
     raw_targets: tuple[str, ...] = ()
     outer: Outer
     inner: Splitter
     select: Selection | tuple[Selection, ...]
-    #: Measures of the table. Hyperparameters are chosen by the first that exists for the task and is of test rows.
+    #: Measures of the table. Hyperparameters are chosen by the first one for the task that is of test rows.
     metrics: tuple[MeasureName, ...] = Field(min_length=1)
-    #: The printed +- is the deviation of these, and so is the one shown beside it.
+    #: The unit of the deviations, both of the printed ones and of ours.
     std: Literal["of-run-means", "of-folds"] = "of-run-means"
-    #: The order in which training rows reach a sequential model.
+    #: The order in which a sequential model learns the training rows.
     order: Literal["shuffled", "stored"] = "shuffled"
-    #: The criterion of `nested`: `score` on inner folds, or another kind of choice by its name.
+    #: The criterion of `nested` selection: `score` on inner folds, or the name of another kind of choice.
     criterion: str = "score"
 
     @model_validator(mode="after")
@@ -233,7 +233,7 @@ class Protocol(Spec):
         return self
 
     def metric_for(self, task: str) -> str:
-        """Return the metric that chooses hyperparameters: the first of the test rows that exists for a task."""
+        """Return the metric that chooses hyperparameters: the first one for the task that is of test rows."""
         for metric in self.metrics_for(task):
             if metric not in OF_LEARNT_ROWS:
                 return metric

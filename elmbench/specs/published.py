@@ -1,4 +1,4 @@
-"""The papers' figures as data: read, brought to the suite's names and units, never changed."""
+"""The papers' figures as data, in the suite's names and units; their values are never changed."""
 
 from __future__ import annotations
 
@@ -36,19 +36,19 @@ _METRICS = {
 }
 
 _COLUMNS = ("dataset", "model", "metric", "value", "std", "note")
-#: Metrics that are hyperparameters.
+#: Hyperparameters among the metrics.
 _PARAMETERS = ("n_hidden", "C", "gamma", "sigma", "lambda", "budget", "delta", "n_units", "target_dimensions")
 _WHOLE = ("n_hidden", "budget", "n_units", "target_dimensions")
 #: A power as the papers print it, such as 2^-20.
 _POWER = re.compile(r"(\d+)\^(-?\d+)")
-#: Notes in the files: the authors stopped a fit, or took a figure from another paper.
+#: Notes in the files: the authors stopped a fit, or cited a figure.
 _STOPPED = re.compile(r"over (\d+) s")
 _CITED = "(cited)"
 #: Largest power of ten in a figure.
 _LARGEST_POWER = 300
-#: The model that facts of a data set are filed under.
+#: The column `model` of facts of a data set.
 DATA = "data"
-#: The data set that figures over all data sets of a table are filed under.
+#: The column `dataset` of figures over all data sets of a table.
 ALL = "all"
 
 
@@ -59,22 +59,22 @@ class PublishedValue:
     dataset: str
     model: str
     metric: str
-    #: In the metric's natural unit, with as many digits as are printed; None where the paper prints none.
+    #: In the metric's natural unit, with the printed digits; None if the paper prints none.
     value: Decimal | None
     #: The printed deviation.
     std: Decimal | None
     #: A doubt or remark about the figure.
     note: str
-    #: As it is printed, in the unit of the paper: '88.6' percent, '2^-20', or a word such as 'regression'.
+    #: The print, in the paper's unit: '88.6' percent, '2^-20', or a word such as 'regression'.
     text: str = ""
     #: Seconds after which the authors stopped a fit; its time is not printed.
     over_seconds: float | None = None
-    #: The authors took the figure from another paper.
+    #: The authors cited the figure from another paper.
     cited: bool = False
 
     @property
     def last_place(self) -> float:
-        """The weight of the last printed digit; 0 where there is none, as in a power."""
+        """The weight of the last printed digit; 0 if there is none, as in a power."""
         if self.value is None or _POWER.fullmatch(self.text):
             return 0.0
         return 10.0 ** int(self.value.as_tuple().exponent)
@@ -85,7 +85,7 @@ def read_published(path: Path) -> tuple[PublishedValue, ...]:
     """Return the figures of a table.
 
     `path`: a CSV file with the columns dataset, model, metric, value, std, note; or, for facts of data sets, with a
-    column dataset and one column a fact (a word has no value, an empty field is passed over).
+    column dataset and a column for each fact (a word has no value, an empty field is skipped).
     """
     try:
         with path.open(newline="", encoding="utf-8") as stream:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from elmbench.metrics import less_is_better
-from elmbench.protocol.content import UNSAID
+from elmbench.protocol.content import OMITTED
 from elmbench.specs.measures import Measure
 from elmbench.work.base import Context, GridWork, Result
 from elmbench.work.grid import scores_on_test_rows
@@ -18,7 +18,7 @@ class Curve(GridWork):
 
     kind = "curve"
 
-    given: None = field(default=None, metadata=UNSAID)
+    given: None = field(default=None, metadata=OMITTED)
     metric: str = ""
 
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:

@@ -79,7 +79,7 @@ def openml_server(server: Server, tmp_path_factory: pytest.TempPathFactory, monk
 
 @pytest.fixture
 def use_specs(monkeypatch: pytest.MonkeyPatch) -> Callable[[dict[str, Any]], DatasetSpecs]:
-    """Put other data sets in index of those of `datasets.yaml`."""
+    """Put other data sets in place of those of `datasets.yaml`."""
 
     def use(content: dict[str, Any]) -> DatasetSpecs:
         specs = parse_dataset_specs(content, "test.yaml")

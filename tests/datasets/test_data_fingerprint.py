@@ -153,7 +153,7 @@ def test_of_a_training_part_only_that_part_is_compared() -> None:
 
 @pytest.fixture
 def noise(folder: Path, wdbc_lines: list[str]) -> Path:
-    """A file of the right counts with noise in index of the features."""
+    """A file of the right counts with noise in place of the features."""
     values = RNG(0).normal(size=(569, 30))
     rows = [
         ",".join([*(f"{value:.3f}" for value in row), line.rpartition(",")[2]])

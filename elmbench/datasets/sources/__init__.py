@@ -1,4 +1,4 @@
-"""Kinds of source, one class a file; the registry is `elmbench.specs.datasets.sources`.
+"""Kinds of source, one class in each file; the registry is `elmbench.specs.datasets.sources`.
 
 A plug-in file (`--plugin FILE`) adds a subclass of `Source` in a dictionary `SOURCES`.
 """

@@ -1,4 +1,4 @@
-"""Text tables at an address, alone or in a zip or tar archive. Nothing is unpacked to a path that the archive names."""
+"""Text tables at an address, alone or in a zip or tar archive. Nothing is written to paths in the archive."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ class Member(SpecPart):
 class ArchiveSource(NetworkSource):
     """A text table without a header, alone (compressed or not) or in a zip or tar archive, at an address.
 
-    `target` is the position of the target among the columns (-1: the last), if it is not in a file of its own;
-    `drop` the positions of columns that are no features. In layout `index-value` the rows are such pairs.
+    `target` is the position of the target among the columns (-1: the last), if it is not in a file of its own; `drop`
+    the positions of columns that are not features. In layout `index-value`, rows consist of such pairs.
     """
 
     kind: Literal["archive"]
@@ -113,8 +113,8 @@ class ArchiveSource(NetworkSource):
 def read_members(path: Path, wanted: Iterable[str], origin: str, most: int) -> dict[str, bytes]:
     """Return the content of files in a zip or tar archive, by the last part of their names.
 
-    Only their content is read, wherever the archive says that they belong. The archive must hold exactly one plain file
-    of each name, of at most `most` bytes.
+    Their folders in the archive do not matter. The archive must contain exactly one plain file of each name, of at most
+    `most` bytes.
     """
     try:
         if zipfile.is_zipfile(path):
@@ -152,7 +152,7 @@ def _bad(problem: str, expected: str) -> ElmbenchError:
 
 
 def _lines(content: bytes, most: int) -> list[bytes]:
-    """Return the lines of a text, which may be compressed, without those that are blank."""
+    """Return the lines of a text, which may be compressed, without blank ones."""
     for magic, opener in _MAGIC:
         if content.startswith(magic):
             with opener(io.BytesIO(content)) as stream:

@@ -1,6 +1,7 @@
 """The base classes of the kinds of source.
 
-The modules of this package import numpy and what needs it in their methods: a listing of data sets does without.
+The modules of this package import numpy, and modules that need it, in their methods, so that listings of data sets are
+fast.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ class FetchJob:
 class Source(SourceSpec):
     """Base class of the kinds of source.
 
-    A kind needs a `load`; one whose rows are in files, or may be missing here, has a `status` and `files` too.
+    A kind needs a `load`; one whose rows are in files, or may be missing, also has a `status` and `files`.
     """
 
     #: Files of the data directory, which have no declared labels.
@@ -81,9 +82,9 @@ class Source(SourceSpec):
         return ()
 
     def checksum(self, request: Request) -> str:
-        """Return a hash of all that the rows depend on, without reading them."""
+        """Return a hash of everything that the rows depend on, without reading them."""
         files = [(str(path.resolve()), *_size_and_time(path)) for path in self.files(request)]
-        # The rows of a kind from outside of the suite depend on its code, which may change from one run to the next.
+        # The rows of a plug-in's kind depend on its code, which may change from one run to the next.
         code = "" if self.kind in BUILT_IN else file_sha256(Path(inspect.getfile(type(self))))
         content = [self.model_dump(mode="json"), files, dict(request.options), code]
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()

@@ -13,7 +13,7 @@ from elmbench.specs.datasets import DatasetSpec
 
 
 class LibsvmSource(NetworkSource):
-    """Files of the LIBSVM collection, kept as they are: one file, or a training and a test file.
+    """Files of the LIBSVM collection, cached unchanged: one file, or a training and a test file.
 
     `width` is the number of features if it is not that of the public file.
     """

@@ -25,8 +25,8 @@ _VARIABLE = "OPENML_CACHE_DIR"
 class OpenMLSource(NetworkSource):
     """OpenML data sets by id; several are joined column by column.
 
-    `target` is the name of the target, or its position (-1: the last column); without it, it is the default target
-    that OpenML names.
+    `target` is the name of the target, or its position (-1: the last column); by default, it is OpenML's default
+    target.
     """
 
     kind: Literal["openml"]
@@ -36,7 +36,7 @@ class OpenMLSource(NetworkSource):
 
     @property
     def ids(self) -> tuple[int, ...]:
-        """The ids, also of a single data set."""
+        """The ids as a tuple."""
         return (self.id,) if isinstance(self.id, int) else self.id
 
     @property
@@ -55,7 +55,7 @@ class OpenMLSource(NetworkSource):
     def _table(self, description: Any, job: FetchJob) -> Table:
         """Download the rows of one data set, as Parquet if they are dense, else as ARFF.
 
-        Parquet has no checksum: it is taken over an encrypted connection, or if the rows have a fingerprint.
+        OpenML's Parquet files have no checksum, so they need an encrypted connection or a fingerprint of the rows.
         """
         is_sparse = description.format.lower() == "sparse_arff"
         parquet = str(description._parquet_url or "")
@@ -78,7 +78,7 @@ class OpenMLSource(NetworkSource):
         return replace(table, origin=f"OpenML {description.dataset_id}")
 
     def _choose(self, description: Any, ignored: set[str], columns: list[str]) -> str:
-        """Return the name of the target; a column that OpenML ignores may be the target all the same."""
+        """Return the name of the target, which may be a column that OpenML ignores."""
         names = [name for name in columns if name not in ignored or name == self.target]
         if isinstance(self.target, int):
             return names[self.target]

@@ -1,1 +1,1 @@
-"""One static site from the results: it is gathered, made into pages and written as a whole."""
+"""The static site of the results: its content is gathered, rendered as pages and written as a whole."""

@@ -81,5 +81,5 @@ def _write(papers: list[PaperResults], folder: Path) -> list[str]:
 
 
 def _shorten(path: Path) -> str:
-    """Return a CSV file with numbers of four significant digits, which suffice for a figure."""
+    """Return a CSV file with numbers rounded to four significant digits, which suffice for a figure."""
     return pd.read_csv(path).to_csv(index=False, lineterminator="\n", float_format="%.4g")

@@ -44,12 +44,12 @@ class Picture:
 
     @property
     def source(self) -> str:
-        """The picture as the address of an image, so that a page needs no other file."""
+        """The picture as a data URL, so that a page needs no other file."""
         return f"data:image/png;base64,{b64encode(self.png).decode()}"
 
 
 def verdict_map(paper: PaperResults) -> Picture | None:
-    """Return each published figure of a paper as a mark by its verdict, a line or more for each table."""
+    """Return the picture of a paper's figures, each a mark by its verdict, with a line or more for each table."""
     marks: dict[str, list[tuple[int, int]]] = {verdict: [] for verdict in _MARKS}
     labels: dict[int, str] = {}
     line = 0

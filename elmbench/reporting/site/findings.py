@@ -53,7 +53,7 @@ class Finding:
     links: tuple[tuple[str, str], ...]
 
 
-#: A finding and its strength among those of its kind.
+#: A finding, and its strength compared with others of its kind.
 _Ranked = tuple[float, Finding] | None
 
 
@@ -67,7 +67,7 @@ def find(papers: Sequence[PaperResults]) -> list[Finding]:
 
 
 def _leak(paper: PaperResults) -> _Ranked:
-    """Return the model that comes near its figures only if test rows leak into training."""
+    """Return the model that matches its figures only if test rows leak into training."""
     explained: dict[tuple[str, str], list[ReadingComparison]] = {}
     for name, comparisons in paper.readings.items():
         reading = paper.paper.readings[name]
@@ -157,7 +157,7 @@ class _Choice:
 def _choice(paper: PaperResults) -> _Ranked:
     """Return the table in which most models' figures are nearer to a choice on the test folds than chance explains.
 
-    The models are judged one by one: a paper may have chosen in one way for some of them and not for others.
+    Each model is judged separately, because a paper may have chosen differently for some of them.
     """
     choices = [one for table in paper.tables if table.results for one in _choices(table)]
     strong = [one for one in choices if one.is_of_oracle and one.p * len(choices) <= _LEVEL]

@@ -25,7 +25,7 @@ LEGEND = (
     "Too few runs: fewer than three. Not comparable: the profile cut the rows, they are not the paper's, or the "
     "reading leaks. No data: the data set is not here, or some of its cells did not end ok."
 )
-#: The lines of a figure's data that its page shows, and the most columns of a grid.
+#: The number of lines of a figure's data that its page shows, and the most columns of a grid.
 _MOST_LINES, _MOST_COLUMNS = 40, 16
 #: The columns of the printed figures, with their headings.
 _FIGURES = {

@@ -1,1 +1,1 @@
-"""A table of results in each format that it is written in."""
+"""The output formats of a table of results."""

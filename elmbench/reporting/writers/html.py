@@ -1,4 +1,4 @@
-"""A table of results as HTML, such as a notebook shows."""
+"""A table of results as HTML, for notebooks."""
 
 from collections.abc import Sequence
 from html import escape

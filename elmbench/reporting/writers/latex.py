@@ -2,7 +2,7 @@
 
 from elmbench.layouts.table import ResultTable
 
-#: The characters that LaTeX takes for commands, and what prints them.
+#: LaTeX's special characters, and the commands that print them.
 _TEX = str.maketrans(
     {
         **{character: "\\" + character for character in "&%$#_{}"},
@@ -37,5 +37,5 @@ def latex(table: ResultTable) -> str:
 
 
 def tex(text: str) -> str:
-    """Return a text with the characters that LaTeX takes for commands written out."""
+    """Return a text with LaTeX's special characters escaped."""
     return text.translate(_TEX)

@@ -1,4 +1,4 @@
-"""A table of results for the terminal, within 80 columns, in the shape of the print if figures are printed."""
+"""A table of results for the terminal, within 80 columns; printed figures have the layout of the paper."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def table_text(
 ) -> RenderableType:
     """Return a table of results with its notes.
 
-    Printed figures have the shape of the print, data sets by models: below each row of ours stands that of the paper,
-    with the sign of the verdict; the best of each row is marked. Other figures have the lines of their kind of table.
+    Printed figures have the layout of the paper, data sets by models. The paper's row, with the signs of the verdicts,
+    is below ours; the best figure of each row is marked. Other figures have the lines of their kind of table.
 
     A grid wider than `width` characters is cut into blocks of columns. Without `claims`, the tested claims of the paper
     are left out.
@@ -52,7 +52,7 @@ def table_text(
 
 
 def as_text(renderable: RenderableType) -> str:
-    """Return what rich prints on a terminal of 80 columns without colours."""
+    """Return the output of rich on a terminal of 80 columns without colours."""
     console = Console(width=WIDTH, highlight=False)
     with console.capture() as captured:
         console.print(renderable)
@@ -68,7 +68,7 @@ def _grids_to_show(section: EntrySection, resolved: Resolved, *, first: bool) ->
         return printed + [
             grid for grid in grids if printed and not grid.has_printed and grid.measures == {"fit_seconds"}
         ]
-    # Another selection or reading changes the figures that are judged.
+    # Another selection or reading changes the judged figures.
     return [grid for grid in printed if grid.measures - {*UNJUDGED}] or printed
 
 

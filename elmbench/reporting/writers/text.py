@@ -38,7 +38,7 @@ def grid(
 
 
 def side_by_side(units: Sequence[Sequence[T]], width_of: Callable[[T], int], room: int) -> list[list[T]]:
-    """Return columns in groups that each fit the room; the columns of a unit stay together."""
+    """Return columns in groups that each fit the width; the columns of a unit stay together."""
     groups: list[list[T]] = [[]]
     for unit in units:
         if groups[-1] and sum(GAP + width_of(column) for column in (*groups[-1], *unit)) > room:
@@ -48,12 +48,12 @@ def side_by_side(units: Sequence[Sequence[T]], width_of: Callable[[T], int], roo
 
 
 def section_text(table: ResultTable, section: Section, width: int = WIDTH) -> Iterator[RenderableType]:
-    """Yield the lines of a section in blocks of columns; a data set has a line of its own above its models."""
+    """Yield the lines of a section in blocks of columns; the name of a data set is on a line above its models."""
     # A column of data sets would leave too little room for the figures.
     first, *others = (column for column in table.columns_of(section, narrow=True) if column.name != "dataset")
     units: list[list[Column]] = []
     for column in others:
-        # The published value of a measure and its verdict stay beside it.
+        # A measure, its published value and its verdict stay together.
         if units and column.name.startswith(("published", "verdict")):
             units[-1].append(column)
         else:

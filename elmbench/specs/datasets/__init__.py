@@ -1,4 +1,4 @@
-"""Descriptions of data sets, as `datasets.yaml` spells them: sources, counts, preparation, the papers' counts."""
+"""Descriptions of data sets in `datasets.yaml`: sources, counts, preparation, the papers' counts."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from elmbench.specs.datasets.steps import Label, SpecPart, Step
 from elmbench.specs.files import invalid, parse_spec, read_yaml, spec_root
 
 NEXT = "elmbench list datasets"
-#: Characters that no system allows in the name of a file, and the length that leaves room for an ending.
+#: Characters that some system forbids in names of files, and the length that leaves room for an ending.
 _NOT_IN_A_STEM = re.compile(r"[/\\\x00-\x1f]")
 _LONGEST_NAME = 200
 _NAME_WITH_OPTIONS = re.compile(r"([^\[\]]+)\[([^\[\]]*)\]")
 
 
 class Shape(SpecPart):
-    """Counts that a table must have.
+    """The expected counts of a table.
 
     `classes` are the rows of each label in the order that gives the class index (null: the count is not known), or
     only the number of classes; `split` the rows of the official parts, training rows first.
@@ -55,7 +55,7 @@ class Shape(SpecPart):
 
 
 class PaperCounts(SpecPart):
-    """Counts of a data set in a paper; a difference from the public file is shown, never raised."""
+    """The counts of a data set in a paper; differences from the public file are shown, but are no errors."""
 
     name: str
     instances: int | None = None
@@ -71,16 +71,14 @@ class PaperCounts(SpecPart):
 class DatasetSpec(SpecPart):
     """One data set.
 
-    `positive` are the labels of the positive class (the other labels are "the rest"); without it a classification
-    task has the classes of `shape`. `shape` is that of the public file, `prepared` that after the preparation where
-    it differs, `training_part` that of the official training rows where they are taken without the test rows.
-    `file` is the stem of the files in a data directory, which several entries may share. `fingerprint` is that of the
-    prepared rows of the public file, where they were at hand.
-
-    With `by_fold`, words and missing values are left to the folds: what replaces them is taken from training rows only.
-    `groups` names a column that tells which rows belong together, `fold` one with the outer fold of each row, `weights`
-    one with the weights of rows in fits, and `ordered_by` one that the rows are sorted by; none is a feature.
-    `day_first` settles whether the date 1/2/2023 is in February or in January, if no value does.
+    `positive` are the labels of the positive class (the other labels are "the rest"); by default, a classification task
+    has the classes of `shape`. `shape` is that of the public file, `prepared` that after the preparation if it differs,
+    `training_part` that of the official training rows if they are used without the test rows. `file` is the stem of the
+    files in a data directory, which several entries may share. `fingerprint` is that of the prepared rows of the public
+    file, if they were available. With `by_fold`, categories are encoded and missing values imputed on each fold, from
+    training rows only. These options name columns, which are then no features: `groups`, of rows that belong together;
+    `fold`, of the outer fold of each row; `weights`, of the weights of rows in fits; `ordered_by`, by which the rows
+    are sorted. `day_first` decides between February and January for dates such as 1/2/2023, if no value does.
 
     The name of generated data may fix their options, as in `sparse-10k[density=0.6]` (see `with_options`).
     """
@@ -133,7 +131,7 @@ class DatasetSpec(SpecPart):
 
     @property
     def base(self) -> str:
-        """The name without its options; it seeds generated rows."""
+        """The name without its options, which seeds generated rows."""
         return split_name(self.name)[0]
 
     @property
@@ -152,7 +150,7 @@ class DatasetSpec(SpecPart):
         return self.prepared or self.shape
 
     def chosen_options(self, options: Mapping[str, float] | None = None) -> dict[str, float]:
-        """Return the value of every option of the data: as given, else the default, which is the first.
+        """Return the value of every option of the data, by default the first one.
 
         Raises ElmbenchError if the generator does not declare an option or its value.
         """
@@ -187,7 +185,7 @@ class DatasetSpec(SpecPart):
 
     @property
     def positives(self) -> int | None:
-        """Rows of the positive class in the public file, where the counts are known."""
+        """Rows of the positive class in the public file, if the counts are known."""
         return self.shape.count(self.positive) if self.positive else None
 
     def differences(self, paper: str) -> tuple[str, ...]:
@@ -227,11 +225,11 @@ class DatasetSpecs(dict[str, DatasetSpec]):
                     raise invalid(problem, "each name and each alias once")
 
     def knows(self, name: str) -> bool:
-        """Return True if a name or alias, as it is spelled, is taken."""
+        """Return True if exactly this name or alias is taken."""
         return name in self._names
 
     def find(self, name: str) -> DatasetSpec:
-        """Return the data set of a name or alias; the case of letters matters only if it tells two apart.
+        """Return the data set of a name or alias; the case matters only if two names differ by nothing else.
 
         Generated data may have options after their name, as in `sparse-10k[density=0.6]`.
         """
@@ -254,7 +252,7 @@ def split_name(name: str) -> tuple[str, dict[str, float]]:
 
     `sparse-10k[density=0.6]` is `sparse-10k` with density 0.6; several options are separated by commas.
 
-    Raises ElmbenchError if the brackets hold anything but options and numbers.
+    Raises ElmbenchError if the brackets contain anything but options and numbers.
     """
     match = _NAME_WITH_OPTIONS.fullmatch(name)
     if match is None:
@@ -273,8 +271,8 @@ def split_name(name: str) -> tuple[str, dict[str, float]]:
 def parse_dataset_specs(content: Any, source: str) -> DatasetSpecs:
     """Validate the content of a `datasets.yaml`.
 
-    An entry with `like: NAME` takes over the keys of NAME and replaces those that it gives itself; aliases, the
-    papers' counts and the fingerprint are never taken over, and the files in a data directory are those of NAME.
+    An entry with `like: NAME` inherits the keys of NAME except those that it sets itself. Aliases, the papers' counts
+    and the fingerprint are never inherited; the files in a data directory are those of NAME.
     """
     if not isinstance(content, dict):
         raise invalid(f"{source}: not a mapping", "data set names, each with its keys")
@@ -315,7 +313,7 @@ def add_dataset_specs(specs: Iterable[DatasetSpec]) -> None:
 
 
 def is_of_suite(name: str) -> bool:
-    """Return True if a data set of `datasets.yaml` has a name or alias, as it is spelled."""
+    """Return True if a data set of `datasets.yaml` has exactly this name or alias."""
     return _of_suite().knows(name)
 
 

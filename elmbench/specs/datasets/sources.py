@@ -1,4 +1,4 @@
-"""Sources of data sets in `datasets.yaml`: what every kind has, and the registry that finds the class of a kind."""
+"""Sources of data sets in `datasets.yaml`: the base class of the kinds, and their registry."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ BUILT_IN = {
 class SourceSpec(SpecPart):
     """A source of a data set, and the steps that turn its layout into that of the public file.
 
-    `labels` maps the labels of this source to those of the public file ("*": every other one); `prepare` lists the
-    steps that are needed for this source alone and come before those of the data set. A source that is
-    `already_prepared` needs none of the data set's own steps. `split_in_order`: the training part comes first.
-    `other_values`: the source scales or codes the features in another way, so no fingerprint fits them.
+    `labels` maps the labels of this source to those of the public file ("*": every other one); `prepare` lists steps
+    for this source alone, which come before those of the data set. A source that is `already_prepared` skips the data
+    set's steps. `split_in_order`: the training part comes first. `other_values`: the source scales or codes the
+    features in another way, so no fingerprint fits them.
     """
 
     #: Its rows are computed.
@@ -71,7 +71,7 @@ class SourceSpec(SpecPart):
         return {}
 
     def with_options(self, declared: Mapping[str, tuple[float, ...]]) -> Self:
-        """Return a source that allows these options alone."""
+        """Return a source that allows only these options."""
         return self.model_copy(update={"options": dict(declared)})
 
 
@@ -92,7 +92,7 @@ def source_class(kind: object) -> type[SourceSpec]:
 
 
 def parse_source(content: Any) -> SourceSpec:
-    """Return a source as its kind reads it."""
+    """Return a source, validated by the class of its kind."""
     if isinstance(content, SourceSpec):
         return content
     return source_class(content.get("kind") if isinstance(content, dict) else content).model_validate(content)

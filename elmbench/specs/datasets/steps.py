@@ -21,7 +21,7 @@ class SpecPart(BaseModel):
 
 
 class OneHot(SpecPart):
-    """Replace a nominal column by one 0/1 column a category, categories in alphabetical (numbers: rising) order."""
+    """Replace a nominal column by a 0/1 column for each category, in alphabetical order (numbers: ascending)."""
 
     step: Literal["one-hot"]
     columns: tuple[str, ...] | Literal["nominal"] = "nominal"
@@ -49,7 +49,7 @@ class DropMissingRows(SpecPart):
 
 
 class FillMissing(SpecPart):
-    """Put the mean of the known values of a column in place of the missing ones (0 where none is known)."""
+    """Impute missing values by the mean of the column's known values, or 0 if there are none."""
 
     step: Literal["fill-missing"]
     by: Literal["mean"] = "mean"
@@ -68,14 +68,14 @@ class DropRepeatedRows(SpecPart):
 
 
 class Round(SpecPart):
-    """Round every value to so many decimals: for a source that prints more digits than the public file."""
+    """Round every value to `decimals`, for a source with more digits than the public file."""
 
     step: Literal["round"]
     decimals: int = Field(ge=0, le=15)
 
 
 class ResizeImages(SpecPart):
-    """Resize the images that the rows hold, row-major, by the mean over the area of each new pixel."""
+    """Resize images, stored in rows in row-major order, by the mean over the area of each new pixel."""
 
     step: Literal["resize-images"]
     height: int = Field(ge=1)
