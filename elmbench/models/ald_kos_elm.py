@@ -1,4 +1,4 @@
-"""Kernel extreme learning machines that learn row by row and keep independent rows."""
+"""Kernel extreme learning machines that learn row by row, with a dictionary of independent rows."""
 
 from typing import Any, ClassVar
 
@@ -33,7 +33,7 @@ class _ALDKOSELM(KOSELM):
 
     @classmethod
     def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
-        """Count a dictionary of all rows or of `max_atoms`; without that, of no more than `LARGEST_EXPECTED`."""
+        """Count a dictionary of all rows, of `max_atoms` or else of `LARGEST_EXPECTED` at most."""
         m = min(n_samples, params.get("max_atoms") or LARGEST_EXPECTED[params.get("threshold", "squared")])
         kernel = kernel_bytes(params.get("kernel", "rbf"), m, n_samples)
         inverses = 2 * inverse_bytes(max(m, 64), n_features, n_outputs)
@@ -43,28 +43,28 @@ class _ALDKOSELM(KOSELM):
 class ALDKOSELMClassifier(FamilyClassifier, _ALDKOSELM):
     """Kernel online sequential extreme learning machine with approximate linear dependency, for classification.
 
-    A row joins the dictionary where its squared distance, in the feature space, from the span of the dictionary
-    exceeds a threshold. Any other row still changes the weights: they are the least-squares fit, over all rows so far,
-    of the model in which each row is replaced by its projection when it came. There is no ridge.
+    A row joins the dictionary if its squared distance, in the feature space, from the span of the dictionary exceeds a
+    threshold. Any other row still changes the weights: they are the least-squares fit to all rows so far, each replaced
+    by its projection at the time it was learnt. There is no ridge.
 
     Parameters
     ----------
     C : float, default=1.0
-        Without effect. It is accepted because the published protocol gives this model the parameters of K-ELM.
+        Has no effect; accepted because the published protocol gives this model the parameters of K-ELM.
     gamma, kernel, degree, coef0, kernel_params
         As in `KOSELMClassifier`.
     delta : float, default=0.1
-        The threshold; 0 keeps every row that is not dependent to working precision.
+        The threshold; 0 keeps every row that is independent to working precision.
     threshold : {"squared", "as-printed"}, default="squared"
-        Whether the squared distance is compared with `delta`, as the authors' code does, or the distance itself, as
-        in eq. (10).
+        "squared" compares the squared distance with `delta`, as the authors' code does; "as-printed" the distance
+        itself, as in eq. (10).
     max_atoms : int, default=None
-        Size of the dictionary from which no row joins it any more; None for no such size.
+        Largest size of the dictionary; None for no limit.
 
     Attributes
     ----------
     dictionary_ : ndarray or CSR matrix of shape (n_units, n_features), or ndarray of shape (n_units,)
-        The rows that joined.
+        The rows in the dictionary.
     inverse_ : ndarray of shape (n_units, n_units)
         Inverse of the kernel matrix of the dictionary, whose condition is `condition_`.
     beta_, classes_, n_units_, condition_, n_features_in_
@@ -78,8 +78,8 @@ class ALDKOSELMClassifier(FamilyClassifier, _ALDKOSELM):
 
     Notes
     -----
-    No row joins whose squared distance is below 1e-9, where round-off would decide: repeated rows never do. The kernel
-    matrix is carried by its Cholesky factor, not by its inverse as in Engel et al., which costs the same.
+    Rows with a squared distance below 1e-9 never join, because round-off would decide; so repeated rows never do. The
+    Cholesky factor of the kernel matrix is updated, not its inverse as in Engel et al., at the same cost.
 
     References
     ----------

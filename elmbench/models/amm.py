@@ -1,4 +1,4 @@
-"""The adaptive multi-hyperplane machine: several linear weights a class, learnt by stochastic gradient descent."""
+"""The adaptive multi-hyperplane machine: several weights for each class, learnt by stochastic gradient descent."""
 
 from typing import Any, ClassVar
 
@@ -22,29 +22,29 @@ class AMMClassifier(HyperplaneClassifier, BaseEstimator):
     / 2 + the mean of the losses max(0, 1 + largest output of another class - output of the row's own weight): step t
     shrinks all weights by 1 - 1/t and, if a row has a loss, adds it to its own weight, and takes it from the largest of
     the other classes, with weight 1/(lambda t). A row's own weight is one of its class. A row becomes a new weight of
-    its class where no weight of it has a positive output.
+    its class if none of them has a positive output.
 
     Parameters
     ----------
     C : float, default=1.0
-        Weight of the errors: lambda = 1/(n C), in which n is the number of rows of `fit`, or of all calls of
-        `partial_fit` so far. For two classes it is 2/(n C), so that with one weight each they are a support vector
-        machine |w|^2 / 2 + C sum of the losses with w their difference.
+        Weight of the errors: lambda = 1/(n C), where n is the number of rows in `fit`, or in all calls of `partial_fit`
+        so far. For two classes it is 2/(n C): with one weight each, their difference w is then that of a support vector
+        machine, |w|^2 / 2 + C sum of the losses.
     n_weights : int, default=50
-        Most weights of a class. A class that has so many gets no new one: the row is added to the largest.
+        The most weights of a class. At this number, a row is added to the largest weight instead of becoming a new one.
     mode : {"online", "batch"}, default="online"
-        Which weight of its class is a row's own. "online": the one with the largest output when the row is looked at.
-        "batch": the one with the largest output before the pass of `fit`, in which none is added; a class of which some
-        row had a negative output gets one weight of zero for such rows. The first pass, and `partial_fit`, are online.
+        The choice of a row's own weight. "online": the weight of its class with the largest output at the time of the
+        step. "batch": the one with the largest output before the pass of `fit`, which adds no weights; a class with
+        rows of negative output gets one weight of zero for these. The first pass, and `partial_fit`, are online.
     n_epochs : int, default=5
         Passes of `fit` over the rows.
     pruning : float, default=10.0
-        The weights that are smallest are dropped as long as their norm, all together, is no more than pruning / (lambda
-        t); a class keeps one.
+        The smallest weights are dropped as long as their joint norm is at most pruning / (lambda t); a class keeps at
+        least one.
     prune_every : int, default=10000
-        Steps from one such dropping to the next.
+        Number of steps between two prunings.
     fit_intercept : bool, default=True
-        Add a feature to the rows, the constant 1, whose weights are shrunk as the others are.
+        Add a constant feature 1, whose weights shrink like the others.
     shuffle : bool, default=True
         Draw a new order of the rows for each pass of `fit`; if False, keep their order, as `partial_fit` does.
     random_state : int, RandomState or None, default=None
@@ -58,7 +58,7 @@ class AMMClassifier(HyperplaneClassifier, BaseEstimator):
     weight_classes_ : ndarray of shape (n_units_,)
         The label that each weight belongs to.
     n_steps_ : int
-        Rows looked at so far.
+        Number of steps so far.
     classes_ : ndarray of shape (n_classes,)
     n_units_ : int
         Number of weights of all classes.
@@ -71,12 +71,12 @@ class AMMClassifier(HyperplaneClassifier, BaseEstimator):
 
     Notes
     -----
-    Rows may be given as a CSR matrix, and are not copied to a dense one; the weights are dense.
+    Rows may be a CSR matrix, which is not made dense; the weights are dense.
 
-    The paper thinks of a class as having weights of zero without end. Here, as in the toolbox of its authors
-    (BudgetedSVM), there is one, which another class's row moves as any other; that a row becomes a weight stands for
-    the others. The defaults are those of the toolbox. There a class that has `n_weights` leaves rows out of which no
-    weight has a positive output, so that `n_weights` 1 would not be Pegasos.
+    In the paper, a class has infinitely many weights of zero. Here, as in the toolbox of its authors (BudgetedSVM), it
+    has one, which rows of other classes move like any other; new weights replace the remaining ones. The defaults are
+    those of the toolbox. In the toolbox, a class with `n_weights` weights ignores rows for which no weight has a
+    positive output, so `n_weights=1` would not be Pegasos.
 
     References
     ----------
@@ -131,7 +131,7 @@ class AMMClassifier(HyperplaneClassifier, BaseEstimator):
 
     @property
     def weight_classes_(self) -> np.ndarray:
-        """The label that each weight belongs to, of shape (n_units_,)."""
+        """The label of each weight, of shape (n_units_,)."""
         owners = self._solution()[2]
         labels: np.ndarray = self.classes_[np.minimum(owners, len(self.classes_) - 1)]
         return labels
@@ -143,7 +143,7 @@ class AMMClassifier(HyperplaneClassifier, BaseEstimator):
 
     @classmethod
     def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
-        """Count the weights that there may be, the block of rows that the loop works on, and the outputs."""
+        """Count the largest number of weights, a block of rows, and the outputs."""
         n_classes = max(2, n_outputs)
         most = min(params.get("n_weights", 50), n_samples + 1)
         return cls._memory(n_samples, n_features, n_classes, most)

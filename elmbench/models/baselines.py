@@ -1,4 +1,4 @@
-"""scikit-learn's own estimators under the parameter names of this package, to be compared with the ELM family.
+"""scikit-learn's estimators under the parameter names of this package, for comparison with the ELM family.
 
 Each function returns an unfitted estimator. Its parameters are those of all models:
 
@@ -7,20 +7,20 @@ C : float, default=1.0
 gamma : float, default=1.0
     Inverse squared width of the Gaussian kernel, exp(-gamma d^2).
 epsilon : float, default=0.1
-    Errors up to it cost a support vector machine nothing.
+    Half the width of the tube in which errors of support vector regression cost nothing.
 nu : float, optional
-    In (0, 1]: takes the place of `epsilon`, which becomes as wide as leaves about this share of the training rows, and
-    no fewer, as support vectors.
+    In (0, 1]: replaces `epsilon`, which is then chosen so that at least this share of the training rows, approximately,
+    are support vectors.
 max_iter : int, default=-1
     Steps after which LIBSVM is stopped; -1 for no limit.
 n_landmarks : int, default=100
-    Number of training rows that span the features; all of them where there are fewer.
+    Number of training rows that span the features; all of them if there are fewer.
 n_hidden : int, default=100
     Number of random features.
 n_estimators : int, default=100
-    Number of steps of gradient boosting, each with a tree a class.
+    Number of steps of gradient boosting, each with a tree for each class.
 learning_rate : float, default=0.1
-    What each step of gradient boosting is multiplied by.
+    Factor of each step of gradient boosting.
 n_neighbors : int, default=5
     Number of nearest training rows that vote; all of them if there are fewer.
 n_leaves : int, default=31
@@ -114,7 +114,7 @@ def llsvm_classifier(
     """Return a linear support vector machine in the Nystroem features of the Gaussian kernel, for dense or CSR rows.
 
     This is the low-rank linearised SVM of Zhang, Lan, Wang and Moerchen, Scaling up kernel SVM on limited resources: A
-    low-rank linearization approach, AISTATS 2012, with landmarks drawn from the rows. The errors are squared, more than
+    low-rank linearization approach, AISTATS 2012, with landmarks drawn from the rows. The errors are squared; more than
     two classes are learnt one against the rest.
     """
     return make_pipeline(_nystroem(n_landmarks, gamma, random_state), LinearSVC(C=C, random_state=random_state))
@@ -137,7 +137,7 @@ def rff_ridge_regressor(
 def svm_regressor(
     C: float = 1.0, gamma: float = 1.0, epsilon: float = 0.1, nu: float | None = None, max_iter: int = -1
 ) -> EpsilonSVR | NuSVR:
-    """Return support vector regression with the Gaussian kernel: epsilon-SVR or, where `nu` is given, nu-SVR.
+    """Return support vector regression with the Gaussian kernel: epsilon-SVR or, with `nu`, nu-SVR.
 
     Table 2 of Deng et al. prints a little more than half of the training rows as support vectors for seven of eight
     data sets: that is nu-SVR with LIBSVM's own nu, .5.
@@ -168,7 +168,7 @@ def hist_gradient_boosting_regressor(
 def n_units(estimator: Any) -> int | None:
     """Return the size of a fitted scikit-learn estimator, or None if it has none.
 
-    It is the number of kernel features of a pipeline with such a step, else, for its last step, `n_units_` or the
+    For a pipeline with a step of kernel features, it is their number; otherwise, for the last step, `n_units_` or the
     number of support vectors, of leaves of all trees or of coefficients.
     """
     size = getattr(estimator, "n_units_", None)

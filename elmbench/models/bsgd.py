@@ -22,26 +22,26 @@ from elmbench.numerics.online.budgeted_sgd import MAINTENANCE, BudgetedState
 class BSGDClassifier(StochasticClassifier, BaseEstimator):
     """Support vector machine on a budget, learnt by stochastic gradient descent (BSGD).
 
-    Kernel Pegasos that keeps at most `budget` support vectors. It descends lambda |w|^2 / 2 + the mean
-    hinge loss, with lambda = 1/(n C), which is the objective |w|^2 / 2 + C sum_i loss_i of a support vector machine
-    divided by n C: step t shrinks all weights by 1 - 1/t and adds the row with weight 1/(lambda t) if it violates its
-    margin. Two classes are learnt with one output, more with one a class and the loss of Crammer and Singer, max(0, 1 +
-    largest output of another class - output of the row's own).
+    Kernel Pegasos that keeps at most `budget` support vectors. It descends lambda |w|^2 / 2 + the mean hinge loss, with
+    lambda = 1/(n C), which is the objective |w|^2 / 2 + C sum_i loss_i of a support vector machine divided by n C: step
+    t shrinks all weights by 1 - 1/t and adds the row with weight 1/(lambda t) if it violates its margin. Two classes
+    are learnt with one output, more with one for each class and the loss of Crammer and Singer, max(0, 1 + largest
+    output of another class - output of the row's own).
 
     Parameters
     ----------
     budget : int, default=100
-        Most support vectors. A row that is one already adds to its weight.
+        The most support vectors. A row that already is one adds to its weight.
     C : float, default=1.0
-        Weight of the errors. n is the number of rows of `fit`, or of all calls of `partial_fit` so far.
+        Weight of the errors; n is the number of rows in `fit`, or in all calls of `partial_fit` so far.
     gamma : float, "scale" or "auto", default="auto"
         As in `KOSELMClassifier`.
     maintenance : {"merging", "projection", "removal"}, default="merging"
-        Treatment of the support vector with the smallest weight (the oldest of equal ones) if there is one too
-        many. "merging": it and the one with which this loses least are replaced by a single one between them, found by
-        golden section search. "projection": it is projected onto the span of the others, which takes budget^3 / 3
-        operations. "removal": it is dropped. The loss is the squared distance by which the weight vector moves, summed
-        over the outputs.
+        Treatment of the support vector with the smallest weight (the oldest of equal ones) if the budget is exceeded.
+        "merging": it and another one are replaced by a single vector between them, found by golden section search; the
+        other one is that with the least loss. "projection": it is projected onto the span of the others, which takes
+        budget^3 / 3 operations. "removal": it is dropped. The loss is the squared distance by which the weight vector
+        moves, summed over the outputs.
     n_epochs : int, default=1
         Passes of `fit` over the rows.
     shuffle : bool, default=True
@@ -52,11 +52,11 @@ class BSGDClassifier(StochasticClassifier, BaseEstimator):
     Attributes
     ----------
     support_vectors_ : ndarray or CSR matrix of shape (n_units_, n_features)
-        Sparse if the rows learnt from were.
+        Sparse if the training rows were.
     beta_ : ndarray of shape (n_units_, n_outputs)
-        Weights of the support vectors, one column for two classes, else one a class.
+        Weights of the support vectors, one column for two classes, else one for each class.
     n_steps_ : int
-        Rows looked at so far.
+        Number of steps so far.
     classes_ : ndarray of shape (n_classes,)
     n_units_ : int
         Number of support vectors.
@@ -70,8 +70,8 @@ class BSGDClassifier(StochasticClassifier, BaseEstimator):
 
     Notes
     -----
-    Rows may be given as a CSR matrix, and are not copied to a dense one. Support vectors are held in 8 n_features
-    (budget + 1) bytes, so that the kernel with a sparse row is a few sums of vectors.
+    Rows may be a CSR matrix, which is not made dense. Support vectors take 8 n_features (budget + 1) bytes: the kernel
+    with a sparse row is then a few sums of vectors.
 
     References
     ----------

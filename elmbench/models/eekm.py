@@ -28,19 +28,19 @@ class EEKMClassifier(EntropyClassifier, KernelMixin, BaseEstimator):
     """Extreme entropy kernel machine.
 
     An extreme entropy machine, see `EEMClassifier`, in the features K^(-1/2) k(x) of the Nystroem approximation, where
-    k(x) holds the kernel between x and h training rows drawn without replacement, the landmarks, and K that among
-    them. Eigenvalues of K below 1e-12 of its largest diagonal entry, such as those that a small `gamma` leaves no
-    digits of, count as so much. More than two classes are learnt one against the rest.
+    k(x) holds the kernel between x and the landmarks, h training rows drawn without replacement, and K the kernel among
+    these. Eigenvalues of K below 1e-12 of its largest diagonal entry, as for a small `gamma`, are raised to that value.
+    More than two classes are learnt one against the rest.
 
     Parameters
     ----------
     n_landmarks : int, default=100
-        Number of landmarks, h in the paper; all training rows where there are fewer. The landmarks of a smaller
-        machine are among those of a larger one with the same integer `random_state`.
+        Number of landmarks, h in the paper; all training rows if there are fewer. The landmarks of a smaller machine
+        are among those of a larger one with the same integer `random_state`.
     gamma : float, "scale" or "auto", default="scale"
         Inverse squared width of the kernel, exp(-gamma d^2); "scale" is 1 / (n_features * X.var()).
     kernel : str or callable, default="rbf"
-        As in `KELMClassifier`: positive semi-definite ones. With "precomputed" the landmarks are numbers of training
+        As in `KELMClassifier`, but positive semi-definite. With "precomputed", the landmarks are numbers of training
         rows.
     priors, costs
         As in `EEMClassifier`.
@@ -54,7 +54,7 @@ class EEKMClassifier(EntropyClassifier, KernelMixin, BaseEstimator):
     landmarks_ : ndarray or CSR matrix of shape (n_units_, n_features), or ndarray of shape (n_units_,)
     beta_ : ndarray of shape (n_units_, n_outputs)
         K^(-1/2) beta, the weights of the kernel at the landmarks (beta^ of section 6), one column for two classes, else
-        one a class; zero where the means of the classes coincide.
+        one for each class; zero if the means of the classes coincide.
     n_units_ : int
         Number of landmarks.
     means_, variances_, thresholds_, classes_, condition_, n_features_in_

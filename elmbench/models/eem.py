@@ -24,11 +24,11 @@ from elmbench.numerics.rows import Rows
 class EEMClassifier(EntropyClassifier, HiddenNodesMixin, BaseEstimator):
     """Extreme entropy machine.
 
-    The rows of each class, in the space of the outputs h(x) of random hidden nodes, are taken for a Gaussian with
+    The rows of each class, in the space of the outputs h(x) of random hidden nodes, are modelled as a Gaussian with
     their mean and their Ledoit-Wolf covariance. The direction beta = 2 (S+ + S-)^-1 (m+ - m-) / ||m+ - m-||^2, in the
-    Mahalanobis norm of S+ + S-, projects them to two Gaussians on a line that lie furthest apart, their means by 2, in
-    the leading term of the Cauchy-Schwarz divergence; a row belongs to the class whose Gaussian is the denser at
-    beta'h(x). More than two classes are learnt one against the rest.
+    Mahalanobis norm of S+ + S-, projects them to two Gaussians on a line, with means at a distance of 2, that maximise
+    the leading term of the Cauchy-Schwarz divergence. A row belongs to the class whose Gaussian has the higher density
+    at beta'h(x). More than two classes are learnt one against the rest.
 
     Parameters
     ----------
@@ -38,20 +38,20 @@ class EEMClassifier(EntropyClassifier, HiddenNodesMixin, BaseEstimator):
         1 / (1 + exp(-<w, x> + b)), 1 / (1 + exp(-<w, x> / d + b)) for d features, or exp(-b ||w - x||^2), with w and b
         uniform on [0, 1].
     priors : array-like of shape (n_classes,) or dict, default=None
-        Prior probability of each class, in the order of the sorted labels or by label; only their ratios count. None
-        gives all classes the same, regardless of their sizes, as the paper does.
+        Prior probability of each class, in the order of the sorted labels or by label; only their ratios count. By
+        default, all classes have the same, regardless of their sizes, as in the paper.
     costs : array-like of shape (n_classes,) or dict, default=None
-        Cost of an error on each class, likewise; the same for all by default.
+        Cost of an error on each class, in the same form; by default, the same for all.
 
     Attributes
     ----------
     beta_ : ndarray of shape (n_hidden, n_outputs)
-        The direction, one column for two classes, else one a class; zero where the means of the classes coincide.
+        The direction, one column for two classes, else one for each class; zero if the means of the classes coincide.
     means_, variances_ : ndarray of shape (n_outputs, 2)
         m-, m+ and S-, S+ of the projections beta'h. The variances are at least their own round-off.
     thresholds_ : ndarray, or list of ndarray for more than two classes
-        The projections at which the decision changes, ascending: two, one where the variances are the same, none where
-        one class is the likelier everywhere.
+        The projections at which the decision changes, ascending: two, or one if the variances are equal, or none if one
+        class is likelier everywhere.
     condition_ : float
         Estimated condition number of S+ + S-, the largest over the outputs.
     weights_, biases_, classes_, n_units_, n_features_in_
@@ -64,8 +64,8 @@ class EEMClassifier(EntropyClassifier, HiddenNodesMixin, BaseEstimator):
 
     Notes
     -----
-    Rows may be sparse, as for `ELMClassifier`. A `sample_weight` of `fit` counts a row so many times in the mean and
-    the covariance of its class; `priors` and `costs` weigh the classes.
+    Rows may be sparse, as for `ELMClassifier`. A row counts `sample_weight` times in the mean and the covariance of its
+    class; `priors` and `costs` weight the classes.
 
     References
     ----------

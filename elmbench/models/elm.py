@@ -53,7 +53,7 @@ class _ELM(HiddenNodesMixin, BaseEstimator):
 
     @classmethod
     def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
-        """Count the nodes twice, and H'H with a block of outputs or, for fewer rows than nodes, H and HH' twice."""
+        """Count the nodes twice, and H'H with a block of outputs or, for fewer rows than nodes, H and twice HH'."""
         n_hidden = params.get("n_hidden", 100)
         nodes = 2 * n_hidden * (n_features + 1)
         if n_hidden <= n_samples:
@@ -64,10 +64,10 @@ class _ELM(HiddenNodesMixin, BaseEstimator):
 
     @classmethod
     def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
-        """Draw the hidden nodes of the largest network only; those of the others are its first ones.
+        """Draw the hidden nodes of the largest network only; those of smaller ones are its first ones.
 
-        One Cholesky factor a `C` serves every `n_hidden` up to the number of training rows; beyond, one reduction an
-        `n_hidden` serves every `C`, see `many_weights`.
+        One Cholesky factor for each `C` serves every `n_hidden` up to the number of training rows. For larger networks,
+        one reduction for each `n_hidden` serves every `C`; see `many_weights`.
         """
         for largest, _, members in by_nodes(grid):
             networks = [(int(model.n_hidden), 1.0 / model.C) for _, model in members]
@@ -87,9 +87,9 @@ class _ELM(HiddenNodesMixin, BaseEstimator):
 class ELMClassifier(WeightedClassifier, _ELM):
     """Extreme learning machine for classification.
 
-    A network f(x) = h(x)' beta whose hidden nodes h_i(x) = g(slope (a_i.x + b_i)) are drawn at random, a_i and b_i
-    uniformly from [-1, 1], and whose output weights minimise ||beta||^2 / 2 + C/2 ||H beta - T||^2, with targets
-    -1/+1, for more than two classes one against the rest.
+    A network f(x) = h(x)' beta with random hidden nodes h_i(x) = g(slope (a_i.x + b_i)), a_i and b_i uniform on [-1,
+    1]. Its output weights minimise ||beta||^2 / 2 + C/2 ||H beta - T||^2 for targets -1/+1. More than two classes are
+    learnt one against the rest.
 
     Parameters
     ----------
@@ -129,11 +129,10 @@ class ELMClassifier(WeightedClassifier, _ELM):
 
     Notes
     -----
-    Rows may be sparse, in CSR format or made so: they are never made dense, the weights of the hidden nodes are.
-
-    With weights w_i the sum of errors is that of w_i times the squared error of row i, so that a weight of 2 is the row
-    twice. `fit` warns as that of `KELMClassifier` does, where the ridge is below the square of the machine precision
-    times the largest eigenvalue of H'H: where H itself is beyond working precision.
+    Rows may be sparse and are converted to CSR, never to dense ones; the weights of the hidden nodes are dense. With
+    weights w_i, the squared error of row i counts w_i times, so a weight of 2 repeats the row. `fit` warns, like that
+    of `KELMClassifier`, if the ridge is below the square of the machine precision times the largest eigenvalue of H'H,
+    which means that H itself is singular to working precision.
 
     References
     ----------

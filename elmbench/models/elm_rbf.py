@@ -41,8 +41,8 @@ class _ELMRBF(CentresMixin, BaseEstimator):
 class ELMRBFClassifier(WeightedClassifier, _ELMRBF):
     """Extreme learning machine with radial basis functions, for classification.
 
-    A network f(x) = sum_i beta_i exp(-||x - c_i||^2 / sigma_i) whose centres are drawn uniformly from [-1, 1], each
-    with a width of its own, independent of the data; output weights as those of `RKELMClassifier`.
+    A network f(x) = sum_i beta_i exp(-||x - c_i||^2 / sigma_i) with centres uniform on [-1, 1] and a random width for
+    each, independent of the data. The output weights are fitted as in `RKELMClassifier`.
 
     Parameters
     ----------
@@ -52,9 +52,8 @@ class ELMRBFClassifier(WeightedClassifier, _ELMRBF):
     C : float, default=1.0
         Weight of the errors; 1/C is the ridge.
     gamma : float, "scale" or "auto", default="scale"
-        Largest inverse squared width; "scale" is 1 / (n_features * X.var()). That of a node is u_i * gamma with u_i
-        uniform on [0, 1], as in the authors' code
-        of the ELM with radial basis functions.
+        Largest inverse squared width; "scale" is 1 / (n_features * X.var()). A node has u_i * gamma with u_i uniform on
+        [0, 1], as in the code of the authors of this ELM.
     random_state : int, RandomState or None, default=None
         Draws the hidden nodes.
     class_weight : "balanced", dict or None, default=None

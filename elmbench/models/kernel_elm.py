@@ -64,13 +64,14 @@ class _KELM(KernelMixin, BaseEstimator):
 
     @classmethod
     def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
-        """Compute the kernel of all training rows once a `gamma`; the kernels of folds are views of it if possible.
+        """Compute the kernel of all training rows once for each `gamma`; folds have views of it if possible.
 
         This holds for the Gaussian kernel of dense rows without weights; see `solved_together` for others, and
         `by_factor` for kernels of low rank. All `C` of a fold are solved at once, see `fold_solutions`. Values are
-        accepted if their residual is at most `RESIDUAL`, or the round-off of a fit; labels if no error of the outputs
-        changes them. Otherwise the model is fitted. Shared work takes 8 n^2 bytes for n training rows and at most 8 m^2
-        more for the m rows of the largest fold; the distances of few rows are held too, see `kernel_ladder`.
+        accepted if their residual is at most `RESIDUAL` or the round-off of a fit, and labels if the errors of the
+        outputs do not change them. Otherwise the model is fitted. Shared work takes 8 n^2 bytes for n training rows and
+        at most 8 m^2 more for the m rows of the largest fold; the distances of few rows are kept as well, see
+        `kernel_ladder`.
         """
         by_label = grid.output == "predict" and issubclass(cls, FamilyClassifier)
         done = yield from by_factor(cls, grid, most=1 / 6, centred=False, checks_labels=by_label)
@@ -127,7 +128,7 @@ def _with_other_kernels(
 
 @dataclass(frozen=True)
 class _SharedKernel:
-    """The kernel of all training rows, the relative error of its entries, and scratch that every fold overwrites."""
+    """The kernel of all training rows, the relative error of its entries, and scratch memory of the folds."""
 
     omega: Array
     round_off: float
@@ -144,10 +145,10 @@ def _fold_outputs(
     cross: Callable[[Array], Array] | None,
     by_label: bool,
 ) -> list[Array | None]:
-    """Return the outputs for the test rows of a fold, an array of shape (n_test, k) a ridge, or None for "fit it".
+    """Return the outputs for the test rows of a fold, of shape (n_test, k), for each ridge; None if a fit is needed.
 
-    T, of shape (n_train, k), holds the targets of the fold; `cross` multiplies by the kernel of test rows
-    outside the shared kernel. With `by_label`, outputs are accurate enough if no error changes a label.
+    T, of shape (n_train, k), holds the targets of the fold; `cross` multiplies by the kernel of test rows outside the
+    shared kernel. With `by_label`, outputs are accurate enough if their errors change no label.
     """
     omega, solvers = shared.omega, shared.solvers
     n, k = T.shape
@@ -160,9 +161,9 @@ def _fold_outputs(
     off = residuals(product[part.training, :-1], Z, T, ridges)
     lengths = np.maximum(off, 4 * EPS) * np.linalg.norm(T, axis=0)
     if by_label:
-        # |k(x)' (K + r I)^-1 e| is at most |e| / sqrt(r) where k(x, x) = 1, and |k(x)| |e| / r. Four times that, as the
-        # fit has round-off of its own; a tie is left to it. Entries of k(x) and sums of n terms differ relative to
-        # |k(x)|' |Z|, all that counts where coefficients cancel.
+        # |k(x)' (K + r I)^-1 e| is at most |e| / sqrt(r) where k(x, x) = 1, and |k(x)| |e| / r. Four times that,
+        # because the fit has its own round-off; it also decides ties. Entries of k(x) and sums of n terms have errors
+        # relative to |k(x)|' |Z|, which dominate if coefficients cancel.
         reach = np.minimum(ridges**-0.5, mass[:, np.newaxis] / ridges)
         errors = 4 * lengths.max(axis=1) * reach
         errors += (shared.round_off + n * EPS) * mass[:, np.newaxis] * np.abs(Z).reshape(n, -1, k).max(axis=(0, 2))
@@ -193,7 +194,7 @@ class KELMClassifier(WeightedClassifier, _KELM):
     kernel : str or callable, default="rbf"
         A name of `sklearn.metrics.pairwise.pairwise_kernels`, such as "linear", "laplacian" or "polynomial"; a function
         of two rows that returns a number; a kernel of `sklearn.gaussian_process.kernels`; or "precomputed". Then `X` is
-        the matrix of the kernel itself: between all training rows in `fit`, between rows and these in `predict`.
+        the kernel matrix: between all training rows in `fit`, between rows and training rows in `predict`.
     degree : float, default=3
         Degree of the polynomial kernel.
     coef0 : float, default=1.0
@@ -201,15 +202,15 @@ class KELMClassifier(WeightedClassifier, _KELM):
     kernel_params : dict, default=None
         Keyword arguments of a kernel that is a function.
     class_weight : "balanced", dict or None, default=None
-        Weight of the squared errors on each class: "balanced" is n_samples / (n_classes times the size of the class), a
-        dictionary gives numbers by label, 1 where it has none. `sample_weight` of `fit` comes on top.
+        Weight of the squared errors on each class: "balanced" is n_samples / (n_classes times the size of the class); a
+        dictionary has weights by label, 1 by default. The `sample_weight` of `fit` multiplies these.
 
     Attributes
     ----------
     beta_ : ndarray of shape (n_samples, n_outputs)
         Coefficients of the rows of the dictionary.
     dictionary_ : ndarray or CSR matrix of shape (n_samples, n_features), or ndarray of shape (n_samples,)
-        All training rows that have weight; the numbers of all where the kernel is precomputed.
+        The training rows with a positive weight; for a precomputed kernel, the numbers of all rows.
     classes_ : ndarray of shape (n_classes,)
     n_units_ : int
         Number of rows in the dictionary.
@@ -226,17 +227,17 @@ class KELMClassifier(WeightedClassifier, _KELM):
 
     Notes
     -----
-    `fit` needs 8 n^2 bytes and little more: the kernel matrix is factored where it stands.
+    `fit` needs little more than 8 n^2 bytes: the kernel matrix is factored in place.
 
-    With weights w_i the model minimises ||f||^2 / C + sum_i w_i (f(x_i) - t_i)^2, so a weight of 2 is the row twice. In
-    its solution S (I/C + S Omega S)^-1 S T, with s_i^2 = w_i, nothing is divided by a weight.
+    With weights w_i, the model minimises ||f||^2 / C + sum_i w_i (f(x_i) - t_i)^2, so a weight of 2 repeats the row.
+    Its solution S (I/C + S Omega S)^-1 S T, with s_i^2 = w_i, does not divide by weights.
 
-    A kernel that is not positive semi-definite leaves no minimum, but the system is still solved as it stands, as
-    scikit-learn's ``KernelRidge`` does.
+    For a kernel that is not positive semi-definite there is no minimum, but the system is solved all the same, as in
+    scikit-learn's ``KernelRidge``.
 
-    Where the ridge 1/C is below the round-off of the kernel matrix, which is to say the machine precision times its
-    largest eigenvalue, and the matrix has not full rank to working precision, a `scipy.linalg.LinAlgWarning` names the
-    condition and the parameters. The solution is then the one of least norm.
+    If the ridge 1/C is below the round-off of the kernel matrix, its largest eigenvalue times the machine precision,
+    and the matrix does not have full rank to working precision, a `scipy.linalg.LinAlgWarning` names the condition and
+    the parameters. The solution is then that of least norm.
 
     References
     ----------

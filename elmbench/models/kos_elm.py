@@ -1,4 +1,4 @@
-"""Kernel extreme learning machines that learn row by row: of all rows, or of a fixed budget."""
+"""Kernel extreme learning machines that learn row by row, with all rows or a fixed budget."""
 
 from collections.abc import Hashable, Iterator
 from typing import Any
@@ -75,8 +75,8 @@ class KOSELM(KernelMixin):
     def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
         """Fit once for all candidates that learn the same model.
 
-        Those are budgets that are not reached, thresholds with no row's distance between them, every `C` without a
-        ridge, and every `gamma` of a kernel that has none.
+        These are budgets that are not reached, thresholds with no row's distance between them, every `C` without a
+        ridge, and every `gamma` of a kernel without one.
         """
         groups: dict[Hashable, tuple[Kernel, list[tuple[int, KOSELM]]]] = {}
         for i, model in enumerate(grid.models):
@@ -109,9 +109,10 @@ class KOSELM(KernelMixin):
 
     @property
     def dictionary_(self) -> Rows:
-        """Rows of the dictionary, of shape (n_units, n_features), in the order of `beta_`; sparse if the first were.
+        """Rows of the dictionary, of shape (n_units, n_features), in the order of `beta_`; sparse if the first rows
+        were.
 
-        Where the kernel is precomputed, their numbers, of shape (n_units,).
+        For a precomputed kernel, their numbers, of shape (n_units,).
         """
         return self._learnt.rows
 
@@ -122,7 +123,7 @@ class KOSELM(KernelMixin):
 
     @property
     def condition_(self) -> float:
-        """Condition number in the 1-norm of the matrix whose inverse is `inverse_`, computed when asked for."""
+        """Condition number in the 1-norm of the matrix whose inverse is `inverse_`, computed on demand."""
         if self._learnt.size == 0:
             return 1.0
         matrix = self._learnt.pairwise().copy()
@@ -131,7 +132,7 @@ class KOSELM(KernelMixin):
 
     @classmethod
     def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
-        """Count the inverse, the matrix that it is computed from again because of round-off, and the kernel matrix."""
+        """Count the inverse, the matrix from which round-off may require its recomputation, and the kernel matrix."""
         m = cls._most_rows(n_samples, params)
         held = inverse_bytes(m, n_features, n_outputs) + kernel_bytes(params.get("kernel", "rbf"), m, n_samples)
         return held + target_bytes(n_samples, n_outputs)
@@ -147,7 +148,7 @@ def inverse_bytes(m: int, n_features: int, n_outputs: int) -> int:
 
 
 def kernel_bytes(kernel: Any, m: int, n_samples: int) -> int:
-    """Return the bytes of a kernel matrix for a dictionary of `m` rows; the Gaussian kernel needs none."""
+    """Return the bytes of a kernel matrix for a dictionary of `m` rows, which the Gaussian kernel does not need."""
     if isinstance(kernel, str) and kernel in ("rbf", PRECOMPUTED):
         return 0 if kernel == "rbf" else 16 * n_samples**2
     piece = min(n_samples, max(PIECE, m))
@@ -157,13 +158,13 @@ def kernel_bytes(kernel: Any, m: int, n_samples: int) -> int:
 class KOSELMClassifier(FamilyClassifier, KOSELM):
     """Kernel online sequential extreme learning machine for classification.
 
-    Learns one row at a time, keeping all of them: after any number of rows it is the kernel extreme learning machine
-    of those rows. A row costs time in proportion to the square of the rows so far.
+    It learns one row at a time and keeps all of them: after any number of rows, it is the kernel extreme learning
+    machine of these rows. Learning a row takes time proportional to the square of the rows so far.
 
     Parameters
     ----------
     gamma : float, "scale" or "auto", default="auto"
-        As in `KELMClassifier`; "scale" is that of the rows of `fit`, or of the first call of `partial_fit`.
+        As in `KELMClassifier`; "scale" is computed from the rows of `fit`, or of the first call of `partial_fit`.
     C, kernel, degree, coef0, kernel_params
         As in `KELMClassifier`: positive semi-definite kernels. With "precomputed" `fit` takes all rows, and
         `partial_fit` none beyond those of its first call.
@@ -177,7 +178,7 @@ class KOSELMClassifier(FamilyClassifier, KOSELM):
     inverse_ : ndarray of shape (n_units, n_units)
         Inverse of K + I/C on the dictionary.
     condition_ : float
-        Condition number of K + I/C in the 1-norm, from `inverse_`; computed when asked for.
+        Condition number of K + I/C in the 1-norm, computed from `inverse_` on demand.
     classes_, n_units_, n_features_in_
         As in `KELMClassifier`.
 
@@ -190,9 +191,9 @@ class KOSELMClassifier(FamilyClassifier, KOSELM):
 
     Notes
     -----
-    Round-off adds up in an inverse that is updated again and again. Every 64 rows one equation is put to the inverse
-    and to the weights; where the residual exceeds 1e-8, or where r of line 6 falls below its bound 1/C, both are
-    computed again from the dictionary (at most once in as many rows as it has, so that this does not change the cost).
+    Round-off accumulates in an inverse that is updated repeatedly. Every 64 rows, one equation checks the inverse and
+    the weights. If its residual exceeds 1e-8, or r of line 6 is below its bound 1/C, both are recomputed from the
+    dictionary, at most once in as many rows as it has, so that this does not change the order of the cost.
 
     References
     ----------
@@ -240,15 +241,15 @@ class _FBKOSELM(KOSELM):
 class FBKOSELMClassifier(FamilyClassifier, _FBKOSELM):
     """Fixed-budget kernel online sequential extreme learning machine for classification.
 
-    Each row joins the dictionary; where that makes it larger than the budget, the row i with the least |a_i| / Q_ii
-    leaves it, a being the weights (for several outputs: their 2-norm) and Q the inverse of K + I/C. That quotient is
-    the error of row i under the model of all the others. The new row can be the one that leaves. The model is always
-    the kernel extreme learning machine of the rows in the dictionary; labels are not changed.
+    Each row joins the dictionary. If this exceeds the budget, the row i with the least |a_i| / Q_ii leaves it, where a
+    are the weights (for several outputs, their 2-norm) and Q is the inverse of K + I/C. That quotient is the error of
+    row i under the model of all other rows. The new row itself may leave. The model is always the kernel extreme
+    learning machine of the rows in the dictionary; labels are not changed.
 
     Parameters
     ----------
     gamma : float, "scale" or "auto", default="auto"
-        As in `KELMClassifier`; "scale" is that of the rows of `fit`, or of the first call of `partial_fit`.
+        As in `KELMClassifier`; "scale" is computed from the rows of `fit`, or of the first call of `partial_fit`.
     C, kernel, degree, coef0, kernel_params
         As in `KELMClassifier`: positive semi-definite kernels. With "precomputed" `fit` takes all rows, and
         `partial_fit` none beyond those of its first call.
@@ -258,7 +259,7 @@ class FBKOSELMClassifier(FamilyClassifier, _FBKOSELM):
     Attributes
     ----------
     dictionary_ : ndarray or CSR matrix of shape (n_units, n_features), or ndarray of shape (n_units,)
-        The rows that are kept. A row that joins takes the place of the one that leaves.
+        The rows in the dictionary. A joining row takes the position of the leaving one.
     beta_, inverse_, classes_, n_units_, condition_, n_features_in_
         As in `KOSELMClassifier`.
 
@@ -270,7 +271,7 @@ class FBKOSELMClassifier(FamilyClassifier, _FBKOSELM):
 
     Notes
     -----
-    A row costs time in proportion to the square of the budget. Round-off is watched as in `KOSELMClassifier`.
+    Learning a row takes time proportional to the square of the budget. Round-off is monitored as in `KOSELMClassifier`.
 
     References
     ----------

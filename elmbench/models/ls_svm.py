@@ -70,20 +70,20 @@ class _LSSVM(KernelMixin, BaseEstimator):
 class LSSVMClassifier(WeightedClassifier, _LSSVM):
     """Least-squares support vector machine, weighted by class or not.
 
-    f(x) = sum_i beta_i k(x_i, x) + b, where [0 1'; 1 K + Q/C] [b; beta] = [0; T] with targets -1/+1 and a diagonal Q:
-    1 for every row where classes are not weighted. More than two classes are learnt one against the rest, with the
-    weights of the rows' own classes.
+    f(x) = sum_i beta_i k(x_i, x) + b, where [0 1'; 1 K + Q/C] [b; beta] = [0; T] with targets -1/+1 and a diagonal Q,
+    which is the identity if classes are not weighted. More than two classes are learnt one against the rest, with the
+    weights of the rows' classes.
 
     Parameters
     ----------
     C, gamma, kernel, degree, coef0, kernel_params
         As in `KELMClassifier`.
     class_weight : "balanced", dict or None, default=None
-        Weight w of the errors on each class: "balanced" is the size of the largest class over that of the row's own;
-        a dictionary gives numbers by label, 1 where it has none.
+        Weight w of the errors on each class: "balanced" is the size of the largest class over that of the row's class;
+        a dictionary has weights by label, 1 by default.
     weighting : {"corrected", "as-printed"}, default="corrected"
-        How the weights enter: Q = 1/w, so that errors on a heavy class cost more, or Q = w as the paper prints it, with
-        which the smaller class is lost. A `sample_weight` of `fit` always enters as w does in the first.
+        "corrected" is Q = 1/w, so that errors on a class of large weight cost more; "as-printed" is the paper's Q = w,
+        which ignores the smaller class. The `sample_weight` of `fit` always enters as in the first.
 
     Attributes
     ----------
@@ -92,7 +92,7 @@ class LSSVMClassifier(WeightedClassifier, _LSSVM):
     intercept_ : ndarray of shape (n_outputs,)
         b.
     condition_ : float
-        Estimated condition number of Q^(-1/2) K Q^(-1/2) + I/C. `fit` warns as that of `KELMClassifier` does.
+        Estimated condition number of Q^(-1/2) K Q^(-1/2) + I/C. `fit` warns like that of `KELMClassifier`.
     dictionary_, classes_, n_units_, n_features_in_
         As in `KELMClassifier`.
 

@@ -26,7 +26,8 @@ KernelSpec = Sequence[Any]
 def gaussian_ladder(n_features: int) -> list[tuple[str, dict[str, float]]]:
     """Return Gaussian kernels with gamma = 2^e / n_features for e = -4, ..., 5.
 
-    They suit features on [0, 1] and standardised ones: d^2 is about a sixth of n_features, or two times as large.
+    They suit features on [0, 1], where d^2 is about a sixth of n_features, and standardised ones, where it is about
+    twice n_features.
     """
     return [("rbf", {"gamma": 2.0**e / n_features}) for e in range(-4, 6)]
 
@@ -165,9 +166,9 @@ def _checked_matrices(X: Array) -> Array:
 class MKELMClassifier(FamilyClassifier, _MKELM):
     """Multiple kernel extreme learning machine for classification.
 
-    A kernel ELM with the kernel K = sum_p gamma_p K_p, whose weights gamma_p are learnt with it. It minimises
-    sum_p ||beta_p||^2 / gamma_p / 2 + C/2 ||errors||^2, in turn over the output weights beta_p in each kernel and over
-    the kernel weights on the surface sum_p gamma_p^q = 1. Targets are 1 in the column of a row's class, 0 elsewhere.
+    A kernel ELM with the kernel K = sum_p gamma_p K_p, whose weights gamma_p are learnt as well. It minimises sum_p
+    ||beta_p||^2 / gamma_p / 2 + C/2 ||errors||^2, in turn over the output weights beta_p in each kernel and over the
+    kernel weights on the surface sum_p gamma_p^q = 1. Targets are 1 in the column of a row's class, 0 elsewhere.
 
     Parameters
     ----------
@@ -176,24 +177,24 @@ class MKELMClassifier(FamilyClassifier, _MKELM):
     kernels : list of (name, parameters), "precomputed" or None, default=None
         The base kernels, such as ``[("rbf", {"gamma": 0.5}), ("polynomial", {"degree": 2, "columns": [0, 10]})]``.
         Names are those of `elmbench.numerics.multiple.base_kernels.KERNELS`; parameters are ``gamma`` (1 if not given),
-        ``degree`` (3) and ``coef0`` (1) where the kernel has them, and ``columns``, the start and the stop of the
-        columns that it sees. None stands for ten Gaussian kernels, see `gaussian_ladder`. With "precomputed", `X` holds
-        the m kernel matrices side by side, ``np.hstack([K_1, ..., K_m])``: of shape (n_samples, m * n_samples) in
-        `fit`, and after it a row for each row to be predicted with its kernels to the training rows, in the same order.
+        ``degree`` (3) and ``coef0`` (1) if the kernel has them, and ``columns``, the start and the stop of its columns.
+        None stands for ten Gaussian kernels, see `gaussian_ladder`. With "precomputed", `X` holds the m kernel matrices
+        side by side, ``np.hstack([K_1, ..., K_m])``: of shape (n_samples, m * n_samples) in `fit`. In `predict`, each
+        row holds the kernels between a row and the training rows, in the same order.
     q : float, default=1.0
-        Norm of the weights, at least 1. Weights are sparse with 1, and the more alike the larger it is.
+        Norm of the weights, at least 1. Weights are sparse with 1, and become more equal with larger values.
     radius : bool, default=False
-        Whether the surface is sum_p R_p gamma_p^q = 1 instead, with R_p the squared radius of the smallest ball around
-        the training rows in kernel p, so that the scale of a kernel does not count. A kernel in which all rows coincide
+        Use the surface sum_p R_p gamma_p^q = 1 instead, with R_p the squared radius of the smallest ball around the
+        training rows in kernel p, so that the scale of a kernel does not matter. A kernel in which all rows coincide
         then has the weight zero.
     tol : float, default=1e-4
-        Stop where no kernel weight changes by more.
+        Stop if no kernel weight changes by more.
     objective_tol : float or None, default=None
-        Stop as well where the objective changes by a smaller part; the authors' code takes 1e-4. None to look at the
+        Stop as well if the relative change of the objective is smaller; the authors' code uses 1e-4. None considers the
         weights alone, as Algorithm 1 does.
     max_iter : int, default=1000
-        Largest number of iterations. A ConvergenceWarning tells where it is reached. With 0 nothing is learnt: the
-        weights stay equal.
+        Largest number of iterations. A ConvergenceWarning is issued if it is reached. With 0, the kernel weights stay
+        equal.
 
     Attributes
     ----------
@@ -202,9 +203,9 @@ class MKELMClassifier(FamilyClassifier, _MKELM):
     weights_path_ : ndarray of shape (n_iter_ + 1, n_kernels)
         Kernel weights at the start, where they are equal, and after every iteration.
     objective_ : ndarray of shape (n_iter_ + 1,)
-        The objective for these weights and the best output weights. It never rises.
+        The objective for these weights and the best output weights, which never rises.
     squared_radii_ : ndarray of shape (n_kernels,)
-        R_p; ones where `radius` is False.
+        R_p; ones if `radius` is False.
     beta_ : ndarray of shape (n_samples, n_classes)
         Coefficients of the training rows, alpha in the paper.
     classes_ : ndarray of shape (n_classes,)
@@ -223,12 +224,12 @@ class MKELMClassifier(FamilyClassifier, _MKELM):
 
     Notes
     -----
-    `decision_function` returns the output of the second of two classes less that of the first: what `KELMClassifier`
-    returns for the same kernel. For more classes its columns f are the outputs for targets 0 and 1; those for targets
-    -1 and 1 are 2 f less the sum of all f.
+    For two classes, `decision_function` returns the output of the second minus that of the first, as `KELMClassifier`
+    does for the same kernel. For more classes, its columns f are the outputs for targets 0 and 1; those for targets -1
+    and 1 are 2 f minus the sum of all f.
 
-    `fit` keeps one half of each kernel matrix where that takes no more than 1 GiB for all; otherwise it computes them
-    again, twice an iteration, a block of rows at a time. Beside them it takes 8 n^2 bytes.
+    `fit` keeps one half of each kernel matrix if all of them take at most 1 GiB. Otherwise, it recomputes them twice an
+    iteration, a block of rows at a time. In addition, it takes 8 n^2 bytes.
 
     References
     ----------
@@ -245,7 +246,7 @@ class MKELMClassifier(FamilyClassifier, _MKELM):
     """
 
     def _targets(self, T: Array) -> Array:
-        """Return targets 0 and 1, a column a class."""
+        """Return targets 0 and 1, a column for each class."""
         positive = (T + 1.0) / 2.0
         return np.hstack([1.0 - positive, positive]) if len(self.classes_) == 2 else positive
 

@@ -1,4 +1,4 @@
-"""The online sequential extreme learning machine: the output weights updated block by block."""
+"""The online sequential extreme learning machine, which updates the output weights block by block."""
 
 from typing import Any, ClassVar
 
@@ -56,7 +56,7 @@ class _OSELM(HiddenNodesMixin, BaseEstimator):
         self.n_seen_ += X.shape[0]
 
     def _begin(self, H: Array, T: Array) -> None:
-        """Learn the first block by eqs. (5) and (6), with the inverse that `start` names."""
+        """Learn the first block by eqs. (5) and (6), with the inverse that `start` selects."""
         if self.start == "pinv":
             self.P_ = pseudo_inverse_of_gram(H)
         else:
@@ -78,7 +78,7 @@ class _OSELM(HiddenNodesMixin, BaseEstimator):
         """Count matrices of the size of `P_` and an update with the largest block."""
         n_hidden = params.get("n_hidden", 20)
         rows = min(n_samples, max(params.get("initial_batch", 250), params.get("batch_size", 200)))
-        # three matrices of the size of P, the hidden outputs and two products with them, and HPH' with its inverse
+        # Three matrices of the size of P, the hidden outputs and two products with them, and HPH' with its inverse.
         floats = 4 * n_hidden**2 + 4 * rows * n_hidden + 3 * rows**2
         nodes = 2 * n_hidden * (n_features + 1)
         return 8 * (floats + nodes + 2 * n_hidden * n_outputs) + target_bytes(n_samples, n_outputs)
@@ -92,37 +92,37 @@ def _scale_rows(values: Array, scale: Array | None) -> Array:
 class OSELMClassifier(WeightedClassifier, _OSELM):
     """Online sequential extreme learning machine for classification.
 
-    The output weights of an `ELMClassifier`, found from a first block of rows and updated with every later block.
+    An `ELMClassifier` whose output weights are computed from a first block of rows and updated with every later block.
 
     Parameters
     ----------
     n_hidden : int, default=20
-        Number of hidden nodes. More of them than the first block determines make the start "pinv" unstable.
+        Number of hidden nodes. More nodes than rows in the first block make the start "pinv" unstable.
     C : float, default=1.0
-        Weight of the errors; 1/C is the ridge. Used with `start` "ridge" only.
+        Weight of the errors; 1/C is the ridge. Only used with `start="ridge"`.
     initial_batch : int, default=250
-        Number of rows in the first block of `fit`. All the rows of a first call of `partial_fit` are its first block.
+        Number of rows in the first block of `fit`. The first block of `partial_fit` has all rows of its first call.
     batch_size : int, default=200
-        Number of rows in a later block, also within one call of `partial_fit`.
+        Number of rows in later blocks, also within one call of `partial_fit`.
     start : {"pinv", "ridge"}, default="pinv"
-        What takes the place of the inverse in eq. (5), which does not exist for fewer rows than nodes. "pinv": the
-        pseudo-inverse pinv(H_1) pinv(H_1)', no ridge; the later steps are then eqs. (7) and (8) as printed, which may
-        diverge. "ridge": (H_1'H_1 + I/C)^-1; the network then equals `ELMClassifier` for every cut into blocks.
+        Replacement of the inverse in eq. (5), which does not exist for fewer rows than nodes. "pinv": the
+        pseudo-inverse pinv(H_1) pinv(H_1)', without a ridge; the later steps are then eqs. (7) and (8) as printed,
+        which may diverge. "ridge": (H_1'H_1 + I/C)^-1; the network then equals `ELMClassifier` for any blocks.
     activation, random_state
         As in `ELMClassifier`.
     class_weight : "balanced", dict or None, default=None
-        As in `KELMClassifier`; of `fit` only, like `sample_weight`.
+        As in `KELMClassifier`; only for `fit`, like `sample_weight`.
 
     Attributes
     ----------
     beta_ : ndarray of shape (n_hidden, n_outputs)
         Output weights; not finite after a divergence.
     P_ : ndarray of shape (n_hidden, n_hidden)
-        The inverse that is carried on from block to block.
+        The inverse that each block updates.
     n_seen_ : int
-        Number of rows learnt from.
+        Number of rows learnt so far.
     condition_ : float
-        Condition number of `P_`, worked out when asked for.
+        Condition number of `P_`, computed on demand.
     weights_, biases_, classes_, n_units_, n_features_in_
         As in `ELMClassifier`.
 

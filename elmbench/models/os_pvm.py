@@ -20,29 +20,29 @@ from elmbench.numerics.projection.stream import StreamedDecomposition
 class OSPVMClassifier(FamilyClassifier, ProjectionNodesMixin, BaseEstimator):
     """Online sequential projection vector machine.
 
-    The network of `PVMClassifier`, brought up to date with every chunk of rows: the mean, the singular values and
-    directions of the rows so far, the number of hidden nodes, their input weights, and the output weights.
+    The network of `PVMClassifier`, updated with every chunk of rows: the mean, the singular values and directions of
+    the rows so far, the number of hidden nodes, their input weights, and the output weights.
 
     Parameters
     ----------
     n_hidden, theta, ratio, activation
         As in `PVMClassifier`.
     mode : {"exact", "truncate"}, default="exact"
-        "exact" keeps all singular values that are not zero: after any chunks the model is the `PVMClassifier` of the
-        rows so far, but for round-off. "truncate" keeps those of the hidden nodes only, after every chunk, which are
-        fewer than the nodes of `PVMClassifier` and differ with the chunks.
+        "exact" keeps all non-zero singular values: after any chunks, the model is the `PVMClassifier` of the rows so
+        far, within round-off. "truncate" keeps only those of the hidden nodes after every chunk; these are fewer than
+        the nodes of `PVMClassifier` and depend on the chunks.
     update_mean : bool, default=True
-        Subtract the mean of all rows so far; if False, that of the first chunk. The ones are
-        then not orthogonal to the data, and are decomposed with them: every node has a bias.
+        Subtract the mean of all rows so far; if False, that of the first chunk. In that case, the ones are not
+        orthogonal to the data and are decomposed with them, so every node has a bias.
     initial_batch : int, default=40
         Number of rows in the first chunk of `fit`.
     batch_size : int, default=16
-        Number of rows in its later chunks. `partial_fit` takes all rows of a call as one chunk.
+        Number of rows in the later chunks of `fit`. `partial_fit` learns all rows of a call as one chunk.
 
     Attributes
     ----------
     n_seen_ : int
-        Number of rows learnt from.
+        Number of rows learnt so far.
     singular_values_, weights_, biases_, mean_, beta_, classes_, n_units_, condition_, n_features_in_
         As in `PVMClassifier`; in mode "truncate" the singular values are those of the hidden nodes.
 
@@ -53,15 +53,14 @@ class OSPVMClassifier(FamilyClassifier, ProjectionNodesMixin, BaseEstimator):
 
     Notes
     -----
-    The output weights need the hidden outputs of all rows, under the directions of the moment. Rows are kept for that
-    as their coordinates in the basis of the r directions that are kept: with n rows of d features, r is at most d and
-    n - 1 in mode "exact", and the number of hidden nodes in mode "truncate". A model takes 8 (n r + r d + r^2) bytes
-    and 8 bytes for each weight and target; the rows themselves, dense or sparse, are not kept, and sparse ones (CSR)
-    are made dense by chunks. A chunk of `fit` takes time for its own rows only in mode "exact", and one product of
-    shapes (n, r) and (r, r) in mode "truncate"; the least squares of all rows are solved at the end of `fit` and of
-    each call of `partial_fit`.
+    The output weights need the hidden outputs of all rows for the current directions. For this, the model keeps the
+    coordinates of the rows in the basis of its r directions: with n rows of d features, r is at most d and n - 1 in
+    mode "exact", and the number of hidden nodes in mode "truncate". A model takes 8 (n r + r d + r^2) bytes and 8 bytes
+    for each weight and target. The rows themselves are not kept; sparse ones (CSR) are made dense by chunks. In mode
+    "exact", a chunk of `fit` only takes time for its own rows; in mode "truncate", it takes a product of shapes (n, r)
+    and (r, r). The least squares of all rows are solved at the end of `fit` and of each call of `partial_fit`.
 
-    Eqs. (17) and (18) as they are printed lose the row of ones; see `StreamedDecomposition` for what is done instead.
+    Eqs. (17) and (18) as printed lose the row of ones; see `StreamedDecomposition` for the replacement.
 
     References
     ----------
@@ -150,7 +149,7 @@ class OSPVMClassifier(FamilyClassifier, ProjectionNodesMixin, BaseEstimator):
     def _settle(self) -> None:
         """Algorithm 1, lines 10 to 12: the hidden nodes of the rows so far, and the output weights of all of them."""
         values, rotation = self._stream.decomposition()
-        # The stored values were chosen by theta; choosing again would drop more of them.
+        # Theta has chosen the stored values; applying it again would drop more of them.
         spectrum = self._spectrum_of_nodes if self.mode == "truncate" else self._spectrum(values)
         size = self._size(spectrum) if self.mode == "exact" else len(spectrum.values)
         rotation, directions = self._stream.directions(rotation[: spectrum.directions(size)])
@@ -166,7 +165,7 @@ class OSPVMClassifier(FamilyClassifier, ProjectionNodesMixin, BaseEstimator):
 
     @classmethod
     def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
-        """Count basis and coordinates, each twice as they grow, the factor with its vectors, and the hidden outputs."""
+        """Count basis and coordinates twice, as they grow, the factor with its vectors, and the hidden outputs."""
         rank = min(n_samples, n_features + 1)
         size = min(params.get("n_hidden") or rank, rank) + 1
         if params.get("mode") == "truncate" and params.get("n_hidden"):

@@ -1,4 +1,4 @@
-"""Grid search that evaluates a whole grid from shared work."""
+"""Grid search with shared work for a whole grid."""
 
 import time
 import warnings
@@ -22,7 +22,7 @@ from elmbench.models.base.singular import warned_once
 from elmbench.models.protocols import DecisionPath, Folds, GridPath
 from elmbench.numerics.threads import threads_for
 
-#: Errors of a path for parameters or rows that it does not accept. Fits then raise them, candidate by candidate.
+#: Errors of a path for parameters or rows that it does not accept. Fits then raise them for each candidate.
 _REFUSALS = (ValueError, TypeError, ArithmeticError, MemoryError)
 
 
@@ -57,8 +57,8 @@ class PathSearchCV(GridSearchCV):
 
     Every candidate is cloned and fitted, as in `GridSearchCV`, if
 
-    - one of them has no path, or a kernel that is precomputed, or draws from a `RandomState`;
-    - `fit` receives more than rows, targets and groups, or scores of training rows are asked for;
+    - one of them has no path, or a precomputed kernel, or draws from a `RandomState`;
+    - `fit` receives more than rows, targets and groups, or scores of training rows are requested;
     - a scorer needs more than predictions or the decision values of two classes, such as "neg_log_loss" or a function
       of the estimator. An `EfficiencyWarning` says so.
 
@@ -193,7 +193,7 @@ class PathSearchCV(GridSearchCV):
 def _path_results(
     X: Any, y: Any, folds: Folds, grids: list[_Grid], n_candidates: int, scorers: Any, methods: list[str]
 ) -> list[dict[str, Any]]:
-    """Return what scikit-learn's `_fit_and_score` returns, for each candidate and each of its folds."""
+    """Return the results of scikit-learn's `_fit_and_score` for each candidate and each of its folds."""
     method = max(methods, key=lambda name: name == "decision_grid")
     outputs: list[list[Any]] = [[None] * n_candidates for _ in folds]
     fit_times = np.zeros((n_candidates, len(folds)))
@@ -224,7 +224,7 @@ def _path_results(
 
 
 def _grids(estimator: Any, candidates: list[dict[str, Any]]) -> list[_Grid]:
-    """Group the candidates by their parameters of other steps; return no grid if a candidate has no path."""
+    """Group the candidates by their parameters of other steps; return nothing if a candidate has no path."""
     prefix = estimator.steps[-1][0] + "__" if isinstance(estimator, Pipeline) else ""
     grids: dict[tuple[tuple[str, int], ...], _Grid] = {}
     for i, params in enumerate(candidates):
@@ -254,7 +254,7 @@ def _steps(estimator: Any) -> tuple[Pipeline | None, Any]:
 
 
 def _has_path(known: dict[str, Any], params: dict[str, Any]) -> bool:
-    """Return whether a path evaluates a candidate with the random numbers of its fit, from rows and not a kernel."""
+    """Return True if a path evaluates a candidate with the random numbers of its fit, from rows and not a kernel."""
     values = known | params
     seeded = isinstance(values.get("random_state"), int | np.integer | None)
     precomputed = any(isinstance(value, str) and value == "precomputed" for value in values.values())
@@ -264,7 +264,7 @@ def _has_path(known: dict[str, Any], params: dict[str, Any]) -> bool:
 def _path_outputs(
     grid: _Grid, method: str, X: Any, y: Any, folds: Folds
 ) -> Iterator[tuple[int, int, NDArray[Any], float]]:
-    """Yield the numbers of a candidate and of a fold, the outputs for its test rows, and the seconds they took."""
+    """Yield the numbers of a candidate and of a fold, the outputs for its test rows, and their seconds."""
     names = {name for _, params in grid.members for name in params}
     params = dict(grid.params)
     if params.get("random_state", 0) is None:

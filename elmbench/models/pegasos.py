@@ -16,18 +16,18 @@ class PegasosClassifier(HyperplaneClassifier, BaseEstimator):
 
     It descends lambda |w|^2 / 2 + the mean hinge loss, with lambda = 1/(n C), which is the objective |w|^2 / 2 + C
     sum_i loss_i of a support vector machine divided by n C: step t shrinks all weights by 1 - 1/t and adds the row with
-    weight 1/(lambda t) if it violates its margin. Two classes are learnt with one output, more with one a class and the
-    loss of Crammer and Singer, max(0, 1 + largest output of another class - output of the row's own). The weights after
-    the last step are those that count.
+    weight 1/(lambda t) if it violates its margin. Two classes are learnt with one output, more with one for each class
+    and the loss of Crammer and Singer, max(0, 1 + largest output of another class - output of the row's own). The model
+    has the weights after the last step.
 
     Parameters
     ----------
     C : float, default=1.0
-        Weight of the errors. n is the number of rows of `fit`, or of all calls of `partial_fit` so far.
+        Weight of the errors; n is the number of rows in `fit`, or in all calls of `partial_fit` so far.
     n_epochs : int, default=5
         Passes of `fit` over the rows.
     fit_intercept : bool, default=True
-        Add a feature to the rows, the constant 1, whose weight is shrunk as the others are.
+        Add a constant feature 1, whose weight shrinks like the others.
     shuffle : bool, default=True
         Draw a new order of the rows for each pass of `fit`; if False, keep their order, as `partial_fit` does.
     random_state : int, RandomState or None, default=None
@@ -36,10 +36,10 @@ class PegasosClassifier(HyperplaneClassifier, BaseEstimator):
     Attributes
     ----------
     coef_ : ndarray of shape (n_outputs, n_features)
-        Weights, one row for two classes, else one a class.
+        Weights, one row for two classes, else one for each class.
     intercept_ : ndarray of shape (n_outputs,)
     n_steps_ : int
-        Rows looked at so far.
+        Number of steps so far.
     classes_ : ndarray of shape (n_classes,)
     n_units_ : int
         Number of rows of `coef_`.
@@ -53,8 +53,8 @@ class PegasosClassifier(HyperplaneClassifier, BaseEstimator):
 
     Notes
     -----
-    Rows may be given as a CSR matrix, and are not copied to a dense one; the weights are dense. A step looks
-    at one row, k = 1 in the paper, and the rows are taken in turn in place of being drawn with replacement.
+    Rows may be a CSR matrix, which is not made dense; the weights are dense. A step takes one row, k = 1 in the paper.
+    The rows are taken in turn, not drawn with replacement.
 
     References
     ----------
@@ -96,7 +96,7 @@ class PegasosClassifier(HyperplaneClassifier, BaseEstimator):
 
     @classmethod
     def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
-        """Count the weights, the block of rows that the loop works on, and the outputs."""
+        """Count the weights, a block of rows, and the outputs."""
         return cls._memory(n_samples, n_features, max(2, n_outputs), 1)
 
 

@@ -1,7 +1,6 @@
 """Optional methods of an estimator: a path over a grid, projections by it, a memory estimate.
 
-Each is a protocol of classmethods, so it is the class that `isinstance` is asked about: ``isinstance(ELMClassifier,
-GridPath)``.
+Each is a protocol of classmethods, so `isinstance` takes the class: ``isinstance(ELMClassifier, GridPath)``.
 """
 
 from collections.abc import Iterator, Mapping
@@ -17,15 +16,15 @@ Folds = list[tuple[Indices, Indices]]
 
 
 class Evaluated(NamedTuple):
-    """The outputs of a path for one candidate on one fold, both numbered as in the lists that it was given.
+    """The outputs of a path for one candidate on one fold, by their numbers in the lists of the call.
 
     Attributes
     ----------
     outputs : ndarray of shape (n_test, ...)
         Predictions, decision values or projections for the test rows of the fold.
     solvers : mapping of str to int
-        How often each way of solving was taken since the item before, and how often a bound failed: such as
-        ``{"reduction": 22, "bound failed": 1}``. Work that candidates share counts for the first one of them.
+        The uses of each solver and the failed bounds since the previous item, such as ``{"reduction": 22, "bound
+        failed": 1}``. Work that candidates share counts for the first of them.
     """
 
     candidate: int
@@ -38,10 +37,9 @@ class Evaluated(NamedTuple):
 class GridPath(Protocol):
     """A class that evaluates a whole grid from shared work.
 
-    A path and one fit a candidate agree in their real outputs to 1e-10 of the outputs' size, or to 10 x condition x
-    machine precision of their norm over the training rows where that is more; condition is that of the system that is
-    solved. Labels follow from the outputs by the rule of `predict`, which also decides ties. So both choose the same
-    hyperparameters.
+    The real outputs of a path and of separate fits agree to 1e-10 of the outputs' size, or to 10 x condition x machine
+    precision of their norm over the training rows if that is more, with the condition of the solved system. Labels
+    follow from the outputs by the rule of `predict`, which also decides ties. So both choose the same hyperparameters.
     """
 
     @classmethod
@@ -58,18 +56,18 @@ class GridPath(Protocol):
         candidates : list of dict
             Parameters of the constructor, any of them.
         **fixed
-            The others; `random_state`, where the model has one, is an int.
+            The other parameters; `random_state`, if the model has one, is an int.
 
         Yields
         ------
         Evaluated
-            In any order; `outputs` are what ``cls(**fixed, **candidates[candidate])``, fitted to the training rows,
-            predicts for the test rows.
+            In any order; `outputs` are the predictions of ``cls(**fixed, **candidates[candidate])``, fitted to the
+            training rows, for the test rows.
 
         Raises
         ------
         TypeError, ValueError
-            What `fit` raises for parameters out of range, before anything is learnt.
+            The errors of `fit` for parameters out of range, before anything is learnt.
         """
 
 
@@ -81,7 +79,7 @@ class DecisionPath(GridPath, Protocol):
     def decision_grid(
         cls, X: Array, y: NDArray[Any], folds: Folds, candidates: list[dict[str, Any]], **fixed: Any
     ) -> Iterator[Evaluated]:
-        """Evaluate as `evaluate_grid`; `outputs` are what `decision_function` returns for the test rows."""
+        """Evaluate as `evaluate_grid`; `outputs` are the values of `decision_function` for the test rows."""
 
 
 @runtime_checkable
@@ -92,17 +90,17 @@ class ProjectionPath(GridPath, Protocol):
     def project_grid(
         cls, X: Array, y: NDArray[Any], folds: Folds, candidates: list[dict[str, Any]], **fixed: Any
     ) -> Iterator[Evaluated]:
-        """Evaluate as `evaluate_grid`; `outputs` are what `project` returns for the test rows."""
+        """Evaluate as `evaluate_grid`; `outputs` are the values of `project` for the test rows."""
 
 
 @runtime_checkable
 class MemoryEstimate(Protocol):
-    """A class that knows how much memory a fit takes."""
+    """A class that estimates the memory of a fit."""
 
     @classmethod
     def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
-        """Return the peak memory of `fit` in bytes, the rows that it is given left aside.
+        """Return the peak memory of `fit` in bytes, without that of its arguments.
 
         `n_outputs` is 1 for two classes, else the number of classes or targets; `params` are parameters of the
-        constructor, and those that are left out have their defaults.
+        constructor, the others have their defaults.
         """

@@ -41,14 +41,14 @@ def hidden_outputs(inputs: Array, activation: str) -> Array:
 
 
 def cutoff(n_samples: int) -> float:
-    """Return the share of the largest singular value up to which one counts as zero, as in MATLAB's pinv."""
+    """Return the share of the largest singular value below which others count as zero, as in MATLAB's pinv."""
     return n_samples * EPS
 
 
 def projected(X: Rows, mean: Array, weights: Array, biases: Array) -> Array:
     """Return (x - mean)' w + b for all rows and nodes, of shape (n, L).
 
-    Dense rows are centred a block at a time; sparse ones stay as they are.
+    Dense rows are centred a block at a time; sparse ones stay sparse.
     """
     if sp.issparse(X):
         return np.asarray(X @ weights.T) + (biases - weights @ mean)
@@ -61,7 +61,7 @@ def projected(X: Rows, mean: Array, weights: Array, biases: Array) -> Array:
 
 
 class ProjectionNodesMixin:
-    """Hidden nodes g((x - mean)' w + b) along singular directions, and least squares on what they yield."""
+    """Hidden nodes g((x - mean)' w + b) along singular directions, and least squares on their outputs."""
 
     n_hidden: int | None
     theta: float
@@ -75,7 +75,7 @@ class ProjectionNodesMixin:
     condition_: float
 
     def _size(self, spectrum: Spectrum) -> int:
-        """Return the number of hidden nodes: `n_hidden`, at most the number of directions, or that of theta."""
+        """Return the number of hidden nodes: `n_hidden`, limited by the number of directions, or that of theta."""
         if self.n_hidden is None:
             return spectrum.node_count(self.theta, self.ratio)
         return min(self.n_hidden, len(spectrum.values))
@@ -102,14 +102,14 @@ SPARSE_BLOCK = 256
 
 
 def centred_decomposition(X: Rows) -> tuple[Array, Spectrum, Array]:
-    """Return the mean of the rows, the spectrum of eq. (6) and the directions, at least those that are not round-off.
+    """Return the mean of the rows, the spectrum of eq. (6) and the directions, at least those above round-off.
 
-    Dense rows are decomposed at once, sparse ones as a stream of blocks, which is as exact and never has all of them
-    dense.
+    Dense rows are decomposed at once. Sparse ones are decomposed as a stream of blocks, which is as exact and needs
+    only one dense block.
     """
     n, d = X.shape
     if not sp.issparse(X):
-        # From the first row, so that a mean that is large against the spread costs no digits of it.
+        # Relative to the first row, so that a mean that is large compared with the spread costs no digits.
         centred = X - X[0]
         shift = centred.mean(axis=0)
         centred -= shift
@@ -129,19 +129,18 @@ def centred_decomposition(X: Rows) -> tuple[Array, Spectrum, Array]:
 class PVMClassifier(FamilyClassifier, ProjectionNodesMixin, BaseEstimator):
     """Batch projection vector machine.
 
-    A network f(x) = g(W [x - mean; 1])' beta whose input weights W are the leading left singular vectors of the
-    centred training samples extended by a row of ones, U_d' of eq. (6), and whose output weights are those of least
-    squares, the pseudo-inverse of the hidden outputs times targets -1/+1, eq. (10). More than two classes are learnt
-    one against the rest. Nothing is drawn at random and nothing is regularised but by the number of nodes.
+    A network f(x) = g(W [x - mean; 1])' beta whose input weights W are the leading left singular vectors of the centred
+    training samples extended by a row of ones, U_d' of eq. (6), and whose output weights are those of least squares,
+    the pseudo-inverse of the hidden outputs times targets -1/+1, eq. (10). More than two classes are learnt one against
+    the rest. There are no random numbers, and the only regularisation is the number of nodes.
 
     Parameters
     ----------
     n_hidden : int or None, default=None
-        Number of hidden nodes; as many as there are singular values other than zero, where these are fewer. None
-        determines it by `theta`.
+        Number of hidden nodes, at most the number of non-zero singular values. None determines it by `theta`.
     theta : float, default=0.96
-        In (0, 1]: the nodes are the fewest whose singular values add up to this part of the sum of all, eq. (27). Used
-        where `n_hidden` is None.
+        In (0, 1]: the nodes are the fewest whose singular values add up to this part of the sum of all, eq. (27). Only
+        used if `n_hidden` is None.
     ratio : {"linear", "squared"}, default="linear"
         Terms of eq. (27): the singular values, as printed, or their squares.
     activation : {"sigmoid", "tanh", "relu"}, default="sigmoid"
@@ -151,7 +150,7 @@ class PVMClassifier(FamilyClassifier, ProjectionNodesMixin, BaseEstimator):
     singular_values_ : ndarray of shape (rank,)
         Singular values of the extended data above round-off, the largest first.
     weights_ : ndarray of shape (n_units, n_features)
-        Input weights, the first singular vectors; of each the entry of largest magnitude is positive.
+        Input weights, the first singular vectors, with a positive entry of largest magnitude.
     biases_ : ndarray of shape (n_units,)
         See the notes.
     mean_ : ndarray of shape (n_features,)
@@ -171,12 +170,12 @@ class PVMClassifier(FamilyClassifier, ProjectionNodesMixin, BaseEstimator):
 
     Notes
     -----
-    The row of ones is orthogonal to centred data, so it is a singular vector by itself, of the value sqrt(n_samples).
-    Its node is the same for all samples, with no input weight and the bias 1; all other biases are zero. It is not
-    there where sqrt(n_samples) is not among the leading singular values.
+    The row of ones is orthogonal to centred data, so it is a singular vector with the value sqrt(n_samples). Its node
+    is constant, with zero input weights and the bias 1; all other biases are zero. The node is absent if
+    sqrt(n_samples) is not among the leading singular values.
 
-    `fit` holds about twice the training rows. Sparse rows (CSR) are made dense 256 at a time; their directions are not
-    sparse, so that as many floats are held as the rows would have dense, if there are fewer rows than features.
+    `fit` needs about twice the memory of the training rows. Sparse rows (CSR) are made dense 256 at a time. Their
+    directions are dense: with fewer rows than features, they have as many floats as the dense rows would.
 
     References
     ----------
@@ -215,7 +214,7 @@ class PVMClassifier(FamilyClassifier, ProjectionNodesMixin, BaseEstimator):
 
     @classmethod
     def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
-        """Count the centred rows and what LAPACK makes of them, the directions, and the hidden outputs with theirs."""
+        """Count the centred rows and LAPACK's copies, the directions, and the hidden outputs with their copies."""
         rank = min(n_samples, n_features)
         size = min(params.get("n_hidden") or rank, rank) + 1
         decomposed = 3 * n_samples * n_features + 8 * rank**2

@@ -57,7 +57,7 @@ class _RKELM(KernelMixin, CentresMixin, BaseEstimator):
 
     @classmethod
     def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
-        """Count as `CentresMixin`, with at most as many centres as rows."""
+        """Count as in `CentresMixin`, with at most as many centres as rows."""
         landmarks = min(params.get("n_landmarks", 100), n_samples)
         return super().memory_estimate(n_samples, n_features, n_outputs, **params | {"n_landmarks": landmarks})
 
@@ -70,30 +70,30 @@ class _RKELM(KernelMixin, CentresMixin, BaseEstimator):
 class RKELMClassifier(WeightedClassifier, _RKELM):
     """Reduced kernel extreme learning machine for classification.
 
-    A network f(x) = [k(x, c_1), ..., k(x, c_L)] beta whose centres are some of the training rows, drawn at random
-    without replacement, and whose output weights minimise ||beta||^2 / 2 + C/2 ||K beta - T||^2, with targets -1/+1,
-    for more than two classes one against the rest: beta = (K'K + I/C)^-1 K'T.
+    A network f(x) = [k(x, c_1), ..., k(x, c_L)] beta whose centres are random training rows, drawn without replacement.
+    Its output weights beta = (K'K + I/C)^-1 K'T minimise ||beta||^2 / 2 + C/2 ||K beta - T||^2 for targets -1/+1. More
+    than two classes are learnt one against the rest.
 
     Parameters
     ----------
     n_landmarks : int, default=100
-        Number of centres, L in the paper; all rows, where there are fewer. The centres of a smaller network are the
-        first ones of a larger network with the same integer `random_state`.
+        Number of centres, L in the paper; all rows if there are fewer. The centres of a smaller network are the first
+        ones of a larger network with the same integer `random_state`.
     C : float, default=1.0
         Weight of the errors; 1/C is the ridge, which the paper calls C.
     gamma : float, "scale" or "auto", default="scale"
         Inverse squared width of the kernel, 1/sigma in the paper; "scale" is 1 / (n_features * X.var()). For other
         kernels see `elmbench.numerics.centres.CentreKernel`.
     kernel : str or callable, default="rbf"
-        "rbf", "inverse-multiquadric", "rational-quadratic", "polynomial" or "sigmoid"; or any that `KELMClassifier`
-        takes. With "precomputed" the centres are numbers of training rows.
+        "rbf", "inverse-multiquadric", "rational-quadratic", "polynomial" or "sigmoid"; or any of `KELMClassifier`. With
+        "precomputed", the centres are numbers of training rows.
     degree : int, default=3
         Degree of the polynomial kernel.
     coef0 : float, default=1.0
         Constant term of the polynomial and the sigmoid kernel.
     widths : {"equal", "random"}, default="equal"
         "equal": all centres have the width 1/gamma. "random": each has its own, sigma_i = u_i / gamma with u_i uniform
-        on [0.5, 1.5], for kernels of distances only.
+        on [0.5, 1.5]; only for kernels of distances.
     random_state : int, RandomState or None, default=None
         Draws the centres and the widths.
     kernel_params : dict, default=None
@@ -123,12 +123,12 @@ class RKELMClassifier(WeightedClassifier, _RKELM):
 
     Notes
     -----
-    Rows are seen a block at a time, so that `fit` needs 8 L^2 bytes and some blocks, however many rows there are.
-    Sparse rows (CSR) stay sparse.
+    Rows are processed a block at a time, so `fit` needs 8 L^2 bytes and some blocks, for any number of rows. Sparse
+    rows (CSR) stay sparse.
 
-    Weights w_i count in the errors, sum_i w_i (f(x_i) - t_i)^2, and rows without weight are no centres. For given
-    centres a weight of 2 is the row twice; but of repeated rows other centres are drawn. `fit` warns as that of
-    `ELMClassifier` does, by K'K.
+    With weights w_i, the errors are sum_i w_i (f(x_i) - t_i)^2, and rows of weight zero are no centres. For given
+    centres, a weight of 2 repeats the row; but repeated rows lead to other random centres. `fit` warns like that of
+    `ELMClassifier`, by K'K.
 
     References
     ----------

@@ -66,7 +66,7 @@ class _RSVM(BaseEstimator):
     def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
         """Count the kernel between the rows and the landmarks, and matrices of the landmarks squared."""
         size = min(n_samples, params.get("n_landmarks", 100))
-        # The features; the Hessian, its vectors where Cholesky fails; a few vectors of the length of the rows.
+        # The features; the Hessian, and its eigenvectors if Cholesky fails; a few vectors with an entry for each row.
         floats = n_samples * (size + 1) + 4 * (size + 1) ** 2 + n_samples * (n_outputs + 24)
         floats += size * n_features + n_outputs * (size + 1)
         return 8 * floats + 3 * centres.BLOCK_BYTES + 2 * smooth_svm.BLOCK_BYTES
@@ -82,8 +82,8 @@ class RSVMClassifier(FamilyClassifier, _RSVM):
     Parameters
     ----------
     n_landmarks : int, default=100
-        Number of landmarks; all training rows where there are fewer. They are the first of a permutation of the rows,
-        so that those of a smaller machine are among those of a larger one with the same integer `random_state`.
+        Number of landmarks; all training rows if there are fewer. They are the first of a permutation of the rows, so
+        the landmarks of a smaller machine are among those of a larger one with the same integer `random_state`.
     C : float, default=1.0
         Weight of the errors, nu in the papers.
     gamma : float, "scale" or "auto", default="scale"
@@ -91,27 +91,25 @@ class RSVMClassifier(FamilyClassifier, _RSVM):
     random_state : int, RandomState or None, default=None
         Draws the landmarks.
     smoothing : float, default=5.0
-        alpha of the smooth plus function, in units of 1 / f: where errors are small against 1 / alpha, the loss is
-        rounder than the hinge or the tube that it stands for.
+        alpha of the smooth plus function, in units of 1 / f: for errors that are small compared with 1 / alpha, the
+        loss is smoother than the hinge or the tube that it approximates.
     tol : float, default=1e-10
-        Length of the gradient, relative to the terms that it adds up, below which it counts as zero. A bound of its
-        round-off takes the place of what is smaller.
+        Length of the gradient, relative to its terms, below which it counts as zero; at least a bound of its round-off.
     max_iter : int, default=100
-        Most steps of Newton's method, for each output.
+        The most steps of Newton's method for each output.
 
     Attributes
     ----------
     landmarks_ : ndarray or CSR matrix of shape (n_units_, n_features)
         As the rows of `fit`.
     beta_ : ndarray of shape (n_units_, n_outputs)
-        u, one column for two classes, else one a class.
+        u, one column for two classes, else one for each class.
     intercept_ : ndarray of shape (n_outputs,)
         b.
     n_iter_ : ndarray of shape (n_outputs,)
         Steps of Newton's method.
     solvers_ : dict of str to int
-        ``{"capped": 1}`` where any output was not solved within `max_iter` steps, which a `ConvergenceWarning` says
-        too, else empty.
+        ``{"capped": 1}`` if an output did not converge in `max_iter` steps, with a `ConvergenceWarning`; else empty.
     classes_ : ndarray of shape (n_classes,)
     n_units_ : int
         Number of landmarks.
@@ -125,8 +123,8 @@ class RSVMClassifier(FamilyClassifier, _RSVM):
 
     Notes
     -----
-    Rows may be given as a CSR matrix, and are not copied to a dense one. `fit` holds the kernel between all n rows and
-    the L landmarks, of 8 n L bytes; a step takes n L^2 operations.
+    Rows may be a CSR matrix, which is not made dense. The kernel between all n rows and the L landmarks takes 8 n L
+    bytes; a step takes n L^2 operations.
 
     References
     ----------
@@ -150,16 +148,15 @@ class RSVMClassifier(FamilyClassifier, _RSVM):
 class RSVMRegressor(FamilyRegressor, _RSVM):
     """Reduced support vector machine for regression, with `y`, one column or several, as targets.
 
-    As `RSVMClassifier`, but that each column t of targets is learnt with the squared loss outside of a tube,
-    C/2 sum_i [p(t_i - f(x_i) - epsilon)^2 + p(f(x_i) - t_i - epsilon)^2].
+    As `RSVMClassifier`, but each column t of targets is learnt with the squared loss outside of a tube, C/2 sum_i
+    [p(t_i - f(x_i) - epsilon)^2 + p(f(x_i) - t_i - epsilon)^2].
 
     Parameters
     ----------
     n_landmarks, C, gamma, random_state, smoothing, tol, max_iter
         As in `RSVMClassifier`.
     epsilon : float, default=0.1
-        Half the width of the tube, in units of `y`: 0 or more. The default is that of LIBSVM and scikit-learn's `SVR`,
-        so that the two machines differ in what they reduce and in nothing else.
+        Half the width of the tube, in units of `y`: 0 or more. The default is that of LIBSVM and scikit-learn's `SVR`.
 
     Attributes
     ----------

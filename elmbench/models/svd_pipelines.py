@@ -1,9 +1,8 @@
-"""Online models on the leading singular directions of the rows: the rivals of OSPVM in Chen et al.
+"""Online models on the leading singular directions of the rows, which Chen et al. compare with OSPVM.
 
 Each factory returns an unfitted scikit-learn pipeline of two steps, `SingularFeatures` and a model. Its parameters are
-those of the two steps. `random_state` is used by the model, and starts the iteration for sparse
-rows. The directions are those of all rows of `fit`, so a pipeline is fitted at once, and its second step learns row by
-row or block by block.
+those of the two steps. `random_state` is used by the model, and starts the iteration for sparse rows. The directions
+are those of all rows of `fit`, so a pipeline has no `partial_fit`; its second step learns row by row or block by block.
 """
 
 import inspect
@@ -36,27 +35,27 @@ DENSE_BYTES = 2**28
 
 
 class SingularFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Products with the leading right singular vectors of the rows as they are, without a mean taken off.
+    """Products with the leading right singular vectors of the rows, which are not centred.
 
     Parameters
     ----------
     n_components : int, default=100
-        Number of singular vectors; as many as have singular values other than zero, where these are fewer.
+        Number of singular vectors, at most the number of non-zero singular values.
     random_state : int, RandomState or None, default=None
         Draws the vector from which the iteration for sparse rows starts.
 
     Attributes
     ----------
     components_ : ndarray of shape (n, n_features)
-        The singular vectors, of each the entry of largest magnitude positive.
+        The singular vectors, with a positive entry of largest magnitude.
     singular_values_ : ndarray of shape (n,)
         The largest first.
     n_features_in_ : int
 
     Notes
     -----
-    Dense rows are decomposed by LAPACK, sparse ones (CSR) too if their dense copy takes no more than 256 MB, larger
-    ones by the Lanczos method (ARPACK), which finds fewer directions than there are rows and features.
+    LAPACK decomposes dense rows, and sparse ones (CSR) if a dense copy takes at most 256 MB. Larger ones are decomposed
+    by the Lanczos method (ARPACK), which finds fewer directions than there are rows and features.
 
     References
     ----------
@@ -76,12 +75,12 @@ class SingularFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         return tags
 
     def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
-        """Find the directions of the rows of `X`, of shape (n_samples, n_features), dense or sparse."""
+        """Compute the directions of the rows of `X`, of shape (n_samples, n_features), dense or sparse."""
         self._decompose(self._rows(X))
         return self
 
     def fit_transform(self, X: ArrayLike, y: ArrayLike | None = None) -> Array:
-        """Find the directions of the rows of `X` and return their features, of shape (n_samples, n)."""
+        """Compute the directions of the rows of `X` and return their features, of shape (n_samples, n)."""
         rows = self._rows(X)
         self._decompose(rows)
         return self._features(rows)
@@ -100,7 +99,7 @@ class SingularFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             values, directions = self._iterate(X, min(size, min(X.shape) - 1))
         else:
             values, directions = singular_directions(X.toarray() if sp.issparse(X) else X)
-        # A direction that the rows do not have would show in other rows only.
+        # A direction orthogonal to all rows would only matter for other rows.
         rank = int(np.count_nonzero(values > max(X.shape) * EPS * values[0]))
         size = min(size, max(1, rank))
         self.singular_values_, self.components_ = values[:size], np.ascontiguousarray(directions[:size])
@@ -145,7 +144,7 @@ class SVDPipeline:
         smaller = min(n_samples, n_features)
         decomposed = 3 * n_samples * n_features + 8 * smaller**2
         if 8 * n_samples * n_features > DENSE_BYTES:
-            # The Lanczos method, for sparse rows, holds two vectors a direction.
+            # The Lanczos method, for sparse rows, needs two vectors for each direction.
             decomposed = min(decomposed, (2 * size + 1) * (smaller + 2 * size) + 3 * size * n_features)
         peak: int = self.model.memory_estimate(n_samples, size, n_outputs, **params)
         return max(8 * decomposed, peak) + 8 * size * (n_features + n_samples)

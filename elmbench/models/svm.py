@@ -15,7 +15,7 @@ class _Counted:
     max_iter: int
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Fit to rows `X`, dense or sparse, and labels `y`; a `ConvergenceWarning` says where LIBSVM was stopped."""
+        """Fit to rows `X`, dense or sparse, and labels `y`; a `ConvergenceWarning` is issued if LIBSVM was stopped."""
         super().fit(X, y)  # type: ignore[misc]
         self.capped_ = float(np.mean(self.n_iter_ == self.max_iter))
         self.solvers_ = {"capped": 1} if self.capped_ > 0 else {}
@@ -47,9 +47,9 @@ class SVMClassifier(_Counted, SVC):
     n_units_ : int
         Number of support vectors.
     capped_ : float
-        Share of the problems of two classes that were stopped at `max_iter`, not solved.
+        Share of the problems of two classes that were stopped at `max_iter`.
     solvers_ : dict of str to int
-        ``{"capped": 1}`` where any was stopped, else empty.
+        ``{"capped": 1}`` if any was stopped, else empty.
     n_features_in_ : int
 
     See Also

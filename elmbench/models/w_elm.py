@@ -27,16 +27,17 @@ CUTOFF = 1e-15
 def weighted_solutions(
     H: Array, T: Array, B: Array | None, sizes: list[int], balanced: bool
 ) -> Iterator[tuple[int, Array, float]]:
-    """Yield each size, beta = (B . H)^+ (B . T) of section 2.1 for as many leading columns, and the condition of B . H.
+    """Yield each size, beta = (B . H)^+ (B . T) of section 2.1 for that many leading columns, and the condition of B .
+    H.
 
-    B holds the square roots of the weights of the rows, None for all of them 1; it is `balanced` where every class has
-    the same. H, the hidden outputs as `node_outputs` returns them, is overwritten; T are targets -1/+1, one column for
-    two classes, else one a class; sizes ascend.
+    B are the square roots of the weights of the rows, None if all are 1; with `balanced`, every class has the same
+    weight. H, the hidden outputs from `node_outputs`, is overwritten; T are targets -1/+1, one column for two classes,
+    else one for each class; sizes ascend.
     """
     if not np.ptp(H, axis=0).any():
         warnings.warn(CONSTANT_LAYER, UserWarning, stacklevel=2)
         if balanced:
-            # The balanced targets add up to nothing along the one direction there is: solved exactly, beta = 0.
+            # The balanced targets cancel along the only direction, so the exact solution is beta = 0.
             yield from ((size, np.zeros((size, T.shape[1])), 1.0) for size in sizes)
             return
     if B is not None:
@@ -48,11 +49,11 @@ def weighted_solutions(
 class WELMClassifier(WeightedClassifier, HiddenNodesMixin, BaseEstimator):
     """Weighted extreme learning machine.
 
-    A network f(x) = h(x)' beta whose hidden nodes h_i(x) = G(x, w_i, b_i) are drawn at random, w_i and b_i uniformly
-    from [0, 1], with beta = (B . H)^+ (B . T): least squares on targets -1/+1 in which every class weighs the same,
-    B_i being the square root of the inverse of the size of the class of row i, unless `class_weight` says otherwise.
-    A `sample_weight` of `fit` comes on top, and then counts in the sizes of the classes. Nothing is regularised but by
-    the cutoff of the pseudo-inverse. More than two classes are learnt one against the rest.
+    A network f(x) = h(x)' beta with random hidden nodes h_i(x) = G(x, w_i, b_i), w_i and b_i uniform on [0, 1], and
+    beta = (B . H)^+ (B . T). This is least squares on targets -1/+1 in which every class has the same weight: by
+    default, B_i is the square root of the inverse of the size of row i's class. The `sample_weight` of `fit` multiplies
+    these weights and counts in the sizes of the classes. The only regularisation is the cutoff of the pseudo-inverse.
+    More than two classes are learnt one against the rest.
 
     Parameters
     ----------
@@ -66,9 +67,9 @@ class WELMClassifier(WeightedClassifier, HiddenNodesMixin, BaseEstimator):
     Attributes
     ----------
     beta_ : ndarray of shape (n_hidden, n_outputs)
-        Output weights; zero where the hidden layer yields the same values for every training row.
+        Output weights; zero if the hidden layer is constant on the training rows.
     condition_ : float
-        Condition number of the weighted hidden outputs, those directions left aside that the cutoff leaves out.
+        Condition number of the weighted hidden outputs, without the directions below the cutoff.
     weights_, biases_, classes_, n_units_, n_features_in_
         As in `ELMClassifier`.
 
@@ -81,8 +82,8 @@ class WELMClassifier(WeightedClassifier, HiddenNodesMixin, BaseEstimator):
     Notes
     -----
     The pseudo-inverse is that of the weighted hidden outputs themselves: their Gram matrix has the square of their
-    condition number and gives visibly different weights. With nearly as many nodes as rows the model overfits, which
-    is the paper's as well. Rows may be sparse, as for `ELMClassifier`.
+    condition number and leads to visibly different weights. With nearly as many nodes as rows, the model overfits, as
+    in the paper. Rows may be sparse, as for `ELMClassifier`.
 
     References
     ----------
@@ -130,11 +131,11 @@ class WELMClassifier(WeightedClassifier, HiddenNodesMixin, BaseEstimator):
 
     @classmethod
     def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
-        """Count the hidden outputs, what is decomposed of them at a time, and triangles of the number of nodes."""
+        """Count the hidden outputs, the part that is decomposed at a time, and triangles of the number of nodes."""
         n_hidden = params.get("n_hidden", 100)
         nodes = 3 * n_hidden * (n_features + 1)
         least = min(n_hidden, n_samples)
-        # H, where it is decomposed or (with more nodes than rows) beside that, triangles, their singular vectors
+        # H, which is decomposed in place or (with more nodes than rows) in a copy; triangles; their singular vectors.
         decomposed = 0 if n_hidden <= n_samples else 2 * n_samples * n_hidden
         return 8 * (nodes + n_samples * (n_hidden + 3 * n_outputs) + decomposed + 5 * least**2) + 2**20
 

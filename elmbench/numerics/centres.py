@@ -1,4 +1,4 @@
-"""Kernels between rows and a few centres: a block of rows at a time, dense or sparse."""
+"""Kernels between rows, dense or sparse, and a few centres, a block of rows at a time."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -58,10 +58,9 @@ class CentreKernel:
     """The kernel functions k(x, c_1), ..., k(x, c_L) of some centres, dense or CSR of shape (L, d).
 
     With d^2 = ||x - c||^2: "rbf" is exp(-gamma d^2), "inverse-multiquadric" 1 / sqrt(1 + gamma d^2),
-    "rational-quadratic" 1 - d^2 / (d^2 + 1/gamma), "polynomial" (gamma x.c + coef0)^degree and "sigmoid" tanh(gamma
-    x.c + coef0).
-    `gamma` is a number or an array of shape (L,). Any other kernel is `general`, with the `gamma` of here; of a
-    precomputed one the centres are numbers of training rows.
+    "rational-quadratic" 1 - d^2 / (d^2 + 1/gamma), "polynomial" (gamma x.c + coef0)^degree and "sigmoid" tanh(gamma x.c
+    + coef0). `gamma` is a number or an array of shape (L,). Any other kernel is `general`, with this `gamma`; for a
+    precomputed one, the centres are numbers of training rows.
     """
 
     centres: Rows
@@ -79,7 +78,7 @@ class CentreKernel:
         return replace(self, gamma=gamma)
 
     def geometry(self, X: Rows) -> Array:
-        """Return the squared distances or inner products that the kernel is a function of, of shape (n, L)."""
+        """Return the squared distances or inner products in the kernel's formula, of shape (n, L)."""
         if self.kernel in OF_PRODUCTS:
             return inner_products(X, self.centres)
         if sp.issparse(X) or sp.issparse(self.centres):
@@ -113,7 +112,7 @@ class CentreKernel:
     def blocks_of_each(self, X: Rows, gammas: Sequence[float | Array]) -> Iterator[tuple[slice, int, Array]]:
         """Yield the values for each of some `gamma` from one geometry: a block of rows, the number of a gamma, values.
 
-        The values, in C order, are overwritten by the next ones, so valid until these are asked for.
+        The values, in C order, are overwritten by the next ones.
         """
         kernels = [self.with_gamma(gamma) for gamma in gammas]
         if self.general is not None:
@@ -143,7 +142,7 @@ class CentreKernel:
 
 
 def centre_blocks(X: Rows, n_centres: int) -> Iterator[slice]:
-    """Yield the slices that cut the rows of `X` into blocks that take, as do their values, about `BLOCK_BYTES`."""
+    """Yield the slices that cut the rows of `X` into blocks of about `BLOCK_BYTES`, and their values too."""
     n_rows, width = X.shape
     if sp.issparse(X):
         width = 3 * X.nnz // (2 * max(1, n_rows))  # an entry has an index too
@@ -153,10 +152,10 @@ def centre_blocks(X: Rows, n_centres: int) -> Iterator[slice]:
 
 
 def _ready_for(X: Rows, centres: Rows) -> Rows:
-    """Return centres in the form in which products with many rows of `X` take the least time.
+    """Return centres in the form with the fastest products with many rows of `X`.
 
-    For sparse rows, dense centres in Fortran order; sparse centres become so where that takes less time, by the numbers
-    of entries, and no more than `DENSE_CENTRES_BYTES`.
+    For sparse rows, these are dense centres in Fortran order. Sparse centres are converted if that is faster, by the
+    numbers of entries, and takes at most `DENSE_CENTRES_BYTES`.
     """
     if not sp.issparse(X):
         return centres

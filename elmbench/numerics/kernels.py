@@ -28,10 +28,10 @@ def rbf_from_distances(distances: Array, gamma: float) -> Array:
 def squared_distances(X: Array, Y: Array | None = None, *, out: Array | None = None) -> Array:
     """Return the squared Euclidean distances between the rows of `X` and those of `Y`, of shape (n, m), none negative.
 
-    They come from d^2 = |x|^2 + |y|^2 - 2 x.y, after the mean of `Y` was taken off both, so that a common offset of the
-    data costs no digits. The error is of the order of the machine precision times the largest centred norm. Without
-    `Y`, which then is `X` itself, the result is exactly symmetric, with an exactly zero diagonal. `out`, of shape (n,
-    m) in C or Fortran order, is where to write.
+    They are computed as d^2 = |x|^2 + |y|^2 - 2 x.y, after the mean of `Y` is subtracted from both, so that a common
+    offset of the data costs no digits. The error is of the order of the machine precision times the largest centred
+    norm. Without `Y`, which then is `X` itself, the result is exactly symmetric, with an exactly zero diagonal. `out`,
+    of shape (n, m) in C or Fortran order, is where to write.
     """
     return _fill(X, Y, out, lambda block: block)
 
@@ -39,7 +39,7 @@ def squared_distances(X: Array, Y: Array | None = None, *, out: Array | None = N
 def kernel_matrix(X: Array, Y: Array | None = None, *, gamma: float, out: Array | None = None) -> Array:
     """Return the Gaussian kernel exp(-gamma d^2) between the rows of `X` and those of `Y`, of shape (n, m).
 
-    As `squared_distances`; nothing else of the size of `out` is allocated.
+    The arguments are those of `squared_distances`; no other array of the size of `out` is allocated.
     """
     return _fill(X, Y, out, lambda block: rbf_from_distances(block, gamma))
 
@@ -47,9 +47,9 @@ def kernel_matrix(X: Array, Y: Array | None = None, *, gamma: float, out: Array 
 def kernel_round_off(X: Array, gamma: float) -> float:
     """Bound the relative difference between two computations of an entry of the Gaussian kernel of some rows.
 
-    A computation that centres the rows, of d columns and of length R at most, sees d^2 within (d + 4) (2 R)^2 eps / 2;
-    one that centres them by a part of them, four times that. The kernel takes it gamma times; `exp` and `kernel_ladder`
-    add 16 eps.
+    A computation that centres the rows, of d columns and of length R at most, has d^2 within (d + 4) (2 R)^2 eps / 2;
+    with the mean of a part of the rows, within four times that. The kernel multiplies the error by gamma; `exp` and
+    `kernel_ladder` add 16 eps.
     """
     centred = X - X.mean(axis=0)
     longest = float(np.einsum("ij,ij->i", centred, centred).max(initial=0.0))
@@ -76,8 +76,8 @@ def kernel_ladder(X: Array, gammas: list[float]) -> Iterator[tuple[float, Array]
     """Yield each gamma, ascending, and the Gaussian kernel matrix of the rows of `X` for it.
 
     The kernel of twice a gamma is its square, entry by entry: a tenth of the work. Squaring doubles the relative error
-    of an entry, so after `SQUARINGS` times in a row, with an error below 2e-15, the kernel is computed again. The
-    matrix, in Fortran order and exactly symmetric, is overwritten by the next one and must not be changed.
+    of an entry, so after `SQUARINGS` times in a row, with an error below 2e-15, the kernel is recomputed. The matrix,
+    in Fortran order and exactly symmetric, is overwritten by the next one and must not be changed.
     """
     matrix = np.empty((len(X), len(X)), order="F")
     ascending = sorted(set(gammas))

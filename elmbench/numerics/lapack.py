@@ -1,7 +1,7 @@
-"""BLAS and LAPACK on parts of matrices, where they stand.
+"""BLAS and LAPACK on parts of matrices, in place.
 
-SciPy's own wrappers copy views of arrays, and lack some routines. This module calls the very same
-library through the function pointers that SciPy publishes for Cython and Numba.
+SciPy's wrappers copy views of arrays, and lack some routines. This module calls the same library through the function
+pointers that SciPy publishes for Cython and Numba.
 """
 
 import ctypes
@@ -24,21 +24,20 @@ _signature_of.restype, _signature_of.argtypes = ctypes.c_char_p, [ctypes.py_obje
 
 
 def cholesky_condition(factor: Array, norm: float) -> float:
-    """Return an estimate of the condition number, in the 1-norm, of a matrix LL' of such a norm.
+    """Return an estimate of the condition number, in the 1-norm, of a matrix LL' with the given norm.
 
-    The factor L, lower, is of shape (n, n). The larger of what LAPACK's pocon says, from a few vectors, and of
-    norm / min L_ii^2, which is never too large: of two equal rows that a small ridge keeps apart, the first may see
-    next to nothing.
+    The factor L, lower, is of shape (n, n). It is the larger one of LAPACK's pocon, from a few vectors, and of norm /
+    min L_ii^2, which is never too large: pocon may miss two equal rows that only a small ridge separates.
     """
     reciprocal = min(float(dpocon(factor, norm, uplo="L")[0]), float(factor.diagonal().min()) ** 2 / norm)
     return 1.0 / reciprocal if reciprocal > 0 else float(np.inf)
 
 
 def address(A: Array | NDArray[np.int32]) -> int:
-    """Return where the first entry of `A` is in memory.
+    """Return the address of the first entry of `A`.
 
-    `A` holds doubles, or integers of 32 bits as a work space; the entries of a column stand side by side, the columns
-    at any distance. A ValueError says where they do not.
+    `A` has doubles, or integers of 32 bits as a work space. The entries of a column must be adjacent, or a ValueError
+    is raised; columns may have any distance.
     """
     if A.dtype.char not in "di" or (A.shape[0] > 1 and A.strides[0] != A.itemsize):
         raise ValueError(f"expected columns of doubles, got {A.dtype} at strides {A.strides} instead")
@@ -64,9 +63,8 @@ def routine(name: str) -> Callable[..., None]:
 def call(name: str, *arguments: str | int | float | Array | NDArray[np.int32]) -> int:
     """Call a routine of BLAS or LAPACK by its name, such as "dsyrk"; return LAPACK's INFO, 0 for a routine of BLAS.
 
-    The arguments are those of the Fortran declaration without INFO, which is added at the end. Arrays are passed by the
-    address of their first entry, so leading dimensions have to be given. A ValueError says which argument LAPACK finds
-    illegal.
+    The arguments are those of the Fortran declaration without the final INFO. Arrays are passed by the address of their
+    first entry, so leading dimensions are needed. A ValueError names an argument that LAPACK rejects.
     """
     info = ctypes.c_int(0)
     converted: list[Any] = [_as_argument(argument) for argument in arguments]
@@ -86,7 +84,7 @@ def _as_argument(argument: str | int | float | Array | NDArray[np.int32]) -> Any
 
 @lru_cache(maxsize=4096)
 def _scalar(kind: type, value: str | int | float) -> Any:
-    """Return a reference to a scalar, which the routines only read. (The type tells 1 from 1.0.)"""
+    """Return a reference to a scalar, which the routines only read. (The cache separates 1 from 1.0.)"""
     if kind is str:
         return ctypes.c_char_p(str(value).encode())
     return ctypes.byref(ctypes.c_int(value) if kind is int else ctypes.c_double(value))  # type: ignore[arg-type]
@@ -104,8 +102,7 @@ def add_gram(gram: Array, A: Array) -> None:
 def symmetric_product(A: Array) -> Callable[[Array, Array], None]:
     """Return the function of v and w that writes A v over w, reading the lower triangle of A only.
 
-    A, of shape (n, n), holds columns of doubles, or is a view of them in a larger matrix; v and w are vectors of n
-    doubles.
+    A, of shape (n, n), has columns of doubles, or is a view of such a matrix; v and w are vectors of n doubles.
     """
     function = routine("dsymv")
     n, stride = ctypes.c_int(len(A)), ctypes.c_int(leading_dimension(A))

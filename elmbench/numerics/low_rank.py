@@ -11,8 +11,10 @@ from elmbench.numerics.arrays import EPS, Array
 from elmbench.numerics.kernels import kernel_matrix
 
 ALLOWED = 32
-"""Trace of what a factor leaves out, in units of round-off of a lower bound of the kernel's norm. The norm of what is
-left out is about an eighth of its trace: it is as large as the backward error of a Cholesky factorisation."""
+"""Allowed trace of the remainder, in units of round-off of a lower bound of the kernel's norm.
+
+The norm of the remainder is about an eighth of its trace, as large as the backward error of a Cholesky factorisation.
+"""
 
 _BLOCK = 64
 """Columns that are added at once."""
@@ -24,9 +26,9 @@ _SMALLEST = 0.1
 def kernel_factor(X: Array, gamma: float, most: int) -> Array | None:
     """Return L with L L' = exp(-gamma d^2) between the rows of `X` within round-off; None if it has too many columns.
 
-    It is a Cholesky factor with pivots, a block of columns at a time, of which only the pivots' columns of the kernel
-    are computed. On a logarithmic axis, the trace of what is left out usually falls ever more slowly with the number of
-    columns, so the attempt ends as soon as it is above the line to what is allowed at `most` columns.
+    It is a Cholesky factor with pivots, computed a block of columns at a time, which only needs the pivots' columns of
+    the kernel. The logarithm of the remaining trace usually falls ever more slowly with the number of columns. So the
+    attempt ends as soon as it is above the line to the allowed trace at `most` columns.
 
     Parameters
     ----------

@@ -16,8 +16,8 @@ def normal_equations(
 ) -> list[tuple[Array, Array]]:
     """Return K'K and K'T for each of some values of `gamma`, from one pass over the rows.
 
-    K is held two blocks of rows at a time, or three with several `gammas`. The leading blocks of K'K and rows of K'T
-    are those of the first centres alone.
+    Memory holds two blocks of rows of K, or three with several `gammas`. The leading blocks of K'K and rows of K'T are
+    those of the first centres alone.
 
     `kernel` has L centres; each gamma is a number or an array of shape (L,). X is of shape (n, d), dense or CSR, T of
     shape (n, k). `scale`, of shape (n,), multiplies the rows of K and T: the square roots of their weights. K'K is

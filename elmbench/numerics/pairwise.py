@@ -1,4 +1,4 @@
-"""Kernels between rows: the Gaussian one, the others of scikit-learn, a function, or values that are given as such."""
+"""Kernels between rows: the Gaussian one, others of scikit-learn, a function, or precomputed values."""
 
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, replace
@@ -29,8 +29,8 @@ class Kernel:
 
     `name` is one of `NAMES`, a function of two rows that returns a number, with named arguments `params`, or a kernel
     of `sklearn.gaussian_process.kernels`. `gamma`, `degree` and `coef0` are as in
-    `sklearn.metrics.pairwise.pairwise_kernels`. With "precomputed", rows hold their kernel with every training row, and
-    training rows are numbers: Y below, or the dictionary of a model.
+    `sklearn.metrics.pairwise.pairwise_kernels`. With "precomputed", a row holds its kernel with every training row, and
+    training rows (Y below, or the dictionary of a model) are numbers.
     """
 
     name: str | Callable[..., Any] = "rbf"
@@ -63,7 +63,7 @@ class Kernel:
 
     @property
     def definite(self) -> bool:
-        """True if the matrix of any rows is known to be positive semi-definite."""
+        """True if every matrix of this kernel is known to be positive semi-definite."""
         if not isinstance(self.name, str):
             from sklearn.gaussian_process.kernels import Kernel as CovarianceFunction  # loads what few need
 
@@ -78,7 +78,7 @@ class Kernel:
     def chosen(self, X: Rows, numbers: Indices | None = None) -> Any:
         """Return the stored form of some training rows, by default of all: the rows, or their numbers.
 
-        A ValueError says where `X` is not the square matrix of all training rows.
+        A ValueError is raised if `X` should be the square matrix of all training rows, but is not.
         """
         if not self.precomputed:
             return X if numbers is None else X[numbers]
@@ -91,14 +91,14 @@ class Kernel:
         return np.arange(n_rows) if numbers is None else np.asarray(numbers)
 
     def part(self, X: Rows, rows: Indices, training: Indices) -> Rows:
-        """Return some rows of `X`; of a precomputed kernel, only their values with some training rows."""
+        """Return some rows of `X`; for a precomputed kernel, only their values with some training rows."""
         return X[np.ix_(rows, training)] if self.precomputed else X[rows]
 
     def matrix(self, X: Rows, Y: Any = None, out: NDArray[Any] | None = None) -> Array:
         """Return the kernel between the rows of `X` and those of `Y`, of shape (n, m).
 
-        Without `Y`, which then is `X` itself, it is exactly symmetric. `out`, of that shape, is where to write. Little
-        more than the result is allocated, but for functions.
+        Without `Y`, which then is `X` itself, it is exactly symmetric. The result is written to `out`, of the same
+        shape, if given. Except for functions, this takes little more memory than the result.
         """
         if self.is_plain(X) and not sp.issparse(Y):
             return kernel_matrix(X, Y, gamma=self.gamma, out=out)
@@ -116,7 +116,7 @@ class Kernel:
         return out
 
     def product(self, X: Rows, Y: Any, Z: Array) -> Array:
-        """Return the product of the kernel between the rows of `X` and those of `Y` with `Z`, some rows at a time."""
+        """Return the kernel between the rows of `X` and those of `Y` times `Z`, a block of rows at a time."""
         product = np.zeros((X.shape[0], Z.shape[1]))
         if Y.shape[0] > 0:
             for rows in row_blocks(X.shape[0], Y.shape[0]):

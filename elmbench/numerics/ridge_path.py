@@ -1,4 +1,4 @@
-"""Ridge systems of one matrix and many ridges."""
+"""Ridge systems with one matrix and many ridges."""
 
 from collections import Counter
 from functools import cache
@@ -18,13 +18,13 @@ WITHIN_ROUND_OFF = 16
 def ridge_solutions(A: Array, B: Array, ridges: Array, solvers: Counter[str], definite: bool = True) -> Array:
     """Return the solutions of (A + r I) Z = B for all ridges r, each of them `RidgeSystem`'s within round-off.
 
-    Ridges that are large against the round-off of A share one orthogonal reduction, if there are enough of them; its
-    backward error is that of a factorisation. The others are factored one by one; if that breaks down, one set of
-    eigenvectors serves all.
+    Ridges that are large compared with the round-off of A share one orthogonal reduction if there are enough of them;
+    its backward error is that of a factorisation. The others have separate factorisations; if one breaks down, one set
+    of eigenvectors serves all.
 
     A, of shape (n, n), is symmetric and positive semi-definite, in Fortran order or a view of such a matrix; if it is
     not `definite`, each ridge has its own factorisation. B is of shape (n, k), and the p ridges are positive. `solvers`
-    counts the method, once a ridge: "reduction", "cholesky" or "eigenvalues". The result is of shape (n, p * k), the k
+    counts the method of each ridge: "reduction", "cholesky" or "eigenvalues". The result is of shape (n, p * k), the k
     columns of the first ridge first.
     """
     n, k = B.shape

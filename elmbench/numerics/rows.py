@@ -22,7 +22,7 @@ def inner_products(X: Rows, centres: Rows) -> Array:
 
 
 def sparse_distances(X: Rows, centres: Rows) -> Array:
-    """Return the squared distances between sparse rows, none negative; without centring, which would fill them."""
+    """Return the squared distances between sparse rows, none negative; centring would make the rows dense."""
     distances = inner_products(X, centres)
     distances *= -2.0
     distances += squared_norms(X)[:, np.newaxis]
@@ -40,5 +40,5 @@ def squared_norms(X: Rows) -> Array:
 
 
 def scaled_rows(A: Array, scale: Array | None) -> Array:
-    """Return S A for the diagonal matrix S of some scales, A itself where there are none."""
+    """Return S A for the diagonal matrix S of some scales, or A itself without scales."""
     return A if scale is None else scale[:, np.newaxis] * A

@@ -1,7 +1,7 @@
 """Formulas of metrics, for the predictions of many models at once where possible.
 
-Metrics of labels are functions of confusion counts of shape (..., k, k), in which a row is a true class and a column a
-predicted one. Metrics of values are functions of `y`, of shape (n,), and predictions of shape (..., n). Metrics of
+Metrics of labels are functions of confusion counts of shape (..., k, k), with true classes in rows and predicted ones
+in columns. Metrics of values are functions of `y`, of shape (n,), and predictions of shape (..., n). Metrics of
 rankings are functions of class numbers, of shape (n,), and decision values of shape (n, k), or (n,) for the second of
 two classes; those of probabilities, of class numbers and probabilities of shape (n, k).
 """
@@ -93,7 +93,7 @@ def balanced_accuracy(counts: Array) -> Array:
 
 
 def count_of(true: int, predicted: int) -> Callable[[Array], Array]:
-    """Return the number of rows of one of two classes that are predicted as one of them, NaN of more classes."""
+    """Return the number of rows of a true and a predicted class of two; NaN for more classes."""
     return lambda counts: counts[..., true, predicted] if counts.shape[-1] == 2 else np.full(counts.shape[:-2], np.nan)
 
 
@@ -112,7 +112,7 @@ def root_mean_squared_error(y: Array, predicted: Array) -> Array:
 
 
 def normalised_error(y: Array, predicted: Array) -> Array:
-    """Return the root mean squared error over the deviation of the targets at hand with n - 1 (KOS-ELM, eq. 14).
+    """Return the root mean squared error over the standard deviation of `y` with n - 1 (KOS-ELM, eq. 14).
 
     NaN for targets that do not vary.
     """
@@ -164,7 +164,7 @@ def average_precisions(positive: NDArray[np.bool_], values: Array) -> Array:
 def one_against_rest(
     function: Callable[[NDArray[np.bool_], Array], Array],
 ) -> Callable[[NDArray[np.intp], Array], float]:
-    """Return a score of two classes; of more, its mean over the classes that have both kinds of rows."""
+    """Return a score of two classes; for more, its mean over the classes with rows inside and outside."""
 
     def mean(true: NDArray[np.intp], values: Array) -> float:
         columns = {1: values} if values.ndim == 1 else dict(enumerate(values.T))

@@ -1,4 +1,4 @@
-"""Random streams by key: a stream depends on what it is for, never on what ran before it."""
+"""Random streams by key: a stream depends on its purpose, never on earlier work."""
 
 import hashlib
 import json
@@ -13,7 +13,7 @@ def seed_sequence(*key: str | int) -> np.random.SeedSequence:
 
 
 def generator(*key: str | int) -> np.random.Generator:
-    """Return a generator on the stream of a key; its algorithm is named, since numpy's default may change."""
+    """Return a generator on the stream of a key, with a named algorithm, because numpy's default may change."""
     return np.random.Generator(np.random.PCG64(seed_sequence(*key)))
 
 

@@ -1,7 +1,7 @@
 """Smooth support vector machines: squared losses whose corners are rounded, minimised by Newton's method.
 
-What is minimised over z is sum_i loss_i(a_i'z) + ridge |z|^2 / 2 for the rows a_i of a matrix A, none of whose entries
-is negative. This is the objective of the papers below divided by C, with ridge 1/C.
+The objective is sum_i loss_i(a_i'z) + ridge |z|^2 / 2, minimised over z, for the rows a_i of a matrix A without
+negative entries. It is that of the papers below divided by C, with ridge 1/C.
 
 References
 ----------
@@ -70,7 +70,7 @@ def smooth_insensitive(targets: Array, epsilon: float, smoothing: float = SMOOTH
 
 @dataclass(frozen=True)
 class Minimum:
-    """The last point of Newton's method; `converged` if the gradient is zero there, as far as `minimise` was asked."""
+    """The last point of Newton's method; `converged` is True if the gradient is zero there, within the tolerance."""
 
     solution: Array
     n_iter: int
@@ -81,9 +81,9 @@ def minimise(A: Array, loss: Loss, ridge: float, tol: float, max_iter: int) -> M
     """Minimise the losses of the outputs A z plus ridge |z|^2 / 2, from z = 0, by Newton's method with Armijo's rule.
 
     It ends when the gradient ridge z + A's, with s the slopes of the losses, is shorter than `tol` times its terms,
-    ridge |z| + |A'|s||, or than a bound of its round-off; or when a step promises less than the round-off of the
-    objective and does not halve the gradient; or after `max_iter` steps. A, of shape (n, m), is in C order and has no
-    negative entry.
+    ridge |z| + |A'|s||, or than a bound of its round-off; or when the predicted decrease of a step is below the
+    round-off of the objective and the gradient is not halved; or after `max_iter` steps. A, of shape (n, m), is in C
+    order and has no negative entry.
     """
     here = _look(A, loss, ridge, np.zeros(A.shape[1]))
     for n_iter in range(max_iter + 1):
@@ -139,7 +139,7 @@ def _look(A: Array, loss: Loss, ridge: float, z: Array) -> _Place:
     outputs, sizes = (A @ np.column_stack([z, np.abs(z)])).T
     losses, slopes, curvatures = loss(outputs)
     blur = m * EPS * sizes  # a sum of m products is so far off at most
-    # In one pass over A: the sum of the slopes, of their sizes, and of what the blur of the outputs makes of them.
+    # In one pass over A: the sums of the slopes, of their sizes, and of their changes by round-off of the outputs.
     sums = A.T @ np.column_stack([slopes, np.abs(slopes), curvatures * blur])
     return _Place(
         z=z,

@@ -18,11 +18,11 @@ class RidgeSystem:
 
     It is factored by Cholesky. If that breaks down, or leaves a squared pivot below n times the machine precision times
     the largest diagonal entry, eigenvalues take over; those up to n times the machine precision times the largest one
-    are left out, so solutions have the least norm. That takes two more matrices of the size of A.
+    are left out, so solutions have the least norm. This takes two more matrices of the size of A.
 
     A, of shape (n, n), is symmetric and positive semi-definite; it is overwritten, without a copy if it is in Fortran
-    order. `spectrum` returns the ascending eigenvalues of A and its eigenvectors, to be shared by several ridges. If A
-    is not `definite`, eigenvalues of A + ridge I count by their size.
+    order. `spectrum` returns the ascending eigenvalues of A and its eigenvectors, which several ridges may share. If A
+    is not `definite`, the magnitudes of the eigenvalues of A + ridge I count.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class RidgeSystem:
             return
         self._factor = None
         if spectrum is None:
-            # dpotrf left the strict upper triangle alone, which is all that is needed to undo it.
+            # dpotrf has not changed the strict upper triangle, from which the matrix is restored.
             mirror(A.T)
             diagonal[:] = before
             values, vectors = eigh(A, overwrite_a=True, check_finite=False)
@@ -65,7 +65,7 @@ class RidgeSystem:
         return solution
 
     def solve_leading(self, B: Array, sizes: Iterable[int]) -> Iterator[Array]:
-        """Yield the solution of each leading system of some size, of shape (size, k), by the same factor.
+        """Yield the solutions of the leading systems of some sizes, of shape (size, k), by the same factor.
 
         The leading block of the factor is that of the leading block of A + ridge I, so one forward substitution serves
         all sizes. Only if `by_cholesky`.
@@ -78,7 +78,7 @@ class RidgeSystem:
             yield solution
 
     def inverse(self) -> Array:
-        """Return the (pseudo-)inverse, exactly symmetric, in Fortran order; the factor is lost to it."""
+        """Return the (pseudo-)inverse, exactly symmetric, in Fortran order; it overwrites the factor."""
         if self._factor is None:
             return np.asfortranarray(self._signed @ self._half.T)
         inverse, _ = dpotri(self._factor, lower=1, overwrite_c=1)
@@ -87,20 +87,19 @@ class RidgeSystem:
 
     @property
     def by_cholesky(self) -> bool:
-        """True if all of A + ridge I was inverted, with no direction left out."""
+        """True if A + ridge I is inverted by its Cholesky factor, without directions left out."""
         return self._factor is not None
 
     def is_lost(self, level: float) -> bool:
-        """Return True if directions were left out and the ridge is within `level` times the largest eigenvalue.
+        """Return True if directions were left out and the ridge is at most `level` times the largest eigenvalue.
 
-        That of A + ridge I has no more to say than round-off, then, and where `level` is the machine precision, its
-        condition exceeds the reciprocal of that.
+        With the machine precision as `level`, the condition of A + ridge I then exceeds its reciprocal.
         """
         return self._factor is None and self._ridge <= level * float(self._sizes.max())
 
     @property
     def condition(self) -> float:
-        """The condition number, as `cholesky_condition` has it; in the fallback, from the eigenvalues or infinite."""
+        """The condition number by `cholesky_condition`; in the fallback, from the eigenvalues or infinite."""
         if self._factor is None:
             least, largest = self._sizes.min(), self._sizes.max()
             return float(largest / least) if least > 0 else float(np.inf)

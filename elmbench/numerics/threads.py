@@ -1,7 +1,6 @@
 """Threads of the linear algebra libraries.
 
-On small matrices two threads wait for each other longer than they compute, on a machine with other load many times as
-long.
+On small matrices, two threads wait for each other longer than they compute, and many times longer on a busy machine.
 """
 
 import sys
@@ -11,7 +10,7 @@ from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
-#: Up to this number of rows a fit has one thread.
+#: Up to this number of rows, a fit has one thread.
 FEW_ROWS = 2000
 
 
@@ -21,7 +20,7 @@ def _controller(n_modules: int) -> ThreadpoolController:
 
 
 def libraries() -> ThreadpoolController:
-    """Return the libraries with threads of their own, listed again only after an import."""
+    """Return the libraries with their own threads; the list is updated after imports."""
     return _controller(len(sys.modules))
 
 

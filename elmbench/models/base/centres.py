@@ -50,7 +50,7 @@ class CentresMixin:
 
     @property
     def _fold_kernel(self) -> Kernel:
-        """The kernel that decides how rows of a fold are taken: the Gaussian one by default."""
+        """The kernel that determines the form of a fold's rows: the Gaussian one by default."""
         return Kernel()
 
     @property
@@ -75,7 +75,7 @@ class CentresMixin:
     def centres_(self) -> Rows:
         """The centres, of shape (n_units, n_features); sparse if the training rows were.
 
-        Where the kernel is precomputed, the numbers of the rows, of shape (n_units,).
+        For a precomputed kernel, the numbers of the rows, of shape (n_units,).
         """
         check_is_fitted(self)
         return self._kernel.centres
@@ -103,7 +103,7 @@ class CentresMixin:
 
     @classmethod
     def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
-        """Draw the centres of the largest network only; those of the others are its first ones.
+        """Draw the centres of the largest network only; those of smaller ones are its first ones.
 
         One pass over the training rows of a fold gives the normal equations of the largest network for every `gamma`,
         whose leading blocks are those of smaller networks. One reduction serves every `C`, and one pass over the test

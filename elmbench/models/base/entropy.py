@@ -1,4 +1,4 @@
-"""Base class of the extreme entropy machines: two Gaussians on a line for every class."""
+"""Base class of the extreme entropy machines: two Gaussians on a line for each class."""
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping
@@ -41,8 +41,8 @@ def discriminants(
 ) -> dict[int, list[Discriminant]]:
     """Return the discriminant of each column of targets -1/+1, for each number of leading features.
 
-    `features` returns a new array with those of the numbered rows; `if_constant` is the warning for features that are
-    the same in all rows; `dimension` is as in `discriminant`. Rows count as often as `weights` tells.
+    `features` returns a new array with the features of numbered rows; `if_constant` is the warning for features that
+    are constant; `dimension` is as in `discriminant`; `weights` are those of the rows.
     """
     result: dict[int, list[Discriminant]] = {size: [] for size in sizes}
 
@@ -95,7 +95,7 @@ class EntropyClassifier(RowWeightedClassifier):
         self.thresholds_ = points[0] if len(points) == 1 else points
 
     def _log_weights(self, classes: NDArray[Any]) -> Array:
-        """Return for each column ln of the prior times the cost of its class, over their mean for the others."""
+        """Return, for each column, ln of the prior times the cost of its class, over their mean for the others."""
         # Section 6: the weight of a class is its prior probability times its cost.
         weights = _by_class("priors", self.priors, classes) * _by_class("costs", self.costs, classes)
         if len(classes) == 1:
@@ -113,7 +113,7 @@ class EntropyClassifier(RowWeightedClassifier):
     def project(self, X: ArrayLike) -> Array:
         """Return the projections beta'phi(x) on which the decision is based, of shape (n_samples,).
 
-        For more than two classes they are of shape (n_samples, n_classes), the positive Gaussian of a column being that
+        For more than two classes, they have shape (n_samples, n_classes), and the positive Gaussian of a column is that
         of its class.
         """
         check_is_fitted(self)

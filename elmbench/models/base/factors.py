@@ -1,4 +1,4 @@
-"""Paths over the grids of kernel models by a factor of the kernel of all rows, where it has few columns."""
+"""Paths over the grids of kernel models by a low-rank factor of the kernel of all rows."""
 
 from collections.abc import Generator
 from typing import Any
@@ -24,14 +24,14 @@ def by_factor(
     Parameters
     ----------
     cls : type
-        A model with a kernel matrix K: of (S K S + r I)^-1 S T with weights S^2 of its rows, or that with an intercept.
+        A model with a kernel matrix K and weights S^2 of its rows: (S K S + r I)^-1 S T, with or without an intercept.
     grid : Grid
     most : float
-        Columns that a factor has at most, as a share of the rows.
+        The most columns of a factor, as a share of the rows.
     centred : bool
         The model has an intercept.
     checks_labels : bool
-        Fit a candidate if an error of ten times the condition and the machine precision changes a label.
+        Fit a candidate if an error of ten times condition times machine precision would change a label.
     """
     kernels = [model._make_kernel() for model in grid.models]
     plain = [i for i, kernel in enumerate(kernels) if kernel.is_plain(grid.X)]
@@ -62,8 +62,8 @@ def _outputs(
 ) -> tuple[Array, Array]:
     """Return the outputs of ridge regression on the columns of a factor, and the row sums of S K S.
 
-    M_test (M'S^2 M + r I)^-1 M'S^2 T is K_test S (S K S + r I)^-1 S T. An intercept takes the weighted means off M and
-    T.
+    M_test (M'S^2 M + r I)^-1 M'S^2 T is K_test S (S K S + r I)^-1 S T. With an intercept, the weighted means are
+    subtracted from M and T.
     """
     weighted = scaled_rows(M, scale)
     row_sums = weighted @ weighted.sum(axis=0)

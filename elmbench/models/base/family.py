@@ -1,7 +1,9 @@
-"""Targets, validation and the public methods that every model of the ELM family shares.
+"""Targets, validation and public methods of all models of the ELM family.
 
-A model of the family is linear in some features of its input, so all that differs from one to the next is how the
-output weights are found. A concrete estimator mixes one of the classes below with an implementation of
+A model of the family is linear in some features of its input; models differ in these and in the fit of the output
+weights.
+
+A concrete estimator combines one of the classes below with an implementation of
 
 ``_fit(X, T)``
     learn from inputs `X` of shape (n_samples, n_features) and targets `T` of shape (n_samples, n_outputs), forgetting
@@ -9,8 +11,8 @@ output weights are found. A concrete estimator mixes one of the classes below wi
 ``_outputs(X)``
     return the real outputs, of shape (n_samples, n_outputs);
 
-and, for a sequential model, ``_update(X, T)``, which learns from further rows, in the order in which they stand
-(``_start(n_features, n_outputs)`` forgets and prepares for them).
+and, for a sequential model, ``_update(X, T)``, which learns further rows in their order (``_start(n_features,
+n_outputs)`` forgets and prepares for them).
 """
 
 from collections.abc import Callable
@@ -30,9 +32,8 @@ from elmbench.numerics.rows import Rows
 
 
 def encode_classes(y: NDArray[Any], classes: NDArray[Any]) -> Array:
-    """Return the targets of labels: -1/+1 in one column for two classes, else one column a class against the rest.
-
-    The labels are each one of `classes`, which are sorted; of two classes the second is the positive one.
+    """Return the targets of labels: -1/+1 in one column for two classes, else a column for each class against the rest.
+    `classes` are the sorted classes; the second of two is the positive one.
     """
     if len(classes) <= 2:
         return np.where(y == classes[-1], 1.0, -1.0)[:, np.newaxis]
@@ -108,7 +109,7 @@ class FamilyClassifier(ClassifierMixin, Model):
 
     @staticmethod
     def _each_holds(outputs: Array, errors: Array) -> NDArray[np.bool_]:
-        """Return for each of p models whether errors up to errors[i] in the outputs of row i leave all labels the same.
+        """Return, for each of p models, True if errors up to errors[i] in the outputs of row i change no label.
 
         Outputs are of shape (n, p * k), the k columns of a model side by side, and errors of shape (n, p), 0 if exact.
         """
@@ -136,7 +137,7 @@ class FamilyClassifier(ClassifierMixin, Model):
     def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
         """Learn from further rows `X`, of shape (n_samples, n_features), and labels `y`, in their order.
 
-        `classes` holds every label that will ever occur; the first call needs it unless its `y` holds them all.
+        `classes` are all labels that may occur; the first call needs them unless its `y` has all of them.
         """
         first = not hasattr(self, "classes_")
         rows, labels = self._validated(X, y, reset=first)
@@ -158,7 +159,7 @@ class FamilyClassifier(ClassifierMixin, Model):
     def decision_function(self, X: ArrayLike) -> Array:
         """Return the real outputs of the network for the rows of `X`, of shape (n_samples,) or (n_samples, n_classes).
 
-        They are positive for the second of two classes; for more, there is one column a class.
+        They are positive for the second of two classes; for more classes, there is a column for each.
         """
         check_is_fitted(self)
         outputs = self._outputs(self._validated(X, reset=False))
@@ -203,7 +204,7 @@ class FamilyRegressor(MultiOutputMixin, RegressorMixin, Model):
         return self
 
     def predict(self, X: ArrayLike) -> Array:
-        """Return the predicted values, of the shape that the targets of `fit` had."""
+        """Return the predicted values, in the shape of the targets of `fit`."""
         check_is_fitted(self)
         outputs = self._outputs(self._validated(X, reset=False))
         return outputs[:, 0] if self._flat_target else outputs

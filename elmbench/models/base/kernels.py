@@ -1,4 +1,4 @@
-"""Parameters of a kernel, and the kernels of one fold after the other for the paths of models."""
+"""Parameters of a kernel, and the kernels of each fold for the paths of models."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
@@ -26,7 +26,7 @@ _NOT_NEGATIVE = ("additive_chi2", "chi2")
 class KernelMixin(BaseEstimator):
     """The parameters of a kernel, and their tags for scikit-learn.
 
-    With ``kernel="precomputed"`` rows hold their kernel with every training row. `fit` takes a square matrix and reads
+    With ``kernel="precomputed"``, a row holds its kernel with every training row. `fit` takes a square matrix and reads
     its lower triangle; scikit-learn's splitters cut both axes.
     """
 
@@ -106,10 +106,10 @@ class Solved(NamedTuple):
 def solved_together(
     grid: Grid, fold: int, members: list[Member], right: Callable[[Array | None], Array]
 ) -> Iterator[Solved]:
-    """Solve (S K S + r I) Z = B for all candidates on a fold, those with one kernel and one scale together.
+    """Solve (S K S + r I) Z = B for all candidates on a fold, those with the same kernel and scale together.
 
-    `right` returns B for a scale. Three matrices of 8 m^2 bytes are held for m training rows, two with a kernel that is
-    not `Kernel.is_plain`.
+    `right` returns B for a scale. This takes three matrices of 8 m^2 bytes for m training rows, two with a kernel that
+    is not `Kernel.is_plain`.
     """
     kernels = _FoldKernels(grid, fold)
     for group in by_matrix(members):

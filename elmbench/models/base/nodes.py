@@ -62,8 +62,8 @@ class HiddenNodesMixin:
 def by_nodes(grid: Grid) -> Iterator[tuple[Any, list[int], list[tuple[int, Any]]]]:
     """Group candidates by the stream and the kind of their nodes, and draw the nodes of each group.
 
-    Yields the largest candidate, whose leading nodes are those of the others, the ascending numbers of nodes, and the
-    numbered candidates of the group.
+    Yields the largest candidate, whose leading nodes are those of the others; the ascending numbers of nodes; and the
+    candidates of the group with their numbers.
     """
     groups: dict[tuple[Any, ...], list[tuple[int, Any]]] = {}
     for i, model in enumerate(grid.models):

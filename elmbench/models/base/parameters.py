@@ -1,4 +1,4 @@
-"""Constructors of the estimators, and the constraints of their parameters, which are checked when a model is fitted."""
+"""Constructors of the estimators, and the constraints of their parameters, which `fit` checks."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields

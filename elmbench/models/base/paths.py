@@ -23,7 +23,7 @@ class Grid:
     """A grid of candidates on folds: X, y and folds as in `GridPath.evaluate_grid`, and an unfitted model a candidate.
 
     A path yields what the method `output` of a fitted model returns: "predict", "decision_function" or "project". It
-    counts its methods of solving in `solvers`.
+    counts its solvers in `solvers`.
     """
 
     X: Rows
@@ -44,7 +44,7 @@ class Grid:
         return kernel.part(self.X, train, train), kernel.part(self.X, test, train)
 
     def fitted_outputs(self, candidate: int, fold: int, kernel: Kernel) -> NDArray[Any]:
-        """Fit a candidate with this kernel by itself and return its predictions."""
+        """Fit a single candidate with this kernel and return its predictions."""
         train, test = self.rows(fold, kernel)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", LinAlgWarning)  # a search meets such candidates by the hundred

@@ -12,7 +12,7 @@ from elmbench.numerics.scores import confusion_counts, roc_areas
 
 
 def _metric_of(scorer: Any) -> Metric | None:
-    """Return the metric of the registry that computes the values of a scorer, its sign left aside."""
+    """Return the metric of the registry that computes the values of a scorer, apart from the sign."""
     known = (metric for metric in REGISTRY.values() if metric.scorer and metric.takes in ("counts", "values"))
     return next((metric for metric in known if _same(metrics.get_scorer(metric.scorer), scorer)), None)
 
@@ -22,12 +22,12 @@ def _same(one: Any, other: Any) -> bool:
 
 
 def is_default(scorer: Any) -> bool:
-    """Return whether a scorer is the `score` method of the estimator."""
+    """Return True if a scorer is the `score` method of the estimator."""
     return type(scorer).__name__ == "_PassthroughScorer"
 
 
 def is_of_decisions(scorer: Any, positive: Any) -> bool:
-    """Return whether a scorer takes decision values for the second of two classes."""
+    """Return True if a scorer takes decision values for the second of two classes."""
     takes = getattr(scorer, "_response_method", ())
     first = takes if isinstance(takes, str) else next(iter(takes or ()), "")
     label = scorer._get_pos_label() if first == "decision_function" else None

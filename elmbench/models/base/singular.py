@@ -1,4 +1,4 @@
-"""A warning of parameters with which a system has no more digits than round-off."""
+"""The warning for systems that are singular to working precision."""
 
 import warnings
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ def warn_of_singular(model: Any, condition: float) -> None:
 
 @contextmanager
 def warned_once() -> Iterator[None]:
-    """Pass on only the last warning of singular systems, and all other warnings."""
+    """Pass on all warnings, but of those for singular systems only the last one."""
     with warnings.catch_warnings(record=True) as caught:
         try:
             yield

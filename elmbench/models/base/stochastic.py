@@ -1,4 +1,4 @@
-"""Linear and kernel machines that are learnt by stochastic gradient descent: their base classes."""
+"""Base classes of linear and kernel machines that are learnt by stochastic gradient descent."""
 
 from collections.abc import Iterator
 from typing import Any, ClassVar
@@ -73,7 +73,7 @@ def class_numbers(T: Array) -> Numbers:
 
 def row_blocks(X: Rows, order: Numbers) -> Iterator[Numbers]:
     """Cut the ordered rows into blocks that take at most `BLOCK_BYTES` in the loop."""
-    # In the loop an entry takes a value and the number of its feature.
+    # In the loop, an entry consists of a value and the number of its feature.
     step = max(1, BLOCK_BYTES // (16 * X.shape[1]))
     if sp.issparse(X):
         step = max(1, BLOCK_BYTES * X.shape[0] // (16 * max(X.nnz, X.shape[0])))
@@ -88,8 +88,8 @@ CONSTANT = 1.0
 class HyperplaneClassifier(StochasticClassifier):
     """Base class of linear machines: the output of a class is that of its largest weight.
 
-    Two classes have the weights w_1 and w_0, and lambda is twice 1/(n C), so that their difference is the w of
-    |w|^2 / 2 + C sum of the losses, as if it had been learnt with a single output.
+    Two classes have the weights w_1 and w_0, and lambda is 2/(n C), so their difference is the w of |w|^2 / 2 + C sum
+    of the losses, as with a single output.
     """
 
     fit_intercept: bool
@@ -122,7 +122,7 @@ class HyperplaneClassifier(StochasticClassifier):
 
     @staticmethod
     def _memory(n_samples: int, n_features: int, n_classes: int, n_weights: int) -> int:
-        """Count the weights, twice while they grow and when they are handed out, and the outputs of a block of rows."""
+        """Count the weights twice, because growth and the end copy them, and the outputs of a block of rows."""
         most = n_weights * n_classes
         floats = 4 * most * (n_features + 4) + 2 * min(n_samples, ROW_BLOCK) * most + n_samples * (n_classes + 4)
         return 8 * floats + 6 * BLOCK_BYTES

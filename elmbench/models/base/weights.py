@@ -1,7 +1,7 @@
 """Base classes of the models that minimise a weighted sum of squared errors.
 
-Where row i has weight w_i, its squared error counts w_i times: a weight of 2 is the row twice, one of 0 no row. Models
-take the weights as a scale s_i = w_i^(1/2) of the rows of a least-squares problem, and None where all weights are 1.
+The squared error of row i counts w_i times: a weight of 2 repeats the row, a weight of 0 removes it. Models receive the
+weights as a scale s_i = w_i^(1/2) of the rows of a least-squares problem, or None if all weights are 1.
 """
 
 from collections.abc import Hashable, Mapping
@@ -27,8 +27,8 @@ class RowWeightedClassifier(FamilyClassifier):
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit to inputs `X` and labels `y`, of more than two classes one against the rest, forgetting earlier fits.
 
-        A row counts `sample_weight` times, 1 by default: a weight of 2 is the row twice, one of 0 leaves it out. The
-        `class_weight` of a model that has one comes on top.
+        A row counts `sample_weight` times, 1 by default: a weight of 2 repeats it, a weight of 0 leaves it out. A
+        `class_weight` multiplies these.
         """
         rows, labels = self._validated(X, y)
         check_classification_targets(labels)
@@ -46,9 +46,9 @@ class RowWeightedClassifier(FamilyClassifier):
 class WeightedClassifier(RowWeightedClassifier):
     """A classifier that minimises weighted squared errors, with the parameter `class_weight`.
 
-    `_local` sets scikit-learn's tag `poor_score` for models without an intercept whose features vanish away from all
-    rows or fit all of them exactly: no weight makes one class the likelier everywhere, as the check of `class_weight`
-    expects.
+    `_local` sets scikit-learn's tag `poor_score` for models without an intercept whose features vanish far from all
+    rows or fit all rows exactly. No class weight makes one class likelier everywhere there, as the check of
+    `class_weight` expects.
     """
 
     _local: ClassVar[bool] = False
@@ -69,7 +69,7 @@ class WeightedClassifier(RowWeightedClassifier):
         return scale
 
     def _class_weights(self, labels: NDArray[Any], weights: Array | None) -> Array:
-        """Return for each row the weight of its class."""
+        """Return the weight of each row's class."""
         classes, positions = np.unique(labels, return_inverse=True)
         if isinstance(self.class_weight, Mapping):
             given = self.class_weight
@@ -93,7 +93,7 @@ class WeightedRegressor(FamilyRegressor):
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model to inputs `X` and target values `y`, one column or several, forgetting any earlier fit.
 
-        The squared error of a row counts `sample_weight` times, 1 by default: a weight of 2 is the row twice, one of 0
+        The squared error of a row counts `sample_weight` times, 1 by default: a weight of 2 repeats it, a weight of 0
         leaves it out.
         """
         rows, values = self._validated(X, y, multi_output=True, y_numeric=True)

@@ -1,1 +1,1 @@
-"""Gaussians of classes, the direction that keeps them apart, and how far apart they are on a line."""
+"""Gaussians of classes, the direction that separates them, and their divergence on a line."""

@@ -34,10 +34,9 @@ class Moments:
     def covariance(self, size: int, dimension: int | None = None) -> tuple[Array, float]:
         """Return the Ledoit-Wolf covariance of the leading features, in Fortran order, and the shrinkage.
 
-        What `sklearn.covariance.ledoit_wolf` returns, from products that were summed before: (1 - e) S + e tr(S) / h I
-        with the empirical covariance S (Ledoit and Wolf, J. Multivariate Analysis 88(2), 2004). `size` is one of the
-        numbers of features that the moments were made for; `dimension` is h where further features are zero in all
-        rows.
+        It is that of `sklearn.covariance.ledoit_wolf`, from the sums of products: (1 - e) S + e tr(S) / h I with the
+        empirical covariance S (Ledoit and Wolf, J. Multivariate Analysis 88(2), 2004). `size` is one of the numbers of
+        features of the moments; `dimension` is h if further features are zero in all rows.
         """
         h = dimension or size
         covariance = np.array(self.scatter[:size, :size], order="F")
@@ -58,8 +57,8 @@ def moments(
 ) -> Moments:
     """Return the moments of rows, one or more, for some numbers of leading features, in two passes over blocks of rows.
 
-    `features` returns those of a slice of the rows, of shape (rows, w), a fresh array; no size exceeds w. The weights
-    of the rows are greater than 0, and 1 by default.
+    `features` returns those of a slice of the rows as a new array of shape (rows, w); no size exceeds w. The weights of
+    the rows are greater than 0, and 1 by default.
     """
     held: list[Array] = []
     blocks = list(layer_blocks(n_rows))
@@ -91,9 +90,9 @@ def moments(
             block *= np.sqrt(weights[rows])[:, np.newaxis]
         add_gram(scatter, block)
         np.square(block, out=block)
-        # Squared norms in the leading features: the sums between one size and the next, added up.
+        # Squared norms in the leading features: cumulative sums over the features between the sizes.
         norms = np.add.reduceat(block, [0, *ascending[:-1]], axis=1).cumsum(axis=1)
-        # The squares of weighted rows have the weight already.
+        # The squares of weighted rows include the weight.
         once = norms if weights is None else norms / weights[rows][:, np.newaxis]
         fourth += np.einsum("ij,ij->j", norms, once)
     mirror(scatter)

@@ -1,4 +1,4 @@
-"""The direction that keeps two Gaussians apart, and the decision between them on the line."""
+"""The direction that separates two Gaussians, and the decision between them on the line."""
 
 from dataclasses import dataclass
 
@@ -25,7 +25,7 @@ EQUAL = 1e-12
 class Discriminant:
     """Two Gaussians on the line that `beta`, of shape (size,), projects two sets of rows to.
 
-    Means and variances are those of the negative set and of the positive one. The means differ by 2; where those of the
+    Means and variances are those of the negative set and of the positive one. The means differ by 2; if those of the
     rows coincide, there is no direction and `beta` is zero. The condition is that of the sum of the covariances.
     """
 
@@ -52,7 +52,7 @@ def discriminant(negative: Moments, positive: Moments, size: int, dimension: int
     precision, its least eigenvalues are lifted to h times the machine precision times the largest one. `dimension` is h
     if further features are zero in all rows. (Czarnecki and Tabor, whose Algorithm 1 divides by the norm instead of its
     square, for the same direction.) The variances are at least the round-off of beta'(S+ + S-)beta, so that of two
-    classes that are points none is the narrower.
+    classes that are points, neither is the narrower one.
     """
     apart = positive.first[:size] - negative.first[:size]
     difference = apart + (positive.mean[:size] - negative.mean[:size])
@@ -75,7 +75,7 @@ def _round_off(b: Array, A: Array) -> float:
 
 
 def _solve(A: Array, b: Array) -> tuple[Array, float]:
-    """Solve A z = b for a positive semi-definite A, which is overwritten, and return the condition of A as well."""
+    """Return the solution of A z = b for a positive semi-definite A, which is overwritten, and the condition of A."""
     diagonal = np.einsum("ii->i", A)
     before = diagonal.copy()
     norm = float(dlange("1", A))
@@ -83,7 +83,7 @@ def _solve(A: Array, b: Array) -> tuple[Array, float]:
     if info == 0 and factor.diagonal().min() ** 2 > len(A) * EPS * before.max():
         solution, _ = dpotrs(factor, b, lower=1)
         return solution, cholesky_condition(factor, norm)
-    # dpotrf left the strict upper triangle alone, which is all that is needed to undo it.
+    # dpotrf has not changed the strict upper triangle, from which the matrix is restored.
     mirror(factor.T)
     np.einsum("ii->i", factor)[:] = before
     values, vectors = eigh(factor, overwrite_a=True, check_finite=False)
@@ -112,9 +112,9 @@ def crossing_points(means: tuple[float, float], variances: tuple[float, float], 
     """Return the points where `log_odds` is zero, in ascending order: the thresholds of the decision.
 
     With D = S- - S+, means that differ by g and c = ln(S-/S+) + 2 `log_weight`, they are the zeros s = t - m- of D s^2
-    - 2 g S- s + g^2 S- - S- S+ c; the one between the classes is taken from the product of the two, so that nothing
-    cancels as D goes to zero. There is one point for variances that are equal up to round-off, and none where one class
-    is the likelier everywhere; else there are two. (Czarnecki and Tabor, section 3, whose formula of t+ and t- has 2 S+
+    - 2 g S- s + g^2 S- - S- S+ c; the one between the classes is computed from the product of the two, so that nothing
+    cancels as D goes to zero. There is one point if the variances are equal up to round-off, and none if one class is
+    likelier everywhere; otherwise there are two. (Czarnecki and Tabor, section 3, whose formula of t+ and t- has 2 S+
     for 2 S- in one.)
     """
     (m_negative, m_positive), (S_negative, S_positive) = means, variances

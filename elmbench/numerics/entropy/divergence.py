@@ -16,7 +16,7 @@ NEGLIGIBLE = 45.0
 
 
 def leading_term(means: ArrayLike, variances: ArrayLike) -> Array:
-    """Return (m+ - m-)^2 / (S+ + S-), which extreme entropy machines maximise in place of the divergence.
+    """Return (m+ - m-)^2 / (S+ + S-), which extreme entropy machines maximise instead of the divergence.
 
     Means and variances, of shape (..., 2), are those of the negative Gaussian and of the positive one. The result is
     infinite for different points, zero for equal ones.
@@ -31,8 +31,8 @@ def gaussian_divergence(means: ArrayLike, variances: ArrayLike, form: str = "cor
     """Return the Cauchy-Schwarz divergence of two Gaussians, eq. (3) of Czarnecki and Tabor, of shape (...).
 
     It is ln int f^2 + ln int g^2 - 2 ln int fg = ln((S+ + S-) / 2 / sqrt(S+ S-)) + (m+ - m-)^2 / (S+ + S-), and
-    infinite where a variance is zero. With the form "as-printed" the logarithm has a minus, ln(pi / 2) / 2 is taken
-    off, and the result is NaN where both variances are zero. Means and variances are as for `leading_term`; a form
+    infinite if a variance is zero. With the form "as-printed", the logarithm has a minus sign, ln(pi / 2) / 2 is
+    subtracted, and the result is NaN if both variances are zero. Means and variances are as for `leading_term`; a form
     other than "corrected" and "as-printed" is a ValueError.
     """
     variances = np.asarray(variances, dtype=np.float64)
@@ -56,8 +56,8 @@ def kde_divergence(negative: ArrayLike, positive: ArrayLike) -> float:
     """Return the Cauchy-Schwarz divergence of the Gaussian kernel density estimates of two sets of points, eq. (5).
 
     Each estimate has the width of Silverman's rule (Czarnecki and Tabor, section 7.4). The three double sums over all
-    pairs of points are taken over groups of them instead, so the cost is linear in the number of points but for
-    sorting. The divergence is infinite where all points of one set are the same, zero where all of both are.
+    pairs of points are replaced by sums over groups, so the cost is linear in the number of points, apart from sorting.
+    The divergence is infinite if all points of one set are equal, and zero if all points of both sets are.
     """
     f, g = np.sort(np.asarray(negative, dtype=np.float64)), np.sort(np.asarray(positive, dtype=np.float64))
     f_width, g_width = silverman_width(f), silverman_width(g)
@@ -68,16 +68,16 @@ def kde_divergence(negative: ArrayLike, positive: ArrayLike) -> float:
 
 
 def log_overlap(x: Array, y: Array, width: float) -> float:
-    """Return ln of the mean of N(x_i - y_j; 0, width^2) over all pairs: of the integral of a product of two estimates.
+    """Return ln of the mean of N(x_i - y_j; 0, width^2) over all pairs, the integral of a product of two estimates.
 
-    Points that lie within a fraction of `width`, the square root of the sum of the squared widths of the two estimates,
-    are replaced by masses at Chebyshev nodes, with which every polynomial of less than their number has the same sum;
-    for the Gaussian that leaves a relative error of about 1e-9. Both x, of shape (n,), and y, of shape (m,), ascend.
+    Points within a fraction of `width`, the square root of the sum of the squared widths of the two estimates, are
+    replaced by masses at Chebyshev nodes. These preserve the sums of polynomials of a degree below their number; the
+    relative error for the Gaussian is about 1e-9. Both x, of shape (n,), and y, of shape (m,), ascend.
     """
     number = len(x) * len(y)
     x, y = (x - x[0]) / width, (y - x[0]) / width
     nearest = _distances(x, y).min()
-    # (d^2 - nearest^2) / 2 <= NEGLIGIBLE + ln(number), in a form that a large `nearest` leaves its digits
+    # (d^2 - nearest^2) / 2 <= NEGLIGIBLE + ln(number), in a form that keeps its digits for a large `nearest`
     limit = 2.0 * (NEGLIGIBLE + np.log(number))
     reach = nearest + limit / (nearest + np.sqrt(nearest**2 + limit))
     x, y = x[_distances(x, y) <= reach], y[_distances(y, x) <= reach]
@@ -93,14 +93,14 @@ def log_overlap(x: Array, y: Array, width: float) -> float:
 
 
 def _distances(x: Array, y: Array) -> Array:
-    """Return the distance from each point of x to the nearest one of y, which is in ascending order."""
+    """Return the distance from each point of x to the nearest point of y, which is in ascending order."""
     positions = np.searchsorted(y, x)
     below, above = y[np.maximum(positions - 1, 0)], y[np.minimum(positions, len(y) - 1)]
     return np.minimum(np.abs(x - below), np.abs(x - above))
 
 
 def _group_nodes(points: Array, width: float) -> tuple[Array, Array]:
-    """Return nodes and masses in place of ascending points, in groups no wider than `width`; small ones stay."""
+    """Return nodes and masses that replace ascending points, in groups no wider than `width`; small groups stay."""
     _, starts = np.unique(np.floor((points - points[0]) / width), return_index=True)
     sizes = np.diff(starts, append=len(points))
     group_of = np.repeat(np.arange(len(starts)), sizes)

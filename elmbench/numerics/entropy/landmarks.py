@@ -1,4 +1,4 @@
-"""Features whose inner products are the kernel, from its values at some landmark rows."""
+"""Features whose inner products approximate the kernel, from its values at some landmark rows."""
 
 import numpy as np
 from scipy.linalg import eigh
@@ -14,11 +14,11 @@ FLOOR = 1e-12
 class LandmarkFeatures:
     """The features K^(-1/2) k(x) for the kernel matrix K of landmarks and the kernel k(x) between them and a row.
 
-    Up to a rotation of the features, which changes no covariance estimate that shrinks towards a multiple of the
-    identity and no projection: a row's features are k(x)' `map`, with `map` of shape (h, r). K is overwritten. It is
-    factored by Cholesky with pivots, to its numerical rank r, which is 0 where its diagonal is not positive. Its
-    eigenvalues are those of a matrix of the size of the rank; they are only asked for where one of them may be less
-    than `FLOOR` of the largest entry of the diagonal. (Czarnecki and Tabor, section 3 and Algorithm 2.)
+    A row's features are k(x)' `map`, with `map` of shape (h, r): the same up to a rotation, which changes neither
+    projections nor covariance estimates that shrink towards a multiple of the identity. K is overwritten. It is
+    factored by Cholesky with pivots, to its numerical rank r, which is 0 if its diagonal is not positive. Its
+    eigenvalues are those of a matrix of the size of the rank; they are only computed if one of them may be less than
+    `FLOOR` of the largest entry of the diagonal. (Czarnecki and Tabor, section 3 and Algorithm 2.)
     """
 
     def __init__(self, K: Array) -> None:

@@ -1,1 +1,1 @@
-"""Several kernels on the same rows: their matrices in blocks, their enclosing balls, the weights of their sum."""
+"""Several kernels on the same rows: matrices in blocks, enclosing balls, and the weights of their sum."""

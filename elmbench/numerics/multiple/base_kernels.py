@@ -1,4 +1,4 @@
-"""Lists of base kernels between the same rows: computed from them, each on its own columns, or given as matrices."""
+"""Lists of base kernels between the same rows: computed from columns of them, or given as matrices."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -57,7 +57,7 @@ class BaseKernel:
     columns: tuple[int, int] | None = None
 
     def of(self, geometry: Array) -> None:
-        """Turn values of the kernel's geometry into values of the kernel, in place."""
+        """Replace values of the kernel's geometry by values of the kernel, in place."""
         if self.name in ("laplacian", "chi2"):
             rbf_from_distances(geometry, self.gamma)
         elif self.name not in ("linear", "cosine"):
@@ -89,7 +89,7 @@ class ComputedKernels:
         return self._values(X, self._X, which, None)
 
     def _values(self, X: Array, Y: Array, which: Indices, start: int | None) -> Array:
-        """Return the values; from `start` on, where given, the rows of `Y` are those of `X`."""
+        """Return the values; if `start` is given, the rows of `Y` from there on are those of `X`."""
         values = np.empty((len(which), len(X), len(Y)))
         groups: dict[tuple[str, tuple[int, int] | None], list[int]] = {}
         for position, p in enumerate(which):

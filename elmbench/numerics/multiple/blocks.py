@@ -1,4 +1,4 @@
-"""Lower triangles of many kernel matrices in blocks of rows, kept or computed again for every pass."""
+"""Lower triangles of many kernel matrices in blocks of rows, kept or recomputed for every pass."""
 
 from collections.abc import Iterator
 
@@ -16,7 +16,7 @@ HELD_BYTES = 2**30
 
 
 def triangle_bytes(n_kernels: int, n_rows: int) -> int:
-    """Return the size of the lower triangles of so many kernel matrices, without the steps of their blocks."""
+    """Return the bytes of the lower triangles of many kernel matrices, without the steps of their blocks."""
     return 4 * n_kernels * n_rows * (n_rows + 1)
 
 
@@ -43,7 +43,7 @@ class KernelBlocks:
         return out
 
     def forms(self, A: Array, which: Indices) -> Array:
-        """Return tr(A' K_p A) of each kernel that `which` numbers, zero of the others; A is of shape (n, k)."""
+        """Return tr(A' K_p A) for the kernels numbered in `which`, and zero for others; A is of shape (n, k)."""
         forms = np.zeros(self.shape[0])
         for rows, present, values in self._blocks(which):
             products = A[rows] @ A[: rows.stop].T
@@ -52,7 +52,7 @@ class KernelBlocks:
         return forms
 
     def _blocks(self, which: Indices) -> Iterator[tuple[slice, Indices, Array]]:
-        """Yield rows, numbers of kernels, among them those that are asked for, and values up to the last of the rows.
+        """Yield rows, numbers of kernels, which include the requested ones, and values up to the last of the rows.
 
         Values are of shape (number of kernels, length of rows, rows.stop).
         """

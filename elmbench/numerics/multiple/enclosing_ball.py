@@ -17,7 +17,7 @@ class Ball(NamedTuple):
     """The centre sum_i a_i phi(x_i) of a ball, and bounds of the smallest one.
 
     `squared_radius` is a lower bound; plus `gap` it is the squared radius of the ball about the centre, an upper bound.
-    The coefficients a are not negative and have the sum 1.
+    The coefficients a are non-negative, with the sum 1.
     """
 
     squared_radius: float
@@ -29,8 +29,8 @@ def smallest_ball(K: Array) -> Ball:
     """Return the smallest enclosing ball of n rows from their kernel matrix, of shape (n, n).
 
     The squared radius is the maximum of sum_i a_i K_ii - a' K a over a >= 0 with the sum 1. Coefficients move in pairs,
-    to the row farthest from the centre from the one with the largest gain, n + 100 pairs a round. After many rounds,
-    all rows with positive coefficients move at once too, to equal distances. The search ends when the gap is at most
+    from the row with the largest gain to the row farthest from the centre, with n + 100 pairs in a round. After many
+    rounds, all positive coefficients also move at once, to equal distances. The search ends when the gap is at most
     `GAP` of the squared radius, or n times the machine precision of the largest K_ii, or when a round gains nothing.
     """
     n, diagonal = len(K), K.diagonal().copy()
@@ -86,7 +86,7 @@ def _move_pairs(K: Array, diagonal: Array, a: Array) -> None:
 def _level(K: Array, diagonal: Array, a: Array) -> None:
     """Minimise f over the plane of the rows with positive coefficients, in place, as far as these stay positive.
 
-    Rows whose coefficients turn zero on the way there are left out, `_DROPS` times.
+    Rows whose coefficients become zero are left out, up to `_DROPS` times.
     """
     for _ in range(_DROPS):
         support = np.flatnonzero(a > 0.0)

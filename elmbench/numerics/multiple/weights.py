@@ -1,4 +1,4 @@
-"""Kernel weights and output weights in turn: the algorithms of multiple kernel ELM."""
+"""Multiple kernel ELM: alternating updates of kernel weights and output weights."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -29,13 +29,13 @@ class Surface:
     def best(self, weights: Array, forms: Array) -> Array:
         """Return the minimiser of sum_p t_p / g_p over the surface, with t_p = weights[p]^2 forms[p].
 
-        It is g_p = (t_p / R_p)^(1 / (q + 1)) up to a factor: for q = 1 and R_p = 1 that of eq. (16). Where all t_p are
-        zero, all points are as good and the weights stay.
+        It is g_p = (t_p / R_p)^(1 / (q + 1)) up to a factor: for q = 1 and R_p = 1 that of eq. (16). If all t_p are
+        zero, all points are equally good and the weights stay.
         """
         power = 1.0 / (self.q + 1.0)
         used = weights > 0.0
         result = np.zeros(len(weights))
-        # Weights are not squared before the root: small ones would underflow.
+        # Weights are not squared before the root, because small ones would underflow.
         result[used] = weights[used] ** (2.0 * power) * (np.maximum(forms[used], 0.0) / self.radii[used]) ** power
         return self._scale_to_norm(result) if result.any() else weights
 
@@ -47,7 +47,7 @@ class Surface:
 def squared_radii(blocks: KernelBlocks) -> Array:
     """Return the squared radius of the smallest ball around the rows in each kernel, zero for round-off.
 
-    Where all rows coincide in all kernels there is no radius to weigh by, and ones are returned.
+    If all rows coincide in all kernels, ones are returned.
     """
     m, n = blocks.shape
     radii, K = np.empty(m), np.empty((n, n))
@@ -59,7 +59,7 @@ def squared_radii(blocks: KernelBlocks) -> Array:
 
 
 class Learnt(NamedTuple):
-    """Learnt weights, and their path.
+    """The learnt weights and their path.
 
     `coefficients`, (n, k), are (K + ridge I)^-1 T with the last weights; `weights`, (n_iter + 1, m), and `objective`
     hold the values at the start and after each iteration; `condition` is an estimate for K + ridge I.
@@ -83,9 +83,9 @@ def learn_weights(
     """Run Algorithm 1 of Liu et al. from equal weights on a surface.
 
     The objective is that of eq. (6) for the best output weights, tr(T' (K + ridge I)^-1 T) / 2. It never rises: each
-    half of an iteration minimises eq. (9), over output weights or over kernel weights. `settled` decides whether to
-    stop, from the largest change of a weight and the relative change of the objective; with `max_iter` 0 only the
-    output weights of equal kernel weights are computed.
+    half of an iteration minimises eq. (9), over output weights or over kernel weights. `settled` ends the iteration,
+    from the largest change of a weight and the relative change of the objective. With `max_iter` 0, only the output
+    weights of equal kernel weights are computed.
     """
     n = blocks.shape[1]
     room = np.empty((n, n))

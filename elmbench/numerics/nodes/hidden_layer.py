@@ -1,4 +1,4 @@
-"""Random hidden nodes and the activations they are passed through."""
+"""Random hidden nodes and their activations."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -14,7 +14,7 @@ ROW_BLOCK = 2048
 
 
 def _sigmoid(Z: Array) -> Array:
-    """1 / (1 + exp(-z)): by `numpy.exp`, which is faster than `scipy.special.expit` and rounds as it does."""
+    """1 / (1 + exp(-z)): by `numpy.exp`, which is faster than `scipy.special.expit`, with the same rounding."""
     np.negative(Z, out=Z)
     with np.errstate(over="ignore"):  # infinite where the result is zero
         np.exp(Z, out=Z)
@@ -35,8 +35,8 @@ def draw_hidden_nodes(
 ) -> tuple[Array, Array]:
     """Draw the weights, of shape (n_nodes, n_features), and biases of hidden nodes uniformly from [low, high].
 
-    They are drawn node by node, its weights and then its bias, so the nodes of a smaller network are the first nodes of
-    a larger one from the same random state. [-1, 1] is the interval of Scardapane et al., section V.A.
+    Each node's weights are drawn before its bias and the next node, so the nodes of a smaller network are the first
+    nodes of a larger one from the same random state. [-1, 1] is the interval of Scardapane et al., section V.A.
     """
     nodes = random_state.uniform(low, high, size=(n_nodes, n_features + 1))
     return np.ascontiguousarray(nodes[:, :-1]), np.ascontiguousarray(nodes[:, -1])
@@ -52,8 +52,8 @@ def hidden_layer(X: Rows, weights: Array, biases: Array, activation: str = "sigm
     """Return the outputs g(slope (a.x + b)) of the hidden nodes, of shape (n, L).
 
     For X of shape (n, d), dense or CSR, weights (L, d) and biases (L,). The activation is a key of `ACTIVATIONS`;
-    "sigmoid" is eq. (13) of Scardapane et al., where the slope is 1, and has the slope lambda in section 5.2 of Deng et
-    al. Of dense rows the outputs are in Fortran order.
+    "sigmoid" is eq. (13) of Scardapane et al. with the slope 1; section 5.2 of Deng et al. has the slope lambda. For
+    dense rows, the outputs are in Fortran order.
     """
     inputs = np.asarray(X @ weights.T) if sp.issparse(X) else (weights @ X.T).T
     inputs += biases
@@ -64,7 +64,7 @@ def hidden_layer(X: Rows, weights: Array, biases: Array, activation: str = "sigm
 
 @dataclass(frozen=True)
 class Nodes:
-    """Hidden nodes that were drawn: L of them, with weights (L, d), biases (L,), a key of `ACTIVATIONS` and a slope."""
+    """L hidden nodes, with weights (L, d), biases (L,), a key of `ACTIVATIONS` and a slope."""
 
     weights: Array
     biases: Array

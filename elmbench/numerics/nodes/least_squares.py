@@ -12,13 +12,13 @@ def leading_solutions(H: Array, T: Array, sizes: list[int], cutoff: float) -> It
     """Yield the least-squares solution of least norm, the pseudo-inverse times `T`, for each number of leading columns.
 
     Up to as many columns as rows, one QR decomposition serves all: the pseudo-inverse of l columns is that of the
-    leading triangle of R, times the leading rows of Q'T. More columns than rows are decomposed transposed, each number
-    by itself. The triangle is solved by substitution, unless its condition says that a singular value is below the
-    cutoff.
+    leading triangle of R, times the leading rows of Q'T. For more columns than rows, the transposed matrix is
+    decomposed for each number. The triangle is solved by substitution, unless its condition shows that a singular value
+    is below the cutoff.
 
     H and T are of shape (n, w) and (n, k); H is overwritten if it is in Fortran order. `sizes` ascend. Singular values
     up to `cutoff` times the largest one count as zero. Yields size, solution, of shape (size, k), and the condition of
-    the matrix that was inverted, infinite if nothing was.
+    the inverted matrix, infinite if there is none.
     """
     tall = [size for size in sizes if size <= len(H)]
     for size in sizes:
@@ -42,7 +42,7 @@ def _wide_solution(H: Array, T: Array, cutoff: float) -> tuple[Array, float]:
 
 
 def _pseudo_solve(R: Array, B: Array, cutoff: float, *, transposed: bool = False) -> tuple[Array, float]:
-    """Return the pseudo-inverse of R, or of R', times B, and the condition of what was inverted."""
+    """Return the pseudo-inverse of R, or of R', times B, and the condition of the inverted matrix."""
     reciprocal, _ = dtrcon(R)
     # The condition in the 2-norm is at most the number of columns times that in the 1-norm.
     if reciprocal > len(R) * cutoff:
@@ -63,5 +63,5 @@ def _qr(A: Array, *, overwrite: bool = False) -> tuple[Array, Array]:
 
 
 def _workspace(columns: int) -> int:
-    """Return the workspace of LAPACK for blocks of 64 reflectors, which is the most that it takes."""
+    """Return the workspace of LAPACK for blocks of 64 reflectors, the largest that it uses."""
     return 64 * (columns + 65)

@@ -23,7 +23,7 @@ def output_weights(
 
     With n rows and L nodes, the smaller of two: beta = (H'H + ridge I)^-1 H'T if L <= n, else H'(HH' + ridge I)^-1 T,
     eq. (3) of Scardapane et al. X is of shape (n, d), dense or CSR, and the targets T of shape (n, k). With a `scale` S
-    of the rows, S H and S T take the places of H and T.
+    of the rows, S H and S T replace H and T.
     """
     T = scaled_rows(T, scale)
     if len(nodes) > X.shape[0]:
@@ -44,12 +44,12 @@ def many_weights(
     scale: Array | None = None,
 ) -> Iterator[tuple[list[int], Array]]:
     """Yield the output weights of several networks from one draw of hidden nodes, each network in one of the results.
-
-    Up to as many nodes as rows, H'H is computed once, and one Cholesky factor a ridge serves all networks. Beyond, HH'
-    is extended from one number of nodes to the next, and one reduction of it serves all ridges.
+    For networks with at most as many nodes as rows, H'H is computed once, and one Cholesky factor for each ridge serves
+    all of them. For larger ones, HH' is extended from one number of nodes to the next, and one reduction of it serves
+    all ridges.
 
     `nodes` are those of the largest network, `networks` numbers of nodes and ridges; X, T and scale are as in
-    `output_weights`. `solvers` counts the method, once a network: "leading cholesky", "cholesky", "reduction" or
+    `output_weights`. `solvers` counts the method of each network: "leading cholesky", "cholesky", "reduction" or
     "eigenvalues". Yields the positions of p networks, and their weights of shape (L, p * k), the k columns of the first
     network first, for the L nodes of the largest: zero beyond the nodes of each.
     """
@@ -92,7 +92,7 @@ def _hidden(X: Rows, nodes: Nodes, scale: Array | None) -> Array:
 
 
 def _normal_equations(X: Rows, T: Array, nodes: Nodes, scale: Array | None) -> tuple[Array, Array]:
-    """Return H'H, in Fortran order, and H'T, of whose hidden outputs H no more than `ROW_BLOCK` rows are held."""
+    """Return H'H, in Fortran order, and H'T, from blocks of `ROW_BLOCK` rows of the hidden outputs H."""
     gram, moments = np.zeros((len(nodes), len(nodes)), order="F"), np.zeros((len(nodes), T.shape[1]))
     for rows in layer_blocks(len(T)):
         H = _hidden(X[rows], nodes, None if scale is None else scale[rows])

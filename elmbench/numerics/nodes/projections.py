@@ -1,4 +1,4 @@
-"""Means and variances of two classes of rows that random linear operators project from a hidden layer to a line."""
+"""Means and variances of two classes of rows, projected from a hidden layer to a line by random linear operators."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,7 @@ from elmbench.numerics.rows import Rows
 
 
 def unit_columns(operators: Array, size: int) -> Array:
-    """Return the first `size` rows of operators, one a column and none of them zero, each of length one.
+    """Return the first `size` rows of operators, which are non-zero columns, scaled to length one.
 
     A divergence between two projected classes does not depend on the length.
     """
@@ -24,24 +24,24 @@ def projected_classes(
 ) -> tuple[list[Array], list[Array]]:
     """Return means and variances of the projections beta'h(x) of two classes of rows, for sets of operators beta.
 
-    An operator costs a product with the hidden outputs: less than their covariance matrix for fewer operators than
-    nodes. A set of operators, of shape (size, k), works on the first nodes; its means and variances are of shape (k,
-    2), those of the negative class first. The means are less the projection of the first row; the variances divide by
-    the number of rows. Both are exactly zero if no node varies. `positive`, of shape (n,), marks the rows of the
-    positive class.
+    An operator takes a product with the hidden outputs, which is less than their covariance matrix for fewer operators
+    than nodes. A set of operators, of shape (size, k), applies to the first nodes; its means and variances are of shape
+    (k, 2), those of the negative class first. The projection of the first row is subtracted from the means; the
+    variances divide by the number of rows. Both are exactly zero if no node varies. `positive`, of shape (n,), marks
+    the rows of the positive class.
     """
     first = node_outputs(X[:1], weights, biases, activation)
     means = [np.zeros((B.shape[1], 2)) for B in operators]
     squares = [np.zeros((B.shape[1], 2)) for B in operators]
     for side, members in enumerate((np.flatnonzero(~positive), np.flatnonzero(positive))):
         for rows in layer_blocks(len(members)):
-            # The part that all rows share is subtracted first, so that its round-off does not count as variance.
+            # The first row is subtracted, so that round-off of a common part does not count as variance.
             H = node_outputs(X[members[rows]], weights, biases, activation) - first
             done, n = rows.start, len(H)
             for B, mean, square in zip(operators, means, squares, strict=True):
                 Z = H[:, : len(B)] @ B
                 block = Z.mean(axis=0)
-                # Blocks are merged as Chan, Golub and LeVeque (1983) do, so that nothing cancels.
+                # Blocks are merged as in Chan, Golub and LeVeque (1983), so that nothing cancels.
                 apart = block - mean[:, side]
                 square[:, side] += ((Z - block) ** 2).sum(axis=0) + apart**2 * (done * n / (done + n))
                 mean[:, side] += apart * (n / (done + n))

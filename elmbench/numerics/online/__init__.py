@@ -1,1 +1,1 @@
-"""Models that are learnt row by row or block by block, in loops that numba compiles."""
+"""Models that learn row by row or block by block, in loops that numba compiles."""

@@ -1,8 +1,7 @@
-"""The loop over rows of budgeted stochastic gradient descent, written for numba as `online.rank_one` is.
+"""The loop over rows of budgeted stochastic gradient descent; for its conventions see `online.rank_one`.
 
-Support vectors are held as the columns of a dense matrix, (n_features, capacity), so that the products with a sparse
-row are sums of whole rows of it. All arrays have the support vectors along their last or only axis, of which the
-leading `m` are in use.
+Support vectors are the columns of a dense matrix, (n_features, capacity), so products with a sparse row are sums of its
+rows. All arrays have the support vectors along their last or only axis, of which the leading `m` are in use.
 """
 
 import math
@@ -19,7 +18,7 @@ Numbers = NDArray[np.int64]
 
 
 class SparseRows(NamedTuple):
-    """Rows in CSR form, no feature of a row twice."""
+    """Rows in CSR form, without duplicate features."""
 
     indptr: Numbers
     indices: Numbers
@@ -27,10 +26,10 @@ class SparseRows(NamedTuple):
 
 
 class SupportVectors(NamedTuple):
-    """Support vectors with room for `capacity` of them: `columns`, (n_features, capacity), and what belongs to each.
+    """Support vectors as `columns`, of shape (n_features, capacity), and their properties.
 
-    `norms` are squared norms; `weights` is (n_outputs, capacity); `born` holds the steps at which each joined;
-    `distances`, (capacity, capacity), is squared.
+    `norms` are squared norms; `weights` has shape (n_outputs, capacity); `born` are the steps at which they joined;
+    `distances`, of shape (capacity, capacity), are squared.
     """
 
     columns: Array
@@ -53,7 +52,7 @@ GOLDEN = 0.6180339887498949
 def distance_row(t: int, rows: SparseRows, m: int, norms: Array, columns: Array, out: Array) -> None:
     """Write the squared distances between a sparse row and the support vectors.
 
-    They are added up from differences, of which those at the features that the row lacks come from the squared norms.
+    They are sums of squared differences; for features that the row lacks, these come from the squared norms.
     """
     inside = np.zeros(m)
     for s in range(m):
@@ -72,7 +71,7 @@ def distance_row(t: int, rows: SparseRows, m: int, norms: Array, columns: Array,
 
 
 def least_weight(m: int, weights: Array, born: Numbers) -> int:
-    """Return the support vector with the shortest vector of weights, of equal ones the oldest."""
+    """Return the support vector with the shortest vector of weights, the oldest of equal ones."""
     chosen = 0
     least = math.inf
     for s in range(m):
@@ -86,7 +85,7 @@ def least_weight(m: int, weights: Array, born: Numbers) -> int:
 
 
 def merged_length(h: float, exponent: float, aa: float, ab: float, bb: float) -> float:
-    """Return the squared length of what two weighted support vectors leave on one at h of the way from b to a.
+    """Return the squared length of the projection of two weighted support vectors onto one at h of the way from b to a.
 
     Their kernel is exp(`exponent`); aa, ab and bb are the inner products of their weights. The kernel of the merged one
     is k^((1-h)^2) with a and k^(h^2) with b.
@@ -97,10 +96,9 @@ def merged_length(h: float, exponent: float, aa: float, ab: float, bb: float) ->
 
 
 def best_merge(exponent: float, aa: float, ab: float, bb: float) -> tuple[float, float]:
-    """Return the h in [0, 1] at which merging keeps most, and what it keeps, by golden section search.
-
-    Where there are two hills the search may end on the lower one; the two ends are looked at, too. So merging never
-    keeps less than to leave either support vector out.
+    """Return the h in [0, 1] of the longest projection (see `merged_length`), and its length, by golden section search.
+    With two maxima, the search may end at the lower one; but both ends are tried as well, so merging never loses more
+    than the removal of either support vector.
     """
     low, high = 0.0, 1.0
     left, right = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
@@ -125,9 +123,8 @@ def best_merge(exponent: float, aa: float, ab: float, bb: float) -> tuple[float,
 
 
 def best_partner(a: int, m: int, gamma: float, weights: Array, distances: Array) -> tuple[int, float]:
-    """Return the support vector with which merging `a` loses least, and the h of `best_merge`; of equal ones the first.
-
-    What is lost is |w_a f_a + w_b f_b|^2 less what is kept, added up over the outputs.
+    """Return the support vector with which merging `a` loses least, the first of equal ones, and the h of `best_merge`.
+    The loss is |w_a f_a + w_b f_b|^2 minus the squared length of the projection, summed over the outputs.
     """
     aa = 0.0
     for o in range(len(weights)):
@@ -148,7 +145,7 @@ def best_partner(a: int, m: int, gamma: float, weights: Array, distances: Array)
 
 
 def merge_into(a: int, b: int, h: float, m: int, gamma: float, held: SupportVectors) -> None:
-    """Replace support vector `b` by z = h x_a + (1 - h) x_b, with the weights that lose least.
+    """Replace support vector `b` by z = h x_a + (1 - h) x_b, with the weights of the least loss.
 
     The squared distances of z follow from those of a and b: |z - s|^2 = h |a - s|^2 + (1-h) |b - s|^2 - h (1-h) |a -
     b|^2, and so does its norm.
@@ -170,9 +167,9 @@ def merge_into(a: int, b: int, h: float, m: int, gamma: float, held: SupportVect
 
 
 def project(a: int, m: int, gamma: float, weights: Array, distances: Array) -> None:
-    """Add to the weights of all others those of the projection of support vector `a` onto their span.
+    """Project support vector `a` onto the span of the others, by changing their weights.
 
-    Of others that depend on those before them, by a squared distance of `LEAST_DISTANCE` or less, none is given any.
+    Vectors within a squared distance of `LEAST_DISTANCE` of the span of those before them get no share.
     """
     factor = np.zeros((m, m))
     basis = np.zeros(m, np.int64)
@@ -203,7 +200,7 @@ def project(a: int, m: int, gamma: float, weights: Array, distances: Array) -> N
 
 
 def take_out(a: int, m: int, held: SupportVectors) -> None:
-    """Empty support vector `a` and put the last one in its place."""
+    """Remove support vector `a` and move the last one to its position."""
     columns, norms, weights, born, distances = held
     last = m - 1
     for f in range(len(columns)):
@@ -222,7 +219,7 @@ def take_out(a: int, m: int, held: SupportVectors) -> None:
 
 
 def rival(label: int, scores: Array) -> int:
-    """Return the class of the largest score but `label`; of equal ones the first."""
+    """Return the class with the largest score except `label`, the first of equal ones."""
     chosen = -1
     for o in range(len(scores)):
         if o != label and (chosen < 0 or scores[o] > scores[chosen]):
@@ -244,11 +241,12 @@ def absorb_budgeted(
 ) -> tuple[int, int, int, int]:
     """Learn sparse rows from `position` on by Algorithm 1 of Wang, Crammer and Vucetic (2012).
 
-    After t steps the model is sum_s w_s k(x_s, .) / (ridge t), so shrinking all weights by 1 - 1/t leaves w alone, and
-    a row that violates the margin joins with a weight of 1. `ridge` is lambda in the paper; labels are class numbers, 0
-    and 1 for a single output; `maintenance` is `REMOVAL`, `PROJECTION` or `MERGING`; `held` is changed in place.
+    After t steps the model is sum_s w_s k(x_s, .) / (ridge t), so shrinking all weights by 1 - 1/t does not change w,
+    and a row that violates the margin joins with a weight of 1. `ridge` is lambda in the paper; labels are class
+    numbers, 0 and 1 for a single output; `maintenance` is `REMOVAL`, `PROJECTION` or `MERGING`; `held` is changed in
+    place.
 
-    Returns position, step, m and a status: `GROW` if there is no room for a support vector.
+    Returns position, step, m and a status: `GROW` if the capacity does not suffice.
     """
     columns, norms, weights, born, distances = held
     n_outputs, capacity = weights.shape

@@ -24,10 +24,10 @@ MAINTENANCE = {"merging": MERGING, "projection": PROJECTION, "removal": REMOVAL}
 
 @dataclass
 class BudgetedState:
-    """Support vectors and their weights; the leading `size` entries are in use, never more than `budget`.
+    """Support vectors and their weights; the leading `size` entries are in use, at most `budget`.
 
     The outputs are sum_s w_s k(x_s, x) / (ridge t) after t steps, with the kernel exp(-gamma d^2): one output for two
-    classes, else one a class. The arrays are those of `elmbench.numerics.online.budget_loop.absorb_budgeted`.
+    classes, else one for each class. The arrays are those of `elmbench.numerics.online.budget_loop.absorb_budgeted`.
     """
 
     n_features: int
@@ -48,7 +48,7 @@ class BudgetedState:
         self.norms, self.weights, self.born = np.zeros(0), np.zeros((self.n_outputs, 0)), np.zeros(0, np.int64)
 
     def extend(self, X: Rows, labels: Numbers, ridge: float) -> None:
-        """Learn rows `X`, dense or CSR, with the numbers of their classes, in the order in which they stand.
+        """Learn rows `X`, dense or CSR, with the numbers of their classes, in their order.
 
         The numbers are 0 and 1 for a single output. `ridge` is the lambda of the objective ridge |w|^2 / 2 + the mean
         hinge loss.

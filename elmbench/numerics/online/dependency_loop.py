@@ -12,11 +12,11 @@ LEAST_DISTANCE = 1e-9
 
 
 def solve_lower(factor: Array, m: int, w: Array) -> None:
-    """Replace w by the solution of L w = w; see `absorb_ald` for how L is held."""
+    """Replace w by the solution of L w = w; see `absorb_ald` for the storage of L."""
     for j in range(m):
         w_j = w[j] / factor[j, j]
         w[j] = w_j
-        # Slices, for a loop from 0 is what numba turns into vector instructions.
+        # Slices, because numba vectorises loops from 0.
         row, rest = factor[j, j + 1 : m], w[j + 1 : m]
         for s in range(len(rest)):
             rest[s] -= row[s] * w_j
@@ -54,15 +54,15 @@ def absorb_ald(
     all rows so far, the loop updates the outputs at the dictionary rows, c = argmin |A c - y|^2, and P = (A'A)^-1. The
     weights K^-1 c follow at the end.
 
-    K = L L' is updated by its Cholesky factor instead of the inverse of the paper: rows only ever join, a row costs the
-    same, and dis^2 = k(x, x) - |L^-1 k|^2 keeps its digits if K is nearly singular.
+    Instead of the paper's inverse of K, the loop updates its Cholesky factor L: rows only join, the cost is the same,
+    and dis^2 = k(x, x) - |L^-1 k|^2 keeps its digits if K is nearly singular.
 
     `bracket` holds the largest squared distance within the threshold and the least one beyond it: all thresholds from
     the first up to the second lead to the same model. `dictionary`, `fitted` (c), `factor` (L + L' with its diagonal
     once, so that both solves run along rows) and `covariance` (P) are changed in place. The others are as in
     `elmbench.numerics.online.inverse_loop.absorb`; `max_atoms` is the largest m.
 
-    Returns position, m and a status: `GROW` if there is no room for row `position`.
+    Returns position, m and a status: `GROW` if the capacity does not suffice for row `position`.
     """
     n_rows, n_outputs = values.shape
     capacity = len(factor)
@@ -83,7 +83,7 @@ def absorb_ald(
                 a[s] = w[s]
             solve_upper(factor, m, a)
             settle(covariance, m, pending, nothing, v, a, h)
-            # At least 1, as P is positive semi-definite; less is round-off.
+            # At least 1, because P is positive semi-definite; less is round-off.
             scale = max(1.0, 1.0 + inner(a, h, m))
             root = math.sqrt(scale)
             for o in range(n_outputs):

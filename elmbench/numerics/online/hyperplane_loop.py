@@ -1,8 +1,8 @@
-"""The loop over rows of stochastic gradient descent for linear weights, one or several a class, written for numba.
+"""The loop over rows of stochastic gradient descent for linear weights, one or several for each class.
 
-Weights are held as the columns of a matrix, so that the products with a sparse row are sums of whole rows of it. Its
-last row is their intercepts. All arrays have the weights along their last or only axis, of which the leading `m` are in
-use and the others zero.
+Weights are the columns of a matrix, so products with a sparse row are sums of its rows. The last row has the
+intercepts. All arrays have the weights along their last or only axis, of which the leading `m` are in use and the
+others zero.
 """
 
 import numpy as np
@@ -40,17 +40,17 @@ def absorb_hyperplanes(
 ) -> tuple[int, int, int, int, int]:
     """Learn sparse rows from `position` on by the online algorithm of Wang, Djuric, Crammer and Vucetic (2011).
 
-    After t steps the weights are the columns divided by ridge t, so shrinking all weights by 1 - 1/t leaves the columns
-    alone. A row that violates its margin is added to a weight of its class and taken from the largest weight of the
-    others. With one weight a class, `limit` 1, this is Pegasos with the loss of Crammer and Singer.
+    After t steps the weights are the columns divided by ridge t, so shrinking all weights by 1 - 1/t does not change
+    the columns. A row that violates its margin is added to a weight of its class and subtracted from the largest weight
+    of the others. With one weight for each class, `limit` 1, this is Pegasos with the loss of Crammer and Singer.
 
-    `labels` and `assigned`, of shape (n,), hold class numbers and names of weights. An assigned row goes to that
-    weight, if it still exists; any other goes to the weight of its class with the largest output, or becomes a new
-    weight if that is not positive. `constant` is the feature of the intercepts, `limit` the largest number of weights
-    of a class. `columns`, of shape (n_features + 1, capacity), holds the weights, `owners` and `names` their classes
-    and names, and `counts` the number of weights of each class, at least one.
+    `labels` and `assigned`, of shape (n,), are class numbers and names of weights. An assigned row is added to that
+    weight if it still exists. Any other row is added to the weight of its class with the largest output, or becomes a
+    new weight if that is not positive. `constant` is the feature of the intercepts, `limit` the largest number of
+    weights of a class. `columns`, of shape (n_features + 1, capacity), holds the weights, `owners` and `names` their
+    classes and names, and `counts` the number of weights of each class, at least one.
 
-    Returns position, step, m, born (the name of the next weight) and a status: `GROW` if there is no room for a weight.
+    Returns position, step, m, born (the name of the next weight) and a status: `GROW` if the capacity does not suffice.
     """
     capacity = len(owners)
     scores = np.zeros(capacity)

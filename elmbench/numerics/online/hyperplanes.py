@@ -1,4 +1,4 @@
-"""Stochastic gradient descent for linear support vector machines with one weight a class, or with several.
+"""Stochastic gradient descent for linear support vector machines with one or several weights for each class.
 
 References
 ----------
@@ -25,10 +25,10 @@ from elmbench.numerics.online.rank_one import GROW
 class HyperplaneState:
     """Weights of classes; their leading `size` columns are in use. Each class starts with one weight of zero.
 
-    The output of a weight is (column . (x, constant)) / (ridge t) after t steps, that of a class the largest of its
-    weights. No class ever has more than `limit` weights. After every `prune_every` steps those with the smallest norms
-    are dropped, as many as have squared norms that add up to (pruning / (ridge t))^2 at most, but never the last one of
-    a class. The arrays are those of `elmbench.numerics.online.hyperplane_loop.absorb_hyperplanes`.
+    The output of a weight is (column . (x, constant)) / (ridge t) after t steps; that of a class is the largest of its
+    weights. A class has at most `limit` weights. After every `prune_every` steps, the weights with the smallest norms
+    are dropped, as long as their squared norms add up to at most (pruning / (ridge t))^2, but never the last one of a
+    class. The arrays are those of `elmbench.numerics.online.hyperplane_loop.absorb_hyperplanes`.
     """
 
     n_features: int
@@ -52,10 +52,11 @@ class HyperplaneState:
         self.size = self.born = self.n_classes
 
     def extend(self, X: Rows, labels: Numbers, ridge: float, assigned: Numbers | None = None) -> None:
-        """Learn rows `X`, dense or CSR, with the numbers of their classes, in the order in which they stand.
+        """Learn rows `X`, dense or CSR, with the numbers of their classes, in their order.
 
-        `ridge` is the lambda of the objective ridge |W|^2 / 2 + the mean hinge loss, in which W is all weights.
-        `assigned` is what `assign` returned for the rows; without it, each goes to the weight that is then the largest.
+        `ridge` is the lambda of the objective ridge |W|^2 / 2 + the mean hinge loss, in which W are all weights.
+        `assigned` is the result of `assign` for the rows; without it, each row is added to the weight of the largest
+        output.
         """
         rows = sparse_rows(X)
         if assigned is None:
@@ -75,10 +76,10 @@ class HyperplaneState:
                 self._prune()
 
     def assign(self, X: Rows, labels: Numbers) -> Numbers:
-        """Return for each row the name of the weight of its class with the largest output.
+        """Return, for each row, the name of the weight of its class with the largest output.
 
-        Where that is negative and the class has fewer than `limit` weights it is given one of zero, which is then the
-        largest of all such rows.
+        If that is negative and the class has fewer than `limit` weights, the class gets a weight of zero, which is then
+        the largest for all such rows.
         """
         mine = self.owners[np.newaxis, : self.size] == labels[:, np.newaxis]
         scores = np.where(mine, self.outputs(X), -np.inf)

@@ -1,4 +1,4 @@
-"""The loop over rows with all of them kept or a fixed budget; its conventions are those of `online.rank_one`."""
+"""The loop over rows with a dictionary of all rows or a fixed budget; for its conventions see `online.rank_one`."""
 
 import math
 
@@ -18,7 +18,7 @@ from elmbench.numerics.online.rank_one import (
 
 
 def unit_residual(j: int, m: int, z: Array) -> float:
-    """Return how far `z`, the inverse times row `j` of its matrix, is from unit vector `j`."""
+    """Return the distance of `z`, the inverse times row `j` of its matrix, from unit vector `j`."""
     worst = 0.0
     for s in range(m):
         worst = max(worst, abs(z[s] - 1.0) if s == j else abs(z[s]))
@@ -26,7 +26,7 @@ def unit_residual(j: int, m: int, z: Array) -> float:
 
 
 def weight_residual(j: int, m: int, k: Array, weights: Array, targets: Array) -> float:
-    """Return how far the weights are from solving equation `j`, with row `k`, in units of the largest target."""
+    """Return the residual of the weights in equation `j`, with row `k`, in units of the largest target."""
     worst = 0.0
     for o in range(len(weights)):
         largest = 0.0
@@ -38,10 +38,10 @@ def weight_residual(j: int, m: int, k: Array, weights: Array, targets: Array) ->
 
 
 def least_significant(m: int, z: Array, r: float, inverse: Array, weights: Array, errors: Array) -> int:
-    """Return the dictionary row whose removal costs least, `m` for the new one.
+    """Return the dictionary row with the least cost of removal; `m` stands for the new one.
 
-    The cost is |a_i| / Q_ii after the new row was added (Van Vaerenbergh et al., 2010), the leave-one-out error of
-    row i; for several outputs the 2-norm over them. Of equal ones the first is taken, the new row being the last.
+    The cost is |a_i| / Q_ii after the new row was added (Van Vaerenbergh et al., 2010), the leave-one-out error of row
+    i, or its 2-norm for several outputs. The first of equal ones is taken; the new row is the last.
     """
     least = math.inf
     chosen = m
@@ -80,10 +80,10 @@ def absorb(
     `rows` and `values` are of shape (n, n_features) and (n, n_outputs), `gamma` and `gram` as in
     `elmbench.numerics.online.rank_one.kernel_row`. `m` is the size of the dictionary, `seen` the number of rows so far,
     `age` the number of rows since the inverse was computed from scratch, and `doubtful` the number of rows up to which
-    the state is doubtful: `CHECK_EVERY` after round-off was last seen to matter. The arrays of the state are changed in
-    place; they have room for all rows or for the budget.
+    the state is doubtful, `CHECK_EVERY` after the last check that round-off failed. The arrays of the state are changed
+    in place; they have the capacity for all rows or for the budget.
 
-    Returns position, m, seen, age, doubtful and a status: `DRIFT` if the inverse has to be computed from scratch before
+    Returns position, m, seen, age, doubtful and a status: `DRIFT` if the inverse must be computed from scratch before
     row `position` is learnt.
     """
     n_rows, n_outputs = values.shape
@@ -119,7 +119,7 @@ def absorb(
                 status = DRIFT
                 break
         if r < floor:
-            # Off by at least the difference: adding that to the ridge of this row keeps the error from growing.
+            # The error is at least the difference. Adding it to the ridge of this row keeps the error from growing.
             r = floor + (floor - r)
         for o in range(n_outputs):  # line 8
             errors[o] = values[t, o] - inner(k, weights[o], m)
@@ -132,9 +132,9 @@ def absorb(
                 if not removed * (ridge + with_itself(dictionary[0, slot], gram)) >= 0.5 and age > 0:
                     status = DRIFT
                     break
-                # To add row t and then remove row `slot` is to remove it first and add row t afterwards; in this
-                # order nothing cancels. Inversion lemma: Q_rest = Q - q q' / q_slot, a_rest = a - q a_slot / q_slot,
-                # which turns z, r and the error of row t into those below.
+                # Adding row t and then removing row `slot` equals the reverse order, in which nothing cancels.
+                # Inversion lemma: Q_rest = Q - q q' / q_slot, a_rest = a - q a_slot / q_slot, which turns z, r and the
+                # error of row t into those below.
                 root = math.sqrt(removed)
                 column = inverse[slot]
                 shift = z[slot] / removed
@@ -170,7 +170,7 @@ def absorb(
                 row[slot] = step
                 targets[o, slot] = values[t, o]
             dictionary[:, slot] = rows[t]
-        # else the new row was the least significant: removing it again leaves everything as it was.
+        # Otherwise the new row was the least significant one, and its removal restores the state.
         seen += 1
         age += 1
         t += 1

@@ -1,6 +1,6 @@
 """Compilation of the loops of the online models at their first use.
 
-numba is imported by the first call of `run`, not by this module: importing the models stays light.
+The first call of `run` imports numba, so importing the models stays fast.
 """
 
 import warnings
@@ -22,7 +22,7 @@ _built: dict[bool, dict[str, Any]] = {}
 def run(name: str, *arguments: Any) -> Any:
     """Call a compiled loop, a function of one of `MODULES` that changes its arguments in place.
 
-    An `ElmbenchWarning` says once that the compiled code cannot be cached on disk.
+    An `ElmbenchWarning` is issued once if the compiled code cannot be cached on disk.
     """
     global _cached
     try:
@@ -30,7 +30,7 @@ def run(name: str, *arguments: Any) -> Any:
             _built[_cached] = build(_cached)
         return _built[_cached][name](*arguments)
     except (OSError, RuntimeError) as error:
-        # The cache fails before the loop begins: nothing was changed yet. Loops raise none of these errors.
+        # The cache fails before the loop changes anything; loops raise none of these errors.
         if not _cached:
             raise
         _cached = False
@@ -48,10 +48,11 @@ def build(cached: bool) -> dict[str, Any]:
     """Return every loop by name, compiled at its first call."""
     from numba import njit
 
-    # No fast-math: sums keep their order. The error model only spares a test before each division.
+    # No fast-math, so sums keep their order. The error model only saves a test before each division.
     decorate = njit(cache=cached, error_model="numpy")
     functions: dict[str, Any] = {}
-    # numba looks for changes in the file of a function only, not in those of what it calls: name them by all sources.
+    # numba only notices changes in a function's own file, not in those of its callees, so the cache's name depends on
+    # all sources.
     stamp = 0
     for module in MODULES:
         stamp = zlib.crc32(Path(str(module.__file__)).read_bytes(), stamp)

@@ -1,4 +1,4 @@
-"""Kernel recursive least squares with any kernel, from a kernel matrix that is made piece by piece."""
+"""Kernel recursive least squares with any kernel, from a kernel matrix that is computed piece by piece."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ class MatrixState:
         self.rows: Any = None
 
     def extend(self, X: Rows, T: Array) -> None:
-        """Learn rows X, of shape (n, n_features), and T, of shape (n, n_outputs), in the order in which they stand.
+        """Learn rows X, of shape (n, n_features), and T, of shape (n, n_outputs), in their order.
 
         A ValueError is raised for a second call with a precomputed kernel, and for an indefinite kernel.
         """
@@ -102,7 +102,7 @@ class MatrixState:
 
 
 def _in_format_of(rows: Rows, X: Rows) -> Rows:
-    """Return rows X dense or sparse, as the others."""
+    """Return rows X in the format of others, dense or sparse."""
     if sp.issparse(rows):
         return sp.csr_matrix(X)
     return X.toarray() if sp.issparse(X) else X

@@ -1,14 +1,14 @@
 """Kernel rows and passes over an inverse, written for numba; `elmbench.numerics.online.jit.run` runs them.
 
-Everything here is plain Python on float64 arrays that the caller allocated, changed in place; it imports nothing that
-is compiled, so that the same functions also run uncompiled. Inverses are kept as full symmetric squares: the update
-of entry (i, j) and that of entry (j, i) are the same operations on the same numbers, so they stay symmetric to the
-last bit, and every inner loop runs along a row. Updates are applied in the pass that multiplies the inverse with the
-next kernel row, so that a row costs one pass over the inverse.
+All functions are plain Python and change float64 arrays of the caller in place. They import no compiled code, so that
+they also run uncompiled. Inverses are full symmetric squares: the updates of entries (i, j) and (j, i) are the same
+operations on the same numbers, so they stay symmetric to the last bit, and every inner loop runs along a row. An update
+is applied in the pass that multiplies the inverse with the next kernel row, so learning a row takes one pass over the
+inverse.
 
-Shapes: a dictionary is held as columns, (n_features, capacity), and so are targets and weights, (n_outputs,
-capacity); square matrices as (capacity, capacity). The leading `m` columns (and rows) are in use and the rest are zero.
-Of another kernel than the Gaussian one a row is its number in the matrix of this kernel, as its only feature.
+Dictionaries have columns, of shape (n_features, capacity), as have targets and weights, (n_outputs, capacity); square
+matrices have shape (capacity, capacity). The leading `m` columns (and rows) are in use, the rest are zero. For kernels
+other than the Gaussian one, the only feature of a row is its number in the kernel matrix.
 """
 
 import math
@@ -28,7 +28,7 @@ DRIFT_TOLERANCE = 1e-6
 def kernel_row(point: Array, dictionary: Array, m: int, gamma: float, gram: Array, out: Array) -> None:
     """Write the kernel exp(-gamma d^2) of `point` with the first `m` dictionary rows (paper, eq. (12)).
 
-    Where `gram` is not empty, points are numbers of its rows, and it holds the kernel between all of them.
+    If `gram` is not empty, points are numbers of its rows, and it contains the kernel between all of them.
     """
     if len(gram) > 0:
         row = gram[int(point[0])]
@@ -49,7 +49,7 @@ def kernel_row(point: Array, dictionary: Array, m: int, gamma: float, gram: Arra
 
 
 def with_itself(number: float, gram: Array) -> float:
-    """Return the kernel of a point with itself: 1 where `gram` is empty, and this not the number of its row."""
+    """Return the kernel of a point with itself, which is 1 for the Gaussian kernel, with an empty `gram`."""
     return gram[int(number), int(number)] if len(gram) > 0 else 1.0
 
 
@@ -62,7 +62,7 @@ def inner(a: Array, b: Array, m: int) -> float:
 
 
 def settle(inverse: Array, m: int, pending: bool, u: Array, v: Array, k: Array, z: Array) -> None:
-    """Update Q += u u' - v v', if that is still to be done, and write z = Q k, in one pass over Q."""
+    """Apply a pending update Q += u u' - v v', and write z = Q k, in one pass over Q."""
     for j in range(m):
         z[j] = 0.0
     for i in range(m):

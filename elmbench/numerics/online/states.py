@@ -1,7 +1,6 @@
-"""Kernel recursive least squares, learnt row by row: with all rows, a fixed budget, or approximate dependency.
+"""Kernel recursive least squares, row by row: with all rows, a fixed budget, or approximate dependency.
 
-Each is a state that grows by `extend`. The state is a pure function of the rows and their order: it does not depend
-on how they were cut into calls.
+Each is a state that grows by `extend`. It depends on the rows and their order only, not on their division into calls.
 
 References
 ----------
@@ -36,7 +35,7 @@ INDEFINITE = (
 
 
 class _OnlineState:
-    """The dictionary of a state, as columns, and its growth."""
+    """Base class of the states: a dictionary in columns, and its growth."""
 
     size: int
     gamma: float
@@ -52,7 +51,7 @@ class _OnlineState:
         return kernel_matrix(self.rows, gamma=self.gamma)
 
     def _reserve(self, capacity: int) -> None:
-        """Make room for a larger dictionary in all arrays."""
+        """Enlarge all arrays for a larger dictionary."""
         squares = ("inverse", "factor", "covariance")
         for name in ("dictionary", "targets", "weights", "fitted", *squares):
             if hasattr(self, name):
@@ -64,8 +63,8 @@ class _OnlineState:
 class InverseState(_OnlineState):
     """The dictionary, weights and inverse of K + ridge I; their leading `size` entries are in use.
 
-    The ridge is 1/C, the kernel exp(-gamma d^2), and no more rows than `budget` are kept. Where `gram` is not empty,
-    the kernel is that, and rows are numbers of its rows.
+    The ridge is 1/C, the kernel exp(-gamma d^2), and the dictionary has at most `budget` rows. If `gram` is not empty,
+    it is the kernel matrix, and rows are numbers of its rows.
     """
 
     n_features: int
@@ -88,7 +87,7 @@ class InverseState(_OnlineState):
         self.weights, self.inverse = np.zeros((self.n_outputs, 0)), np.zeros((0, 0))
 
     def extend(self, X: Array, T: Array) -> None:
-        """Learn rows X, of shape (n, n_features), and T, of shape (n, n_outputs), in the order in which they stand."""
+        """Learn rows X, of shape (n, n_features), and T, of shape (n, n_outputs), in their order."""
         X, T, self.gram = loop_array(X), loop_array(T), loop_array(self.gram)
         wanted = min(self.budget, self.size + len(X))
         if wanted > len(self.inverse):
@@ -109,13 +108,13 @@ class InverseState(_OnlineState):
     def solution(self) -> Array:
         """Return the weights, of shape (size, n_outputs).
 
-        Those of the state itself, unless round-off was seen to matter in the last rows. Then they are computed from
-        scratch, and the state stays as it is: what is learnt next must not depend on who looked.
+        They are those of the state, unless a check of round-off failed in the last rows. Then they are computed from
+        scratch, but the state is unchanged, so that reading it does not affect further learning.
         """
         return self._from_scratch()[1] if self._spoilt else self.weights[:, : self.size].T.copy()
 
     def inverse_matrix(self) -> Array:
-        """Return the inverse of K + ridge I on the dictionary, with the care that `solution` takes."""
+        """Return the inverse of K + ridge I on the dictionary, recomputed as in `solution`."""
         return self._from_scratch()[0] if self._spoilt else self.inverse[: self.size, : self.size]
 
     def equals_untrained(self, other: "InverseState") -> bool:
@@ -129,9 +128,9 @@ class InverseState(_OnlineState):
     def _from_scratch(self) -> tuple[Array, Array]:
         """Return the inverse, exactly symmetric, and the weights from a Cholesky factor.
 
-        The kernel comes from differences, as in the loop. Where K + ridge I is not positive definite in floating point,
-        `size` times the machine precision of its largest entry is added to its diagonal, and ten times more until it
-        is. A ValueError says where it takes more than round-off.
+        The kernel is computed from differences, as in the loop. If K + ridge I is not positive definite in floating
+        point, `size` times the machine precision of its largest entry is added to its diagonal, and ten times more
+        until it is. A ValueError is raised if that takes more than round-off.
         """
         rows = self.dictionary[:, : self.size]
         if len(self.gram):
@@ -160,8 +159,8 @@ class InverseState(_OnlineState):
 class DependencyState(_OnlineState):
     """The dictionary of approximately independent rows, a factor of its K, and the least-squares fit on it.
 
-    A row joins the dictionary, as long as that has less than `max_atoms`, where its squared distance from the span of
-    the dictionary exceeds `threshold`. The kernel is that of `InverseState`.
+    A row joins the dictionary if its squared distance from the span of the dictionary exceeds `threshold`, up to
+    `max_atoms` rows. The kernel is that of `InverseState`.
     """
 
     n_features: int
@@ -187,7 +186,7 @@ class DependencyState(_OnlineState):
         return 0.0
 
     def extend(self, X: Array, T: Array) -> None:
-        """Learn rows in the order in which they stand; see `InverseState.extend`."""
+        """Learn rows in their order; see `InverseState.extend`."""
         X, T, self.gram = loop_array(X), loop_array(T), loop_array(self.gram)
         position, status = 0, GROW if len(self.factor) == 0 else DONE
         while position < len(X):

@@ -8,11 +8,11 @@ from elmbench.numerics.projection.spectrum import fix_signs
 
 
 def singular_directions(centred: Array) -> tuple[Array, Array]:
-    """Return the singular values, of shape (min(n, d),), and the directions, one a row, of rows of shape (n, d).
+    """Return the singular values, of shape (min(n, d),), and the directions, as rows, of a matrix of shape (n, d).
 
-    The largest value comes first; the signs of the directions are fixed. Nothing larger than the rows is made,
-    whichever of n and d is the larger one: of more rows than columns the triangular factor of their QR decomposition is
-    decomposed, which has the same values and directions.
+    The largest value comes first; the signs of the directions are fixed. No array is larger than the matrix: for more
+    rows than columns, the triangular factor of its QR decomposition is decomposed, which has the same values and
+    directions.
     """
     n, d = centred.shape
     if n > d:

@@ -1,4 +1,4 @@
-"""Singular values of centred data and of the row of ones below it, and how many of them become hidden nodes."""
+"""Singular values of centred data extended by a row of ones, and the number of hidden nodes."""
 
 from dataclasses import dataclass
 
@@ -15,10 +15,10 @@ TIED = 1e-6
 
 @dataclass(frozen=True)
 class Spectrum:
-    """Singular values of samples and of the row that extends them, the largest first, without those that are round-off.
+    """Singular values of samples and of the row that extends them, the largest first, without round-off.
 
-    Their left singular vectors, one a row, are held apart in the same order, except for the vector of the row of ones:
-    `constant` is the position of its value, or None.
+    The left singular vectors are stored separately as rows in the same order, except for that of the row of ones, whose
+    value has the position `constant`, or None.
     """
 
     values: Array
@@ -27,8 +27,8 @@ class Spectrum:
     def node_count(self, theta: float, ratio: str) -> int:
         """Return the least number of values that reach the accumulation ratio theta, eq. (27) of Chen et al.
 
-        `theta` is in (0, 1]; `ratio` says whether the values themselves are added up, "linear", as the equation prints,
-        or their squares, "squared".
+        `theta` is in (0, 1]; `ratio` is "linear" for the sum of the values, as in the equation, or "squared" for that
+        of their squares.
         """
         sums = np.cumsum((self.values / self.values[0]) ** RATIOS[ratio])
         return min(int(np.searchsorted(sums, theta * sums[-1])) + 1, len(sums))
@@ -39,13 +39,13 @@ class Spectrum:
         return Spectrum(self.values[:size], self.constant if inside else None)
 
     def directions(self, size: int) -> int:
-        """Return how many of the first `size` values have a direction, which are all but the constant."""
+        """Return the number of directions of the first `size` values, which all but the constant have."""
         return size if self.constant is None or self.constant >= size else size - 1
 
     def nodes(self, directions: Array, size: int) -> tuple[Array, Array]:
         """Return the weights, of shape (size, m), and biases of the first nodes, eq. (8).
 
-        `directions` has at least as many rows, of m entries each, as `self.directions(size)` says.
+        `directions` has at least `self.directions(size)` rows, of m entries each.
         """
         weights, biases = directions[: self.directions(size)], np.zeros(size)
         if self.constant is not None and self.constant < size:
@@ -56,7 +56,7 @@ class Spectrum:
     def node_inputs(self, projections: Array, size: int) -> Array:
         """Return the inputs of the first nodes, of shape (n, size), eq. (7).
 
-        `projections` has at least as many columns, the samples along their directions, as `self.directions(size)` says.
+        `projections`, the samples along their directions, has at least `self.directions(size)` columns.
         """
         inputs = projections[:, : self.directions(size)]
         if self.constant is None or self.constant >= size:
@@ -67,8 +67,8 @@ class Spectrum:
 def with_ones(values: Array, n: int, mean: Array) -> Spectrum:
     """Return the spectrum of n centred samples extended by a row of ones, from their singular values and their mean.
 
-    The ones are orthogonal to the rows of centred data, so they add the triplet (e_(m+1), sqrt(n), 1/sqrt(n)) and leave
-    the others alone.
+    The ones are orthogonal to the rows of centred data, so they add the triplet (e_(m+1), sqrt(n), 1/sqrt(n)) and do
+    not change the others.
     """
     ones = float(np.sqrt(n))
     floor = round_off(max(values.max(initial=0.0), ones, ones * float(np.linalg.norm(mean))), n, len(mean))
@@ -78,22 +78,22 @@ def with_ones(values: Array, n: int, mean: Array) -> Spectrum:
 
 
 def without_ones(values: Array, n: int, d: int) -> Spectrum:
-    """Return the spectrum of n samples of d entries, which are decomposed as they are, from their singular values."""
+    """Return the spectrum of n samples of d entries without centring, from their singular values."""
     return Spectrum(values[values > round_off(values.max(initial=0.0), n, d)])
 
 
 def round_off(scale: float, n: int, d: int) -> float:
     """Return the size up to which a singular value of n samples of d entries counts as round-off.
 
-    `scale` is the largest singular value of what the samples were computed from, before their mean was taken off.
+    `scale` is the largest singular value of the samples before centring.
     """
     return 10 * max(n, d) * EPS * scale
 
 
 def fix_signs(directions: Array) -> Array:
-    """Return for each row the sign, of shape (k,), that makes its entry of largest magnitude positive.
+    """Return the sign of each row, of shape (k,), that makes its entry of largest magnitude positive.
 
-    Of entries that are equally large within round-off the first one decides.
+    The first of several entries that are equally large within round-off decides.
     """
     sizes = np.abs(directions)
     first = np.argmax(sizes >= (1 - TIED) * sizes.max(axis=1, keepdims=True), axis=1)

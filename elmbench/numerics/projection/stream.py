@@ -1,4 +1,4 @@
-"""The singular value decomposition of centred data whose rows arrive in chunks, and whose mean moves with them."""
+"""The singular value decomposition of centred data that arrive in chunks, which change the mean."""
 
 import numpy as np
 from scipy.linalg import qr
@@ -15,17 +15,16 @@ SLACK = 16
 
 
 class StreamedDecomposition:
-    """The decomposition of rows so far, less their mean: eqs. (14) to (26) of Chen et al. without the row of ones.
+    """The decomposition of the centred rows so far: eqs. (14) to (26) of Chen et al. without the row of ones.
 
-    With A the n_a rows so far and B the n_b rows of a chunk, the centred rows of both have the Gram matrix of those of
-    A, those of B, and one more row, sqrt(n_a n_b / (n_a + n_b)) (mean(B) - mean(A)). So any factor F with an
-    orthonormal basis Q, one direction a row, such that the centred rows so far have the Gram matrix Q'F'FQ, replaces
-    them. A chunk extends Q by what is orthogonal to it, and a QR decomposition of [F; rows of the chunk in the basis]
-    updates F. The singular values of F, and its right singular vectors times Q, are those of the data, as exactly as if
-    all rows were decomposed at once. An update takes time for its chunk only.
-
-    With `centred` False the rows are decomposed as they are. `count` is the number of rows so far, `basis` is Q, and
-    `offset` the mean less that of the first chunk, in the basis.
+    With A the n_a rows so far and B the n_b rows of a chunk, the centred rows of both have the Gram matrix of the
+    centred A, the centred B, and one more row, sqrt(n_a n_b / (n_a + n_b)) (mean(B) - mean(A)). So they can be replaced
+    by a factor F with an orthonormal basis Q of directions as rows, such that their Gram matrix is Q'F'FQ. A chunk
+    extends Q by directions orthogonal to it, and a QR decomposition of [F; rows of the chunk in the basis] updates F.
+    The singular values of F, and its right singular vectors times Q, are those of the data, as exactly as if all rows
+    were decomposed at once. An update only takes time for its chunk. With `centred` False, the rows are not centred.
+    `count` is the number of rows so far, `basis` is Q, and `offset` the mean minus that of the first chunk, in the
+    basis.
 
     References
     ----------
@@ -45,7 +44,7 @@ class StreamedDecomposition:
 
     @property
     def mean(self) -> Array:
-        """The mean of the rows so far, of shape (d,); zero where it is not taken off."""
+        """The mean of the rows so far, of shape (d,); zero without centring."""
         return self._origin + self._from_origin
 
     @property
@@ -56,13 +55,13 @@ class StreamedDecomposition:
     def update(self, rows: Array) -> Array:
         """Learn from a chunk of one row or more, of shape (b, d), and return its coordinates, of shape (b, q).
 
-        These are the rows less the mean of the first chunk, in the basis: less `offset` they are centred. They stay
+        These are the rows minus the mean of the first chunk, in the basis; minus `offset`, they are centred. They stay
         valid as the basis grows, with zeros for further entries, until `truncate`.
         """
         if self._centred:
             if self.count == 0:
                 self._origin = rows[0].copy()
-            # So that a mean that is large against the spread costs no digits of it.
+            # So that a mean that is large compared with the spread costs no digits.
             rows = rows - self._origin
         self._squares += float(np.einsum("ij,ij->", rows, rows))
         total = self.count + len(rows)
@@ -86,11 +85,11 @@ class StreamedDecomposition:
         return coordinates
 
     def _new_directions(self, D: Array) -> Array:
-        """Return orthonormal rows that span what of D is orthogonal to the basis, null directions left out."""
+        """Return orthonormal rows that span the part of D orthogonal to the basis, without null directions."""
         room = D.shape[1] - len(self.basis)
-        # What is as small as the round-off of the rows is no direction. The second pass takes off what the first has
-        # left of the basis, which counts where little of a row was orthogonal to it; a direction that loses most of its
-        # length then was in the basis but for round-off.
+        # Remainders as small as the round-off of the rows are no directions. The second pass subtracts components along
+        # the basis that the first one left, which matter if little of a row is orthogonal to it. A direction that then
+        # loses most of its length was in the basis within round-off.
         new = D
         for least in (8 * EPS * np.sqrt(self._squares), 0.5):
             if room == 0 or len(new) == 0:
@@ -125,7 +124,7 @@ class StreamedDecomposition:
         return values, rotation
 
     def directions(self, rotation: Array) -> tuple[Array, Array]:
-        """Return directions as `decomposition` gives them, in the basis and in the space of the rows, signs fixed."""
+        """Return the directions of `decomposition` with fixed signs, in the basis and in the space of the rows."""
         directions = rotation @ self.basis
         signs = fix_signs(directions)[:, np.newaxis]
         return signs * rotation, signs * directions
@@ -133,7 +132,7 @@ class StreamedDecomposition:
     def truncate(self, values: Array, rotation: Array) -> Array:
         """Forget all but the k leading triplets of `decomposition`; return the factor for coordinates of earlier rows.
 
-        The directions become the basis, or if they are hardly fewer, the coordinates lose what is not along them.
+        The directions become the basis. If they are hardly fewer, the coordinates are projected onto them instead.
         """
         selected, held = rotation.shape
         if held > selected + max(SLACK, selected // 8):
@@ -150,7 +149,7 @@ class StreamedDecomposition:
 
 
 def _update_factor(factor: Array, rows: Array) -> Array:
-    """Return the triangular factor of [factor; rows], overwriting the triangular one that there was."""
+    """Return the triangular factor of [factor; rows], which overwrites the old one."""
     if len(factor) == 0:
         return factor
     panel = min(PANEL, len(factor))

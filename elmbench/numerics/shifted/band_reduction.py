@@ -1,4 +1,4 @@
-"""One orthogonal reduction of a symmetric matrix to a band, which serves the systems of all ridges."""
+"""An orthogonal reduction of a symmetric matrix to a band, which serves the systems of all ridges."""
 
 import numpy as np
 from scipy.linalg.lapack import dpbsv, dptsv
@@ -17,9 +17,9 @@ WIDTH = 64
 class BandReduction:
     """A = Q B Q', with Q orthogonal and B a band, in the memory of A.
 
-    No eigenvalues: (A + r I)^-1 = Q (B + r I)^-1 Q' for every ridge r, and B + r I is factored in O(n w^2) steps where
-    its band has width w. The reduction takes 4/3 n^3. A is symmetric, in Fortran order or a part of such a matrix; only
-    its lower triangle is read, and overwritten.
+    No eigenvalues: (A + r I)^-1 = Q (B + r I)^-1 Q' for every ridge r, and B + r I is factored in O(n w^2) steps for a
+    band of width w. The reduction takes 4/3 n^3 operations. A is symmetric, in Fortran order or a part of such a
+    matrix; only its lower triangle is read, and overwritten.
 
     References
     ----------
@@ -48,10 +48,10 @@ class BandReduction:
         return band
 
     def _eliminate(self) -> None:
-        """Zero what is below the band, a block of columns at a time, by Q = I - V T V' from a QR factorisation.
+        """Eliminate the part below the band, a block of columns at a time, by Q = I - V T V' from a QR factorisation.
 
-        What is below and to the right of the block becomes Q'AQ = A - V W' - W V' with X = A V T and
-        W = X - V T' V' X / 2.
+        The part below and to the right of the block becomes Q'AQ = A - V W' - W V' with X = A V T and W = X - V T' V' X
+        / 2.
         """
         A, width = self._A, self.width
         stride = leading_dimension(A)
@@ -101,7 +101,7 @@ class BandReduction:
         return self._apply(solutions, transposed=False)
 
     def _solve_band(self, ridge: float, B: Array) -> int:
-        """Overwrite B with the solution of (band + ridge I) Z = B; return LAPACK's INFO, above 0 where that fails."""
+        """Overwrite B with the solution of (band + ridge I) Z = B; return LAPACK's INFO, above 0 on failure."""
         if self.width == 1:
             *_, B[:], info = dptsv(self.band[0] + ridge, self.band[1, : max(1, len(B) - 1)], B)
         else:

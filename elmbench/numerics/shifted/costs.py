@@ -1,6 +1,6 @@
 """Estimated seconds of each method that solves (K + r I) Z = B for many ridges r.
 
-They are functions of the sizes alone, never of a clock, so a search takes the same way on every machine.
+They are functions of the sizes alone, never of a clock, so a search uses the same methods on every machine.
 """
 
 from elmbench.numerics.shifted.band_reduction import BLOCKED_FROM

@@ -19,22 +19,22 @@ _WIDEST = 2.0**9
 """Ratio to the smallest ridge up to which one inverse helps to solve a system; larger ridges are well-conditioned."""
 
 _MOST = 100
-"""Steps with the inverse, for each ridge, after which it is given up."""
+"""The most steps with the inverse for each ridge."""
 
 
 def fold_solutions(K: Array, part: FoldView, B: Array, ridges: Array, room: Array, solvers: Counter[str]) -> Array:
     """Return the solutions of (K + r I) Z = B for all ridges, K between the training rows of a fold.
 
-    A Krylov space for each column of B serves all ridges, unless its steps cost more than the cheapest of three others:
-    residuals times the inverse of K + s I for one ridge s, factored in single precision; an orthogonal reduction; one
-    factor a ridge. The costs are functions of the sizes alone.
+    A Krylov space for each column of B serves all ridges, unless its steps cost more than the cheapest of three other
+    methods: residuals times the inverse of K + s I for one ridge s, factored in single precision; an orthogonal
+    reduction; one factor for each ridge. The costs are functions of the sizes alone.
 
-    `K`, of shape (m, m): symmetric, positive semi-definite, in Fortran order, of all rows that `part` is a
-    fold of. `part`: with n training rows. `B`, `ridges` (ndarray of shape (n, k), (p,)): in the order of `part.rows`;
-    the ridges are positive. `room`: overwritten. `solvers`: counts the method, once a ridge: "krylov", "inverse",
-    "reduction" or "cholesky"; and "krylov given up" once. The result (ndarray of shape (n, p * k)): the k columns of
-    the first ridge, then those of the second, ...; NaN where a system is not positive definite within round-off, or
-    not solved. The error is not bounded, see `residuals`.
+    `K`, of shape (m, m): symmetric, positive semi-definite, in Fortran order, of all rows. `part`: a fold with n
+    training rows. `B`, `ridges` (ndarray of shape (n, k), (p,)): in the order of `part.rows`; the ridges are positive.
+    `room`: overwritten. `solvers`: counts the method of each ridge, "krylov", "inverse", "reduction" or "cholesky", and
+    "krylov given up" once. The result (ndarray of shape (n, p * k)): the k columns of the first ridge, then those of
+    the second, ...; NaN if a system is not positive definite within round-off, or not solved. The error is not bounded;
+    see `residuals`.
     """
     n, k = B.shape
     p = len(ridges)

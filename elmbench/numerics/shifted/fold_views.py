@@ -1,4 +1,4 @@
-"""The training and test parts of folds in one symmetric matrix over all rows, mostly as views of it."""
+"""The training and test parts of folds in a symmetric matrix of all rows, mostly as views."""
 
 from collections.abc import Callable
 
@@ -10,10 +10,10 @@ from elmbench.numerics.lapack import call, leading_dimension, symmetric_product
 
 
 class FoldView:
-    """One fold of a matrix whose rows were put in the order of `FoldViews`.
+    """One fold of a matrix whose rows have the order of `FoldViews`.
 
-    `rows` are the training rows in the order in which they stand in the matrix, as numbers in the original order;
-    `training` is where in the matrix they stand, and `test` where the test rows are, in the fold's own order.
+    `rows` are the original numbers of the training rows, in the order of the matrix. `training` are their positions in
+    the matrix, and `test` those of the test rows, in the fold's order.
     """
 
     def __init__(self, positions: Indices, rows: Indices, test: Indices) -> None:
@@ -21,7 +21,7 @@ class FoldView:
         self.rows = rows
         self.test = test
         ends = np.flatnonzero(np.diff(positions) != 1) + 1
-        #: Pairs of slices: the part's own rows, and where these are in the matrix, one after the other.
+        #: Pairs of slices: some of the training rows, and their positions in the matrix.
         self._runs = [
             (slice(int(a), int(b)), slice(int(positions[a]), int(positions[a]) + int(b - a)))
             for a, b in zip([0, *ends], [*ends, len(positions)], strict=True)
@@ -75,11 +75,11 @@ class FoldView:
 
 
 class FoldViews:
-    """An order of rows in which the training part of a fold is a few stretches, and often only one.
+    """An order of rows in which the training part of a fold consists of few contiguous parts, and often of one.
 
-    Rows that the folds, pairs of row numbers to train and to test on, treat alike are put side by side. For the folds
-    of a cross-validation, each of which trains on all the others, these are two stretches at most, and one for the
-    first fold and the last. `order` holds the rows that any fold names, each once.
+    Rows with the same roles in all folds, pairs of training and test rows, are adjacent. In a k-fold cross-validation,
+    the training part of the first and the last fold is contiguous, and that of the others has two parts. `order` has
+    the rows of all folds, each once.
     """
 
     def __init__(self, folds: list[tuple[Indices, Indices]]) -> None:

@@ -1,4 +1,4 @@
-"""One space for the systems (K + r I) z = b of all ridges r, widened by their residuals."""
+"""A space for the systems (K + r I) z = b of all ridges r, which their residuals widen."""
 
 import math
 from collections.abc import Callable
@@ -19,11 +19,11 @@ LOOK = 16
 
 
 class SharedSpace:
-    """Orthonormal columns W and K W, from which the system of every ridge is solved.
+    """Orthonormal columns W, and K W, which solve the system of every ridge.
 
-    The solution for a ridge r is W y with (W'K W + r I) y = W'b: the best one of the space, in the norm of K + r I. As
-    K W is stored, a residual needs no further product with K, and an inexact preconditioner does no harm: solutions
-    stay the best ones, and their residuals are known. Widened by residuals alone, this is a Krylov space.
+    The solution for a ridge r is W y with (W'K W + r I) y = W'b: the best one of the space, in the norm of K + r I.
+    With K W, a residual needs no further product with K. An inexact preconditioner does no harm, because solutions stay
+    the best ones, with known residuals. Without one, this is a Krylov space.
 
     `product` writes K v to its second argument, for a symmetric positive semi-definite K with as many rows as b.
     `norm` is a lower estimate of the norm of K.
@@ -44,7 +44,7 @@ class SharedSpace:
     def solve(
         self, ridges: Array, pays: Callable[[int, float], bool], inverse: Callable[[Array], Array] | None = None
     ) -> bool:
-        """Widen the space by residuals until the systems of all ridges are solved; return False if that is given up.
+        """Widen the space by residuals until the systems of all ridges are solved; return False if it gives up.
 
         The smallest ridge, which takes most steps, comes first. Every few steps, `pays` decides whether to continue,
         from the number of steps so far and an estimated total. `inverse` is an approximate inverse of K + s I for one
@@ -57,7 +57,7 @@ class SharedSpace:
     def _widen_for(
         self, ridge: float, pays: Callable[[int, float], bool], inverse: Callable[[Array], Array] | None
     ) -> bool:
-        """Widen the space by residuals of a ridge until its system is solved; return False if that is given up."""
+        """Widen the space by residuals of a ridge until its system is solved; return False if it gives up."""
         logs: list[float] = []
         while True:
             residual = self._residuals(np.array([ridge]))[:, 0]
@@ -70,7 +70,7 @@ class SharedSpace:
             if len(logs) % LOOK == 0 and not pays(self.steps, self.steps + steps_left(logs)):
                 return False
             if not self.widen(residual if inverse is None else inverse(residual)):
-                return True  # only round-off is left outside of the space
+                return True  # only round-off remains outside of the space
 
     def widen(self, v: Array) -> bool:
         """Add the direction of v; return False if it is in the space within round-off, or not finite."""
@@ -133,7 +133,7 @@ class SharedSpace:
         return [ridge for ridge, length in pairs if not self._over_allowed(length, ridge) <= 1]
 
     def _over_allowed(self, length: float, ridge: float) -> float:
-        """Return the norm of a residual over the norm that counts as solved.
+        """Return the norm of a residual over the allowed one.
 
         That is `STOP`, or the round-off of a factorisation: the machine precision times the condition.
         """
@@ -144,8 +144,8 @@ class SharedSpace:
 def steps_left(logs: list[float]) -> float:
     """Return the number of steps until the last of a falling, mostly concave sequence reaches zero.
 
-    It comes from the parabola through the last value and those a quarter and half of the sequence before: residuals in
-    a Krylov space fall ever faster.
+    It is extrapolated by the parabola through the last value and those a quarter and half of the sequence earlier,
+    because residuals in a Krylov space fall ever faster.
     """
     last = len(logs) - 1
     quarter = max(1, last // 4)

@@ -34,6 +34,6 @@ class SingleFactor:
     def solve(self, b: Array) -> Array:
         """Return the solution for a vector, to single precision."""
         scale = math.sqrt(b @ b) or 1.0
-        # By two solves with a vector, at the pace of memory, which LAPACK's blocks are not.
+        # Two triangular solves with a vector run at the bandwidth of memory, unlike LAPACK's blocked solver.
         below = strsv(self._factor, (b / scale).astype(np.float32), lower=1)
         return np.asarray(strsv(self._factor, below, lower=1, trans=1), dtype=np.float64) * scale
