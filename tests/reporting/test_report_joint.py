@@ -24,6 +24,7 @@ from elmbench.reporting.joint import (
     judge_table,
     pattern_test,
     rank_correlation,
+    rows_of,
 )
 from elmbench.reporting.known_prints import pattern_error_and_power, self_test
 from elmbench.reporting.results import Results, read_results
@@ -58,6 +59,13 @@ def table(
 @cache
 def committed(name: str, profile: str = "paper") -> Results:
     return read_results(resolve(find_experiment(name), profile), RESULTS)
+
+
+def test_a_row_is_of_the_models_of_a_data_set_or_of_the_values_of_its_only_one() -> None:
+    curve = [figure("one", "EEM", [0.9], 0.9, f"gmean@h={size}") for size in (5, 50, 500)]
+    assert rows_of(curve) == [curve]
+    models = [figure("two", model, [0.9], 0.9, f"gmean@h={size}") for size in (5, 50) for model in ("EEM", "ELM")]
+    assert rows_of([*curve, *models]) == [curve, models[:2], models[2:]]
 
 
 def test_few_permutations_are_all_computed() -> None:
