@@ -95,7 +95,7 @@ class EEKMClassifier(EntropyClassifier, KernelMixin, BaseEstimator):
         if rank == 0:
             raise ValueError(
                 f"kernel: expected one with positive values between each row and itself, got {self.kernel!r} instead, "
-                "of which no landmark has one"
+                "which is positive for no landmark"
             )
 
         def features(rows: NDArray[np.intp]) -> Array:

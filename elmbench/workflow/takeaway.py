@@ -72,7 +72,7 @@ def fit_final(run: PreparedRun, results: Results, column: str = "") -> Any:
     ((resolved, plan),) = run.tables
     if len(resolved.datasets) > 1:
         problem = f"{len(resolved.datasets)} data sets are compared"
-        raise ElmbenchError(problem, expected="one, of which a model is kept", next_step="compare one data set")
+        raise ElmbenchError(problem, expected="one data set for the model", next_step="compare one data set")
     (spec,) = resolved.datasets.values()
     column = column or _best_column(results, spec)
     keys = [cell.key for cell in plan.cells if cell.model == column and cell.key]
