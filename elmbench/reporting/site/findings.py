@@ -88,10 +88,9 @@ def _leak(paper: PaperResults) -> _Ranked:
         f"{model} comes within {distances} of its published {published} only if test rows leak: {name}={leaking}",
         (
             f"{reading.question} Our default: {reading.values[reading.default].says}.",
-            f"With {name}={leaking} ({reading.values[leaking].says}) the same folds and random numbers give the "
-            "means on the right. No other reading that was tried comes as near.",
-            f"The interval of 95 % for the published figure with it: "
-            f"{'; '.join(_interval(one, leaking) for one in figures)}.",
+            f"With {name}={leaking} ({reading.values[leaking].says}), the same folds and random numbers give the "
+            "means in the table. No other reading comes as near.",
+            f"Its interval of 95 % for the published figure: {'; '.join(_interval(one, leaking) for one in figures)}.",
         ),
         ("data set", "published", f"{name}={reading.default}", f"{name}={leaking}"),
         tuple(
@@ -170,10 +169,10 @@ def _choice(paper: PaperResults) -> _Ranked:
     evidence = [
         "Each published figure is compared with our means for hyperparameters of the best mean over the test folds "
         f"(oracle) and for those chosen on inner folds (nested). Nearer to oracle, to nested, and as near: {counts}. "
-        "That the authors chose on the test folds is an inference from these counts.",
+        "A choice by the authors on the test folds is an inference from these counts.",
     ]
     if others:
-        evidence.append(f"It is not seen of all models: {', '.join(others)}.")
+        evidence.append(f"The other models do not show it: {', '.join(others)}.")
     evidence += _counter_evidence(table, paper)
     models = [one.model for one in chosen]
     listed = " and ".join(filter(None, (", ".join(models[:-1]), models[-1])))
@@ -189,7 +188,7 @@ def _choice(paper: PaperResults) -> _Ranked:
         ("table", "model", "oracle nearer", "nested nearer", "oracle − print", "nested − print"),
         tuple(rows),
         (
-            (f"optimism.html#{paper.paper.key}", "what the choice gains, by data set and model"),
+            (f"optimism.html#{paper.paper.key}", "the gain of the choice, by data set and model"),
             (paper_page(paper.paper.key), "its tables"),
         ),
     )
@@ -240,9 +239,9 @@ def _counter_evidence(table: TableResults, paper: PaperResults) -> Iterator[str]
         if better:
             label = table.file.spec.label
             yield (
-                f"Against it: {other.file.spec.label} prints a better figure in {len(better)} of the {len(shared)} "
-                f"cells that {label} has too ({', '.join(better)}). That cannot be if {label} were the best on the "
-                "same folds."
+                f"Evidence against it: {other.file.spec.label} prints a better figure in {len(better)} of the "
+                f"{len(shared)} cells that {label} also has ({', '.join(better)}). This would be impossible if {label} "
+                "had the best on the same folds."
             )
 
 

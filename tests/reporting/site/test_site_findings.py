@@ -68,7 +68,7 @@ def test_the_choice_of_hyperparameters_is_judged_model_by_model(monkeypatch: pyt
         "The figures of EEM in Table I of TOY are nearer to hyperparameters chosen on the test folds"
     )
     assert "an inference" in result
-    assert "It is not seen of all models: W-ELM 8:13." in result
+    assert "The other models do not show it: W-ELM 8:13." in result
     # A few figures more may be chance.
     assert not title(("EEM", 5, 2), ("W-ELM", 8, 13))
 
