@@ -53,6 +53,11 @@ def stored_predictions(
     return content
 
 
+def packed_rows(rows: NDArray[np.intp]) -> str:
+    """Return the numbers of test rows as `StoredPredictions.rows` reads them, by their differences."""
+    return _pack(np.diff(rows, prepend=0), "<i4")
+
+
 def _pack(values: NDArray[Any], kind: str) -> str:
     """Return an array as text: its type, and its compressed bytes in base64."""
     return f"{kind}:{base64.b64encode(zlib.compress(values.astype(kind).tobytes(), 1)).decode()}"
@@ -83,6 +88,11 @@ class StoredPredictions:
     def predicted(self) -> NDArray[Any]:
         """Predicted values, or positions of predicted classes, of shape (n,)."""
         return self._rows("predicted")
+
+    @property
+    def rows(self) -> NDArray[np.intp] | None:
+        """The numbers of the test rows in the data set, of shape (n,); None in results of earlier versions."""
+        return np.cumsum(_unpack(self.content["rows"]), dtype=np.intp) if "rows" in self.content else None
 
     @property
     def counts(self) -> Array:

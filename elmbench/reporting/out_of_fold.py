@@ -49,7 +49,9 @@ def _parts(planned: Iterable[Cell], store: Store, resolved: Resolved) -> Iterato
             continue
         if data.checksum != work.outer_fold.dataset.checksum:
             continue
-        _, test = fold_rows(work.outer_fold, None)
+        test = stored.rows
+        if test is None:
+            _, test = fold_rows(work.outer_fold, None)
         where: dict[str, Any] = {"dataset": cell.dataset, "row": test if data.rows is None else data.rows[test]}
         where |= {"run": cell.run, "fold": cell.fold, "model": cell.model}
         if data.classes is not None:

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elmbench.protocol.content import OPTIONAL
-from elmbench.protocol.folds import FoldData, fold_data
+from elmbench.protocol.folds import FoldData, fold_data, fold_rows
 from elmbench.protocol.predictions import check_predictions, class_numbers, metric_value
-from elmbench.protocol.stored import stored_predictions
+from elmbench.protocol.stored import packed_rows, stored_predictions
 from elmbench.specs.protocol import TRAIN_ACCURACY, Split
 from elmbench.work.base import Context, FoldWork, Grid, Result, chosen_for
 from elmbench.work.model import fit_seconds, shown_parameters
@@ -107,6 +107,7 @@ class Fit(FoldWork):
         predictions = stored_predictions(classifier, data.X_test, true, predicted, data.labels)
         if predictions is None:
             return result | NOT_FINITE
+        predictions["rows"] = packed_rows(fold_rows(self.outer_fold, context.data_dir)[1])
         return result | {"predictions": predictions} | self.more(classifier, data)
 
     def _calibrate(self, estimator: Any, chosen: Result, data: FoldData, context: Context) -> Any:

@@ -62,3 +62,11 @@ def test_a_stored_comparison_is_shown_without_scikit_learn(tmp_path: Path, monke
     assert "matplotlib" not in modules
     modules = imported(command, tmp_path)
     assert not modules & {"sklearn", "matplotlib", "numba", "joblib"}
+
+
+def test_only_the_worker_of_a_comparison_imports_scikit_learn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ELMBENCH_CACHE_DIR", str(tmp_path / "cache"))
+    (tmp_path / "mine.csv").write_text("a,b,y\n" + "".join(f"{i},{i % 7},{i % 2}\n" for i in range(60)))
+    modules = imported(f"--results-dir {tmp_path / 'results'} compare mine.csv -m ridge --folds 2", tmp_path)
+    assert "elmbench.running.engine" in modules
+    assert not modules & {"sklearn", "scipy.stats", "matplotlib", "numba"}

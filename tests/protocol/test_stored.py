@@ -14,7 +14,13 @@ from sklearn.svm import LinearSVC
 
 from elmbench.metrics import REGISTRY, find_metric
 from elmbench.protocol.predictions import metric_value
-from elmbench.protocol.stored import StoredPredictions, metric_columns, same_predictions, stored_predictions
+from elmbench.protocol.stored import (
+    StoredPredictions,
+    metric_columns,
+    packed_rows,
+    same_predictions,
+    stored_predictions,
+)
 
 LABELS = {2: [-1, 1], 3: [0, 1, 2], 300: list(range(300))}
 
@@ -48,6 +54,12 @@ def test_metrics_of_stored_predictions_are_those_of_the_model(model: Any, n_clas
     else:
         assert (loss is None) == isinstance(model, LinearSVC)
     assert one.value(find_metric("rmse")) is None
+
+
+@pytest.mark.parametrize("rows", [[], [7], [0, 1, 5, 9], [9, 0, 2**30, 3]])
+def test_rows_in_any_order_are_read_as_they_were(rows: list[int]) -> None:
+    assert StoredPredictions({"rows": packed_rows(np.array(rows, dtype=np.intp))}).rows.tolist() == rows
+    assert StoredPredictions({}).rows is None
 
 
 def test_values_are_stored_as_they_are(seed: int) -> None:
