@@ -17,8 +17,8 @@ from elmbench.protocol.predictions import check_predictions, class_numbers, metr
 from elmbench.protocol.stored import packed_rows, stored_predictions
 from elmbench.specs.protocol import TRAIN_ACCURACY, Split
 from elmbench.work.base import Context, FoldWork, Grid, Result, chosen_for
-from elmbench.work.model import fit_seconds, shown_parameters
-from elmbench.work.scoring import check_memory, fitted, n_outputs
+from elmbench.work.model import check_memory, fit_seconds, n_outputs, shown_parameters
+from elmbench.work.scoring import fitted
 from elmbench.work.search import Search
 
 #: The ending of a cell if a prediction is not finite.

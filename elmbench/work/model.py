@@ -6,10 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from elmbench.models.protocols import MemoryEstimate
 from elmbench.numerics.seeds import integer_seed
 from elmbench.protocol.content import named
 from elmbench.protocol.folds import OuterFold
 from elmbench.registry import find_model, parameter_names
+from elmbench.specs.limits import in_words
 
 #: Floating-point operations a second that the dense part of these models reaches on one core of a desk machine.
 RATE = 3e10
@@ -67,8 +69,6 @@ def fit_seconds(model: str, n: int, d: int, params: Mapping[str, Any]) -> float:
 
 def memory_over(model: str, outer_fold: OuterFold, params: Mapping[str, Any], limit: int) -> bool:
     """Return True if a model with an n x n matrix needs more bytes than a limit, by its own estimate."""
-    from elmbench.models.protocols import MemoryEstimate
-
     n = outer_fold.n_train
     if 8 * n**2 <= limit:
         return False
@@ -78,3 +78,25 @@ def memory_over(model: str, outer_fold: OuterFold, params: Mapping[str, Any], li
     names = parameter_names(factory) or ()
     known = {name: value for name, value in params.items() if name in names}
     return factory.memory_estimate(n, outer_fold.dataset.n_features, **known) > limit
+
+
+def check_memory(
+    factory: Callable[..., Any], shape: tuple[int, int, int], params: dict[str, Any], limit: int | None
+) -> None:
+    """Raise MemoryError if a fit needs more memory than the limit, by the model's own estimate.
+
+    `factory`: a model without `memory_estimate` is not checked. `shape`: training rows, features and outputs. `limit`:
+    bytes.
+
+    The error names both figures.
+    """
+    if limit is None or not isinstance(factory, MemoryEstimate):
+        return
+    needed = factory.memory_estimate(*shape, **params)
+    if needed > limit:
+        raise MemoryError(f"would need about {in_words(needed)}; the limit is {in_words(limit)}")
+
+
+def n_outputs(labels: list[int] | None) -> int:
+    """Return the number of outputs of a model: one, or one for each of more than two classes."""
+    return len(labels) if labels is not None and len(labels) > 2 else 1

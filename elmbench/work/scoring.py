@@ -10,29 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elmbench.metrics import Metric, find_metric
-from elmbench.models.protocols import DecisionPath, Evaluated, GridPath, MemoryEstimate, ProjectionPath
+from elmbench.models.protocols import DecisionPath, Evaluated, GridPath, ProjectionPath
 from elmbench.numerics.arrays import Array
 from elmbench.protocol.predictions import FoldScores, outputs_for
 from elmbench.protocol.splits import Indices
-from elmbench.specs.limits import in_words
 from elmbench.work.base import Context
-
-
-def check_memory(
-    factory: Callable[..., Any], shape: tuple[int, int, int], params: dict[str, Any], limit: int | None
-) -> None:
-    """Raise MemoryError if a fit needs more memory than the limit, by the model's own estimate.
-
-    `factory`: a model without `memory_estimate` is not checked. `shape`: training rows, features and outputs. `limit`:
-    bytes.
-
-    The error names both figures.
-    """
-    if limit is None or not isinstance(factory, MemoryEstimate):
-        return
-    needed = factory.memory_estimate(*shape, **params)
-    if needed > limit:
-        raise MemoryError(f"would need about {in_words(needed)}; the limit is {in_words(limit)}")
+from elmbench.work.model import check_memory, n_outputs
 
 
 def weight_argument(model: Any) -> str | None:
@@ -58,11 +41,6 @@ def fitted(model: Any, X: Any, y: Any, weights: NDArray[Any] | None) -> Any:
     if argument is None:
         raise ValueError(f"{type(model).__name__} takes no weights of rows")
     return model.fit(X, y, **{argument: weights})
-
-
-def n_outputs(labels: list[int] | None) -> int:
-    """Return the number of outputs of a model: one, or one for each of more than two classes."""
-    return len(labels) if labels is not None and len(labels) > 2 else 1
 
 
 def _predictions(model: Any, X: Any) -> Any:

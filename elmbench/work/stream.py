@@ -18,8 +18,7 @@ from elmbench.specs.measures import Measure, rows_after_chunks
 from elmbench.specs.protocol import TRAIN_ACCURACY
 from elmbench.work.base import Context, FoldWork, Result
 from elmbench.work.fit import model_size
-from elmbench.work.model import fit_seconds, shown_parameters
-from elmbench.work.scoring import check_memory, n_outputs
+from elmbench.work.model import check_memory, fit_seconds, n_outputs, shown_parameters
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from elmbench.specs.datasets.sources import SourceSpec
 
 
 class UserFile(SourceSpec):
-    """How a user's file is read; `FileSource` describes each option."""
+    """The options for reading a user's file, which `FileSource` describes."""
 
     path: str
     target: str | int = "target"
