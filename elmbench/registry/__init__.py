@@ -85,7 +85,7 @@ def parameter_names(factory: Callable[..., Any]) -> list[str] | None:
 
 
 def has_method(factory: Callable[..., Any], *names: str) -> bool:
-    """Return True if an estimator with default parameters has at least one of some methods."""
+    """Return False if an estimator with default parameters lacks all of some methods."""
     try:
         model = factory()
     except TypeError:  # it has parameters without defaults
