@@ -11,7 +11,6 @@ from elmbench.lazy import load
 
 if TYPE_CHECKING:
     from elmbench.layouts.base import Layout
-    from elmbench.specs.experiments import Experiment
     from elmbench.specs.profiles import Resolved
 
 #: The kind of table that compares models on a user's data.
@@ -36,6 +35,7 @@ LAYOUTS = {
     "t-test": "elmbench.layouts.t_test:TTest",
     "rank-correlation": "elmbench.layouts.rank_correlation:RankCorrelation",
 }
+_CORRECT = "correct it, then: elmbench validate"
 
 
 def find_layout(name: str, source: object = "layout") -> Layout:
@@ -48,7 +48,7 @@ def find_layout(name: str, source: object = "layout") -> Layout:
         raise ElmbenchError(
             f"{source}: 'layout' is {name!r}" + (f" (did you mean {guess!r}?)" if guess else ""),
             expected="one of " + ", ".join(known),
-            next_step="correct it, then: elmbench validate",
+            next_step=_CORRECT,
         )
     layout: Layout = (load(known[name]) if isinstance(known[name], str) else known[name])()
     return layout
@@ -57,28 +57,31 @@ def find_layout(name: str, source: object = "layout") -> Layout:
 def layout_of(resolved: Resolved) -> Layout:
     """Return the kind of table of an experiment, and check that the experiment fits it.
 
-    Raises
-    ------
-    ElmbenchError
-        If there is no such kind, or the experiment lacks something that it needs or has an unknown option.
+    Raises ElmbenchError if there is no such kind, or the experiment lacks something that it needs or has an unknown
+    option.
     """
-    source = resolved.file.path
-    layout = find_layout(resolved.spec.layout, source)
-    layout.options(resolved.spec, source, _criterion_options(resolved.spec))
+    from elmbench.work import declared_work, work_class
+
+    spec, source = resolved.spec, resolved.file.path
+    layout = find_layout(spec.layout, source)
+    criterion, others = spec.protocol.criterion, ()
+    if criterion != "score":
+        declared_work(criterion)  # there must be one; its class takes a while to import
+        choice: Any = work_class(criterion) if spec.options else None
+        others = choice.option_names if choice else ()
+    layout.options(spec, source, others)
     try:
-        layout.check(resolved.spec)
+        layout.check(spec)
     except ValueError as error:
-        raise ElmbenchError(f"{source}: {error}", next_step="correct it, then: elmbench validate") from error
+        raise ElmbenchError(f"{source}: {error}", next_step=_CORRECT) from error
     return layout
 
 
 def with_metrics(resolved: Resolved, names: Sequence[str]) -> Resolved:
     """Return an experiment that shows more metrics. In a comparison, the first one then ranks the models.
 
-    Raises
-    ------
-    ElmbenchError
-        If there is no such metric, none of the data sets has its task, or the kind of table shows no metrics.
+    Raises ElmbenchError if there is no such metric, none of the data sets has its task, or the kind of table shows no
+    metrics.
     """
     from elmbench.metrics import LIST, find_metric, metric_names
 
@@ -99,17 +102,3 @@ def with_metrics(resolved: Resolved, names: Sequence[str]) -> Resolved:
     every = (*names, *protocol.metrics) if layout.ranks else (*protocol.metrics, *names)
     protocol = protocol.model_copy(update={"metrics": tuple(dict.fromkeys(every))})
     return replace(resolved, spec=resolved.spec.model_copy(update={"protocol": protocol}))
-
-
-def _criterion_options(spec: Experiment) -> tuple[str, ...]:
-    """Return the names of the options that belong to the criterion of the choice; there must be one."""
-    from elmbench.work import declared_work, work_class
-
-    criterion = spec.protocol.criterion
-    if criterion == "score":
-        return ()
-    if not spec.options:
-        declared_work(criterion)  # its class, which takes a while to import, has nothing to say
-        return ()
-    choice: Any = work_class(criterion)
-    return tuple(choice.option_names)

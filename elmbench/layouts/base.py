@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict
 
-from elmbench.layouts.figures import Figure
+from elmbench.layouts.figures import Figure, png
 from elmbench.layouts.table import Column, Item, Line, Note, Printed, Text, Verdict
 from elmbench.metrics import PREQUENTIAL, columns
 from elmbench.specs.experiments import Experiment
@@ -37,9 +37,13 @@ VERDICT = Column("verdict", "verdict", whole=True)
 DATASET = Column("dataset", "data set")
 MODEL = Column("model", "model", whole=True)
 MEASURE = Column("measure", "measure", whole=True)
+#: The column of values that are not means over cells.
+FOUND = Column("value", "found")
 
 #: The optimism of the selection by data set and model.
 Gains = Mapping[tuple[str, str], float]
+#: The lines of the data of a figure.
+Points = Iterable[dict[str, Any]]
 
 
 class LayoutOptions(BaseModel):
@@ -95,6 +99,8 @@ class Layout(ABC):
         True if each outer fold has a cell; if not, one cell is measured on all rows.
     has_runs : bool
         True if an entry has a value for each run, which gives the spread of a draw.
+    judges : bool
+        True if published figures get a verdict.
     draws_from_store : bool
         True if the figure shows stored results, and not only `cells.csv`.
     compares_readings : bool
@@ -115,6 +121,7 @@ class Layout(ABC):
     chooses: ClassVar[bool] = True
     has_folds: ClassVar[bool] = True
     has_runs: ClassVar[bool] = True
+    judges: ClassVar[bool] = True
     draws_from_store: ClassVar[bool] = False
     compares_readings: ClassVar[bool] = False
     shows_metrics: ClassVar[bool] = False
@@ -185,7 +192,7 @@ class Layout(ABC):
 
     def is_judged(self, measure: Measure) -> bool:
         """Return True if a measure gets a verdict. Times do not, because they come from another machine."""
-        return measure.metric not in UNJUDGED
+        return self.judges and measure.metric not in UNJUDGED
 
     def is_complete(self, dataset: str, runs: Iterable[int], resolved: Resolved) -> bool:
         """Return True if an entry, by the runs of its cells, has all the folds of each of its runs."""
@@ -221,12 +228,8 @@ class Layout(ABC):
     def lines(self, entries: Sequence[Entry], gains: Gains, resolved: Resolved) -> Iterator[Line]:
         """Yield the lines of a section: one for each entry."""
         for entry in entries:
-            yield {
-                "dataset": Text(resolved.spelling(entry.dataset)),
-                "model": Text(entry.model),
-                "measure": Text(entry.measure.column),
-                **entry.items(),
-            }
+            names = {"dataset": resolved.spelling(entry.dataset), "model": entry.model, "measure": entry.measure.column}
+            yield {**{name: Text(text) for name, text in names.items()}, **entry.items()}
 
     def notes(self, cells: pd.DataFrame, resolved: Resolved) -> Iterator[Note]:
         """Yield the notes of this kind of table."""
@@ -234,10 +237,12 @@ class Layout(ABC):
 
     def figure(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> Figure | None:
         """Draw the figure of the table; None if it has none or there is nothing to draw."""
-        points = self.points_of(cells, outputs, resolved)
-        return Figure(points, self.draw(points, resolved)) if len(points) else None
+        import pandas as pd
 
-    def points_of(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> pd.DataFrame:
+        points = pd.DataFrame(self.points_of(cells, outputs, resolved))
+        return Figure(points, png(self.draw(points, resolved))) if len(points) else None
+
+    def points_of(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> Points | pd.DataFrame:
         """Return the data of the figure, which are empty if the kind of table has none.
 
         Parameters
@@ -247,10 +252,8 @@ class Layout(ABC):
         outputs : iterable of Outputs
             The stored results under the default readings, read one after the other.
         """
-        import pandas as pd
+        return ()
 
-        return pd.DataFrame()
-
-    def draw(self, points: pd.DataFrame, resolved: Resolved) -> bytes:
-        """Return the picture of the figure as PNG, from its data."""
+    def draw(self, points: pd.DataFrame, resolved: Resolved) -> Any:
+        """Return the figure of these points as a matplotlib figure."""
         raise NotImplementedError

@@ -8,7 +8,6 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from elmbench.layouts.base import DATASET, MODEL, Entry, Gains, Layout
 from elmbench.layouts.figures import default_cells, words_for
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
 #: The rank of a model on a data set, and the p-value of its difference from the best one.
 RANK, P = "rank", "p"
 _COSTS = {"fit_seconds": "fit s", "search_seconds": "search s", "n_units": "size"}
-CHOSEN = Column("chosen", "chosen")
 _TIMES = ("fit_seconds", "search_seconds", "predict_seconds")
 #: The model that ignores the features: it has no rank; models that are no better are marked.
 DUMMY = "dummy"
@@ -46,6 +44,7 @@ class Comparison(Layout):
 
     shows_metrics = True
     ranks = True
+    judges = False
 
     def heading(self, resolved: Resolved) -> str:
         first, chooses = (spec.protocol.metrics[0] for spec in (resolved.spec, resolved.file.spec))
@@ -89,9 +88,6 @@ class Comparison(Layout):
     def is_complete(self, dataset: str, runs: Iterable[int], resolved: Resolved) -> bool:
         return dataset == ALL or super().is_complete(dataset, runs, resolved)
 
-    def is_judged(self, measure: Measure) -> bool:
-        return False
-
     def columns(self, resolved: Resolved, datasets: Collection[str]) -> tuple[Column, ...]:
         """Return the columns: the first metric, rank and probability, the other metrics, times and size."""
         protocol = resolved.spec.protocol
@@ -103,7 +99,7 @@ class Comparison(Layout):
         rank = (Column(RANK, RANK, numeric=True), Column(P, "p", numeric=True, whole=True))
         times = (Column(name, heading, numeric=True) for name, heading in _COSTS.items())
         test = Column("predict_seconds", "test s", numeric=True, optional=True)
-        return (DATASET, MODEL, *ranked, *rank, *times, *more, CHOSEN, test)
+        return (DATASET, MODEL, *ranked, *rank, *times, *more, Column("chosen", "chosen"), test)
 
     def lines(self, entries: Sequence[Entry], gains: Gains, resolved: Resolved) -> Iterator[Line]:
         """Yield the lines of each data set, the best model first; models with failed cells come last."""
@@ -112,17 +108,20 @@ class Comparison(Layout):
                 model: {entry.measure.metric: entry for entry in part}
                 for model, part in groupby(group, key=lambda entry: entry.model)
             }
-            ranks = {model: by_metric[RANK].mean for model, by_metric in models.items() if RANK in by_metric}
-            order = {model: math.inf if rank is None else rank for model, rank in ranks.items()}
+            means = {
+                model: {name: entry.mean for name, entry in by_metric.items() if entry.mean is not None}
+                for model, by_metric in models.items()
+            }
+            order = {model: mean.get(RANK, math.inf) for model, mean in means.items()}
             beaten: list[str] = []
             if dataset != ALL:
-                metric = resolved.metric_of(str(dataset))
-                means = {model: by_metric[metric].mean for model, by_metric in models.items() if metric in by_metric}
-                beaten = _not_above_dummy(means, metric, resolved)
-                for dummy in set(dummies(resolved)) & set(means):
+                metric = resolved.metric_of(dataset)
+                scores = {model: mean[metric] for model, mean in means.items() if metric in mean}
+                beaten = _not_above_dummy(scores, metric, resolved)
+                for dummy in set(dummies(resolved)) & set(models):
                     order[dummy] = min((order[model] for model in beaten), default=math.inf) - 0.5
-            for model in sorted(models, key=lambda model: order.get(model, math.inf)):
-                yield _line(dataset, model + MARK * (model in beaten), models[model], resolved)
+            for model in sorted(models, key=lambda model: order[model]):
+                yield _line(dataset, model + MARK * (model in beaten), models[model], means[model], resolved)
 
     def notes(self, cells: pd.DataFrame, resolved: Resolved) -> Iterator[Note]:
         """Yield the models no better than the dummy, and those that the folds cannot separate from the best."""
@@ -153,13 +152,10 @@ def ranking(summary: pd.DataFrame, dataset: str) -> list[str]:
 
 def _with_runs(needed: Mapping[str, int | None]) -> str:
     """Return the names of models, grouped by the number of runs that would separate them from the best one."""
-    models_of: dict[int | None, list[str]] = {}
-    for model, runs in sorted(needed.items(), key=lambda pair: pair[1] or math.inf):
-        models_of.setdefault(runs, []).append(model)
-    groups = (
-        f"{', '.join(models)} ({f'--runs {runs} would' if runs else 'nor would more runs'})"
-        for runs, models in models_of.items()
-    )
+    groups = []
+    for runs in sorted(set(needed.values()), key=lambda runs: runs or math.inf):
+        models = ", ".join(model for model, known in needed.items() if known == runs)
+        groups.append(f"{models} ({f'--runs {runs} would' if runs else 'nor would more runs'})")
     return "; ".join(groups) + "; if the differences stay as large as they are" * any(needed.values())
 
 
@@ -168,31 +164,30 @@ def dummies(resolved: Resolved) -> list[str]:
     return [name for name, column in resolved.spec.models.items() if column.model == DUMMY]
 
 
-def _not_above_dummy(means: Mapping[Any, float | None], metric: str, resolved: Resolved) -> list[str]:
+def _not_above_dummy(means: Mapping[Any, float], metric: str, resolved: Resolved) -> list[str]:
     """Return the models whose mean is no better than the dummy's; less is better for an error metric."""
     sign = -1 if less_is_better(metric) else 1
-    dummy = next((mean for name in dummies(resolved) if (mean := means.get(name)) is not None), None)
-    if dummy is None:
-        return []
-    others = ((name, mean) for name, mean in means.items() if name not in dummies(resolved) and mean is not None)
-    return [str(name) for name, mean in others if sign * mean <= sign * dummy]
+    names = dummies(resolved)
+    bar = next((sign * means[name] for name in names if name in means), -math.inf)
+    return [str(name) for name, mean in means.items() if name not in names and sign * mean <= bar]
 
 
-def _line(dataset: str, model: str, entries: dict[str, Entry], resolved: Resolved) -> Line:
-    overall = dataset == ALL
-    title = "all data sets" if overall else resolved.dataset(dataset).title
+def _line(
+    dataset: str, model: str, entries: dict[str, Entry], means: dict[str, float], resolved: Resolved
+) -> dict[str, Item]:
+    title = "all data sets" if dataset == ALL else resolved.dataset(dataset).title
     line: dict[str, Item] = {"dataset": Text(title), "model": Text(model)}
-    for metric in [] if overall else resolved.spec.protocol.metrics_for(resolved.dataset(dataset).task):
+    metrics = () if dataset == ALL else resolved.spec.protocol.metrics_for(resolved.dataset(dataset).task)
+    for metric in metrics:
         shown = entries[metric].shown if metric in entries else None
         if shown is not None:
             line[_column(metric)] = shown
-    means = {name: entry.mean for name, entry in entries.items() if entry.mean is not None}
     if RANK in means:
         line[RANK] = Text(f"{means[RANK]:.3g}")
     if P in means:
         line[P] = Text("best" if means.get(RANK) == 1 else p_text(means[P]))
     line |= {name: Quantity(means[name]) for name in _TIMES if name in means}
-    line[CHOSEN.name] = Text(next(iter(entries.values())).chosen)
+    line["chosen"] = Text(next(iter(entries.values())).chosen)
     return line | ({"n_units": Text(f"{means['n_units']:.0f}")} if "n_units" in means else {})
 
 
@@ -207,22 +202,12 @@ def _column(metric: str) -> str:
 
 
 def against_best(scores: pd.DataFrame, test_share: float, n: int | None = None) -> pd.Series[float]:
-    """Return the p-value of the difference of each model from the best one.
+    """Return the p-value of the difference of each model from the best one, by Holm's correction; 1 for the best.
 
-    Parameters
-    ----------
-    scores : DataFrame
-        A line for each fold, a column for each model; more is better.
-    test_share : float
-        Test rows over training rows: the variance of the mean of n differences is s^2 (1/n + test_share).
-        No p-values for infinity.
-    n : int, optional
-        Number of folds to assume for the mean and the deviation of the differences; by default, the actual one.
-
-    Returns
-    -------
-    Series
-        By model, after Holm's correction; 1 for the best. Empty if there are fewer than two folds.
+    `scores`: a line for each fold, a column for each model; more is better. `test_share`: test rows over training rows:
+    the variance of the mean of n differences is s^2 (1/n + test_share). `n`: number of folds to assume for the mean and
+    the deviation of the differences; by default, the actual one. The result is empty if there are fewer than two folds
+    or `test_share` is infinite.
     """
     import pandas as pd
     from scipy.special import stdtr
@@ -234,7 +219,7 @@ def against_best(scores: pd.DataFrame, test_share: float, n: int | None = None) 
     best = scores.mean().idxmax()
     p: dict[str, float] = {}
     for model in map(str, scores):
-        apart: NDArray[np.float64] = (scores[best] - scores[model]).to_numpy()
+        apart = (scores[best] - scores[model]).to_numpy(dtype=float)
         mean, error = float(apart.mean()), float(apart.std(ddof=1)) * math.sqrt(1 / n + test_share)
         p[model] = 1.0 if mean == 0 else 2 * float(stdtr(n - 1, -mean / error)) if error > 0 else 0.0
     others = [model for model in p if model != best]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from elmbench.layouts.base import Entry, Gains, Layout, Outputs
-from elmbench.layouts.figures import exponents_of, new_figure, png, ridge_axis, title_of, words_for
+from elmbench.layouts.base import Entry, Gains, Layout, Outputs, Points
+from elmbench.layouts.figures import entries_in, exponents_of, mean_of, new_figure, title_of, words_for
 from elmbench.layouts.table import Line
 from elmbench.registry import find_model
 from elmbench.specs.experiments import Experiment, Model
@@ -110,76 +111,73 @@ class Curves(Layout):
 
         A long curve over powers of two has a line for both ends and for each exponent divisible by five.
         """
-        values = list(dict.fromkeys(_number(entry.measure) for entry in entries))
-        if len(values) > _MOST_POINTS:
-            shown = _some_of(values)
-            entries = [entry for entry in entries if _number(entry.measure) in shown]
-        yield from super().lines(entries, gains, resolved)
+        shown = _thinned(list(dict.fromkeys(number_of(entry.measure) for entry in entries)))
+        yield from super().lines([entry for entry in entries if number_of(entry.measure) in shown], gains, resolved)
 
-    def points_of(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> pd.DataFrame:
-        """Return the points of the curves under the default readings.
-
-        The columns are dataset (as the paper spells it), model, metric, parameter, value, mean, std (from fold to
-        fold) and n.
-        """
-        import pandas as pd
-
-        ok = cells[(cells["reading"] == "") & (cells["status"] == "ok")]
-        lines = []
-        for (dataset, model), group in ok.groupby(["dataset", "model"], sort=False):
-            for measure in self.measures(resolved, str(dataset), str(model)):
-                values = self.values_of(group, measure).dropna()
+    def points_of(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> Points:
+        """Yield the points of the curves: the mean over the cells that ended ok under the default readings."""
+        for dataset, model, group in entries_in(cells):
+            for measure in self.measures(resolved, dataset, model):
+                values = self.values_of(group[group["status"] == "ok"], measure).dropna()
                 if len(values):
-                    point = {"dataset": resolved.spelling(str(dataset)), "model": model, "metric": measure.metric}
-                    point |= {"parameter": measure.parameter, "value": _number(measure)}
-                    lines.append(point | {"mean": values.mean(), "std": values.std(ddof=1), "n": len(values)})
-        return pd.DataFrame(lines)
+                    point = {"dataset": resolved.spelling(dataset), "model": model, "metric": measure.metric}
+                    yield point | {"parameter": measure.parameter, "value": number_of(measure), **mean_of(values)}
 
-    def draw(self, points: pd.DataFrame, resolved: Resolved) -> bytes:
-        return draw_curves(points, title_of(resolved))
+    def draw(self, points: pd.DataFrame, resolved: Resolved) -> Any:
+        """Draw a line for each data set and model, as in Fig. 3 of the EEM paper and Fig. 2 of the RKELM paper.
+
+        Powers of two are evenly spaced; an upper axis shows the ridges of C.
+        """
+        figure, axes = new_figure(8, 4.8)
+        varying = [name for name in ("dataset", "model") if len(set(points[name])) > 1] or ["dataset"]
+        curves = [curve for _, curve in points.groupby(["dataset", "model"], sort=False)]
+        # The legend lists the lines in the order of their right ends, from the top.
+        curves.sort(key=lambda curve: -curve["mean"].iloc[-1])
+        for i, curve in enumerate(curves):
+            label = ", ".join(str(curve[name].iloc[0]) for name in varying)
+            # Dashes and markers repeat after 15 lines, with colours after 30.
+            style, marker = ("-", "--", "-.")[i % 3], "os^Dv"[i % 5]
+            every = (i % 5 * len(curve) // 40, max(1, len(curve) // 8))
+            look: Any = {"color": f"C{i % 10}", "linewidth": 1.4, "marker": marker, "markersize": 4, "markevery": every}
+            axes.plot(curve["value"], curve["mean"], style, label=label, **look)
+        metric, parameter = points["metric"].iloc[0], points["parameter"].iloc[0]
+        axes.set(xlabel=words_for(parameter), ylabel=f"{words_for(metric)}, mean over test folds")
+        values = points["value"]
+        if exponents_of(list(set(values))) is not None:
+            axes.set_xscale("log", base=2)
+            axes.set_xlim(values.min(), values.max())
+            if parameter == "C":
+                _add_ridges(axes)
+        else:
+            axes.set_xlim(0, values.max())
+        title = title_of(resolved)
+        axes.set_title(title if "dataset" in varying else f"{title}: {points['dataset'].iloc[0]}")
+        axes.grid(alpha=0.3)
+        figure.legend(loc="outside right upper", fontsize="small")
+        return figure
 
 
-def _number(measure: Measure) -> float:
+def number_of(measure: Measure) -> float:
+    """Return the value of the hyperparameter that a measure is taken at; 0 without one."""
     return float(measure.value or 0)
 
 
-def _some_of(values: list[float]) -> set[float]:
+def _thinned(values: list[float]) -> list[float]:
+    """Return the values of a curve that a table shows."""
+    if len(values) <= _MOST_POINTS:
+        return values
     exponents = exponents_of(values)
-    if exponents is not None:
-        fifths = {value for value, exponent in zip(values, exponents, strict=True) if exponent % 5 == 0}
-        return fifths | {min(values), max(values)}
-    return {value for value in values if value == values[0] or 5 * value % values[-1] == 0}
+    if exponents is None:
+        return [value for value in values if value == values[0] or 5 * value % values[-1] == 0]
+    return [value for value in values if math.log2(value) % 5 == 0 or value in (min(values), max(values))]
 
 
-def draw_curves(curves: pd.DataFrame, title: str) -> bytes:
-    """Return the picture of a metric against a hyperparameter, a line for each data set and model.
+def _add_ridges(axes: Any) -> None:
+    """Show the ridges, which are 1/C, above an axis of C in powers of two."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
-    It follows Fig. 3 of the EEM paper and Fig. 2 of the RKELM paper. Powers of two are evenly spaced; an upper axis
-    shows the ridges of C.
-    """
-    figure, axes = new_figure(8, 4.8)
-    varying = [name for name in ("dataset", "model") if len(set(curves[name])) > 1] or ["dataset"]
-    groups = list(curves.groupby(["dataset", "model"], sort=False))
-    # The legend lists the lines in the order of their right ends, from the top.
-    groups.sort(key=lambda group: -group[1]["mean"].iloc[-1])
-    for i, (_, curve) in enumerate(groups):
-        label = ", ".join(str(curve[name].iloc[0]) for name in varying)
-        # Dashes and markers repeat after 15 lines, with colours after 30.
-        style, marker = ("-", "--", "-.")[i % 3], "os^Dv"[i % 5]
-        every = (i % 5 * len(curve) // 40, max(1, len(curve) // 8))
-        look: Any = {"color": f"C{i % 10}", "linewidth": 1.4, "marker": marker, "markersize": 4, "markevery": every}
-        axes.plot(curve["value"], curve["mean"], style, label=label, **look)
-    metric, parameter = curves["metric"].iloc[0], curves["parameter"].iloc[0]
-    axes.set(xlabel=words_for(parameter), ylabel=f"{words_for(metric)}, mean over test folds")
-    values = curves["value"]
-    if exponents_of(list(set(values))) is not None:
-        axes.set_xscale("log", base=2)
-        axes.set_xlim(values.min(), values.max())
-        if parameter == "C":
-            ridge_axis(axes)
-    else:
-        axes.set_xlim(0, values.max())
-    axes.set_title(title if "dataset" in varying else f"{title}: {curves['dataset'].iloc[0]}")
-    axes.grid(alpha=0.3)
-    figure.legend(loc="outside right upper", fontsize="small")
-    return png(figure)
+    above = axes.secondary_xaxis("top")
+    above.xaxis.set_major_locator(LogLocator(base=2))
+    above.xaxis.set_minor_locator(NullLocator())
+    above.xaxis.set_major_formatter(FuncFormatter(lambda C, _: f"$2^{{{-round(math.log2(C))}}}$"))
+    above.set_xlabel("ridge 1/C")

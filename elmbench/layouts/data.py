@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from elmbench.layouts.base import DATASET, MEASURE, PUBLISHED, VERDICT, Layout
-from elmbench.layouts.table import Column
+from elmbench.layouts.base import DATASET, FOUND, MEASURE, PUBLISHED, VERDICT, Layout
 from elmbench.specs.experiments import Experiment
 from elmbench.specs.measures import FACTS, PARTS, Measure
 from elmbench.specs.profiles import Resolved
@@ -15,8 +14,6 @@ from elmbench.specs.published import DATA
 if TYPE_CHECKING:
     from elmbench.work.planner import DatasetPlanner
 
-#: The columns of a table without models; its values are not means over cells.
-FOUND_COLUMNS = (DATASET, MEASURE, Column("value", "found"), PUBLISHED, VERDICT)
 #: Facts that a regression problem does not have.
 _OF_CLASSES = ("classes", "negatives", "positives")
 
@@ -28,7 +25,7 @@ class Data(Layout):
     has_folds = False
     shows_profile = False
     caption = "the data that were loaded"
-    own_columns = FOUND_COLUMNS
+    own_columns = (DATASET, MEASURE, FOUND, PUBLISHED, VERDICT)
 
     def check(self, spec: Experiment) -> None:
         """Accept a table without models."""
@@ -56,9 +53,10 @@ class Data(Layout):
         printed = {figure.metric for figure in resolved.file.figures}
         # If the paper counts the rows of each class, their sum and the number of classes follow.
         implied = {"instances", "classes"} if {"negatives", "positives"} <= printed else set()
-        classified = resolved.dataset(dataset).task == "classification"
-        facts = [measure for measure in self.values(resolved) if classified or measure.metric not in _OF_CLASSES]
-        return [measure for measure in facts if measure.metric not in implied - printed]
+        absent = implied - printed
+        if resolved.dataset(dataset).task != "classification":
+            absent |= set(_OF_CLASSES)
+        return [measure for measure in self.values(resolved) if measure.metric not in absent]
 
 
 def _prints_parts(resolved: Resolved) -> bool:

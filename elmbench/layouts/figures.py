@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
@@ -58,11 +58,22 @@ def default_cells(cells: pd.DataFrame) -> pd.DataFrame:
     return default[default["select"] == default.groupby(["dataset", "model"])["select"].transform("first")]
 
 
-def line_styles(names: Sequence[str]) -> dict[str, dict[str, Any]]:
+def entries_in(cells: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:
+    """Yield each data set and model with its default cells."""
+    for (dataset, model), group in default_cells(cells).groupby(["dataset", "model"], sort=False):
+        yield str(dataset), str(model), group
+
+
+def mean_of(values: pd.Series[float]) -> dict[str, float]:
+    """Return the mean, the standard deviation and the number of values, by the columns of a figure's data."""
+    return {"mean": values.mean(), "std": values.std(ddof=1), "n": len(values)}
+
+
+def line_styles(names: Iterable[str]) -> dict[str, dict[str, Any]]:
     """Return the style of each line; no two of up to 20 lines are alike."""
     return {
         name: {"color": f"C{i % 10}", "linestyle": _LINES[i % 4], "marker": _MARKERS[i % 10], "linewidth": 1.3}
-        for i, name in enumerate(names)
+        for i, name in enumerate(dict.fromkeys(names))
     }
 
 
@@ -74,68 +85,47 @@ def new_figure(width: float, height: float) -> tuple[Any, Any]:
     return figure, figure.add_subplot()
 
 
-def panels(n: int, height: float = 3.4) -> tuple[Any, list[Any]]:
-    """Return a new drawing and the axes of its n panels: three in a row, or two if there are four."""
+def panels(
+    points: pd.DataFrame, by: str | list[str] = "dataset", height: float = 3.4, titles: Mapping[str, str] | None = None
+) -> tuple[Any, list[tuple[Any, pd.DataFrame]]]:
+    """Return a new drawing, and a panel for each group of points with the group: three in a row, or two of four.
+
+    `by`: the columns that group the points. `titles`: the titles of panels by data set; by default, its name.
+    """
     from matplotlib.figure import Figure as Drawing
 
-    across = 2 if n == 4 else min(n, 3)
-    down = math.ceil(n / across)
+    groups = [group for _, group in points.groupby(by, sort=False)]
+    across = 2 if len(groups) == 4 else min(len(groups), 3)
+    down = math.ceil(len(groups) / across)
     width = 6.4 if across == 1 else 4.0 * across
     figure = Drawing(figsize=(width, height * down + 0.7), dpi=150, layout="constrained")
-    axes = [figure.add_subplot(down, across, i + 1) for i in range(n)]
-    for one in axes:
-        one.grid(alpha=0.3)
-        one.tick_params(which="both", labelsize="small")
-    return figure, axes
+    for i, group in enumerate(groups, 1):
+        axes, dataset = figure.add_subplot(down, across, i), str(group["dataset"].iloc[0])
+        axes.grid(alpha=0.3)
+        axes.tick_params(which="both", labelsize="small")
+        title = titles.get(dataset, dataset) if titles else dataset
+        axes.set_title(fill(title, 76 if across == 1 else 44), fontsize="medium")
+    return figure, list(zip(figure.axes, groups, strict=True))
 
 
-def panel_title(axes: Any, title: str) -> None:
-    """Put a title above a panel, on several lines if it is long."""
-    alone = axes.get_subplotspec().get_geometry()[1] == 1
-    axes.set_title(fill(title, 76 if alone else 44), fontsize="medium")
-
-
-def plot_with_band(axes: Any, x: pd.Series[Any], points: pd.DataFrame, style: Mapping[str, Any]) -> None:
-    """Plot the `mean` of points over x, with a band of one deviation (`std`) on both sides."""
+def plot_with_band(axes: Any, x: str, points: pd.DataFrame, style: Mapping[str, Any]) -> None:
+    """Plot the `mean` of points over a column, with a band of one deviation (`std`) on both sides."""
     mean, std = points["mean"], points["std"].astype(float).fillna(0)
-    axes.plot(x, mean, markersize=4, **style)
-    axes.fill_between(x, mean - std, mean + std, color=style["color"], alpha=0.15, linewidth=0)
+    axes.plot(points[x], mean, markersize=4, **style)
+    axes.fill_between(points[x], mean - std, mean + std, color=style["color"], alpha=0.15, linewidth=0)
 
 
-def finish(
-    figure: Any, every: Sequence[Any], styles: Styles, title: str, markers: Mapping[str, str] | None = None
-) -> bytes:
-    """Return a drawing as PNG, with its title and a legend below.
-
-    Parameters
-    ----------
-    every : sequence of axes
-        The panels.
-    styles : mapping
-        The lines of the legend.
-    markers : mapping of str to str, optional
-        Black markers of the legend, by their labels.
-    """
+def finish(figure: Any, styles: Styles, title: str, markers: Mapping[str, str] | None = None) -> Any:
+    """Return a drawing of panels with its title, and a legend of these lines and black markers below."""
     looks = dict(styles) | {
         label: {"linestyle": "", "marker": marker, "color": "black"} for label, marker in (markers or {}).items()
     }
     # The handles come from one panel, which may lack some of the lines.
-    handles = [every[0].plot([], [], label=label, markersize=4, **look)[0] for label, look in looks.items()]
+    handles = [figure.axes[0].plot([], [], label=label, markersize=4, **look)[0] for label, look in looks.items()]
     columns = max(1, int(figure.get_figwidth() * 11 // (max(map(len, looks)) + 8)))
     figure.legend(handles, looks, loc="outside lower center", ncols=min(columns, len(looks)), fontsize="small")
     figure.suptitle(title)
-    return png(figure)
-
-
-def ridge_axis(axes: Any) -> None:
-    """Show the ridges, which are 1/C, above an axis of C in powers of two."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
-
-    above = axes.secondary_xaxis("top")
-    above.xaxis.set_major_locator(LogLocator(base=2))
-    above.xaxis.set_minor_locator(NullLocator())
-    above.xaxis.set_major_formatter(FuncFormatter(lambda C, _: f"$2^{{{-round(math.log2(C))}}}$"))
-    above.set_xlabel("ridge 1/C")
+    return figure
 
 
 def png(figure: Any) -> bytes:

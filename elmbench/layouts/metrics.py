@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from elmbench.layouts.base import (
-    ALWAYS_SHOWN,
-    DATASET,
-    MODEL,
-    PUBLISHED,
-    VALUE,
-    VERDICT,
-    Entry,
-    Gains,
-    Layout,
-)
+from elmbench.layouts.base import ALWAYS_SHOWN, DATASET, MODEL, PUBLISHED, VALUE, VERDICT, Entry, Gains, Layout
 from elmbench.layouts.table import Column, Gain, Item, Line, Note, Printed, Quantity, Ratio, Text
 from elmbench.metrics import PREQUENTIAL, REGISTRY, columns, counts_rows, find_metric
 from elmbench.specs.measures import Measure
@@ -30,8 +21,11 @@ TIMES = (Column("fit", "fit s", numeric=True), Column("published_fit", "publ. s"
 #: Times of the predictions for the test rows.
 TEST_TIMES = (Column("predict", "test s", numeric=True), Column("published_predict", "publ. s", numeric=True))
 RATIOS = (Column("ratio", "fit ratio", numeric=True), Column("published_ratio", "publ. ratio", numeric=True))
+_OPTIMISM = Column("optimism", "optimism", numeric=True)
 #: The name of the columns of the second metric, of the third, and so on.
 _SUFFIXES = ("", *map(str, range(2, 100)))
+#: What a metric needs that is missing for some models.
+_NEEDS = {"scores": "it takes decision values or probabilities", "probabilities": "it takes probabilities"}
 
 
 class Metrics(Layout):
@@ -53,9 +47,8 @@ class Metrics(Layout):
 
     def columns(self, resolved: Resolved, datasets: Collection[str]) -> tuple[Column, ...]:
         """Return the columns of each metric, then optimism, times and ratios, which a narrow table leaves out."""
-        optional = [Column(c.name, c.heading, c.numeric, optional=True) for c in RATIOS]
-        optimism = Column("optimism", "optimism", numeric=True)
-        return (DATASET, MODEL, *self._of_metrics(resolved, datasets), optimism, *TIMES, *TEST_TIMES, *optional)
+        ratios = (replace(column, optional=True) for column in RATIOS)
+        return (DATASET, MODEL, *self._of_metrics(resolved, datasets), _OPTIMISM, *TIMES, *TEST_TIMES, *ratios)
 
     def notes(self, cells: pd.DataFrame, resolved: Resolved) -> Iterator[Note]:
         """Yield the models for which a metric does not exist."""
@@ -87,17 +80,21 @@ class Metrics(Layout):
                     line |= by_metric[metric].items(suffix) if metric in by_metric else {}
                 if (dataset, model) in gains:
                     line["optimism"] = Gain(gains[dataset, model])
+                for name in ("fit", "predict"):
+                    entry = by_metric.get(f"{name}_seconds")
+                    if entry and entry.mean is not None:
+                        line[name] = Quantity(entry.mean)
+                    if entry and entry.published:
+                        line[f"published_{name}"] = Printed(entry.published)
                 seconds = _seconds(by_metric.get("fit_seconds"))
                 base = seconds if base is None else base
-                line |= {name: Ratio(value / base[name]) for name, value in seconds.items() if base.get(name)}
-                yield line | _times("fit", by_metric) | _times("predict", by_metric)
+                yield line | {name: Ratio(value / base[name]) for name, value in seconds.items() if base.get(name)}
 
 
 def missing_metrics(cells: pd.DataFrame, resolved: Resolved) -> Iterator[Note]:
     """Yield a note on each named metric that some models lack, although their cells ended ok."""
     ok = cells[cells["status"] == "ok"]
     task = ok["dataset"].map(lambda name: resolved.dataset(name).task)
-    outputs = {"scores": "it takes decision values or probabilities", "probabilities": "it takes probabilities"}
     for name in resolved.spec.protocol.metrics:
         if name not in cells or (name in MEASURES and name not in REGISTRY):
             continue
@@ -105,23 +102,13 @@ def missing_metrics(cells: pd.DataFrame, resolved: Resolved) -> Iterator[Note]:
         lines = ok[task == metric.task]
         missing = lines[name].isna().groupby(lines["model"], sort=False).all()
         if missing.any():
-            why = outputs.get(metric.takes, "it is not defined for their predictions")
+            why = _NEEDS.get(metric.takes, "it is not defined for their predictions")
             yield Note("metric", f"{name} is missing for {', '.join(missing.index[missing])}: {why}")
 
 
 def _seconds(fit: Entry | None) -> dict[str, float]:
     """Return the measured and the printed time of a fit, by the column of its ratio."""
-    printed = fit.published.value if fit is not None and fit.published is not None else None
-    seconds = {"ratio": fit.mean if fit is not None else None, "published_ratio": printed}
+    if fit is None:
+        return {}
+    seconds = {"ratio": fit.mean, "published_ratio": fit.published.value if fit.published else None}
     return {name: float(value) for name, value in seconds.items() if value is not None}
-
-
-def _times(name: str, by_metric: Mapping[str, Entry]) -> dict[str, Item]:
-    """Return the measured and the printed seconds of fits or predictions."""
-    entry = by_metric.get(f"{name}_seconds")
-    items: dict[str, Item] = {}
-    if entry is not None and entry.mean is not None:
-        items[name] = Quantity(entry.mean)
-    if entry is not None and entry.published is not None:
-        items[f"published_{name}"] = Printed(entry.published)
-    return items

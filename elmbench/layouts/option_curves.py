@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any
 
-from elmbench.layouts.base import DATASET, MODEL, Outputs
-from elmbench.layouts.figures import default_cells, finish, line_styles, panel_title, panels, plot_with_band, title_of
+from elmbench.layouts.base import DATASET, MODEL, Outputs, Points
+from elmbench.layouts.figures import entries_in, finish, line_styles, mean_of, panels, plot_with_band, title_of
 from elmbench.layouts.metrics import RATIOS, TIMES
 from elmbench.layouts.table import Column, Ending
 from elmbench.layouts.times import Times
-from elmbench.specs.datasets import DatasetSpec, split_name
+from elmbench.specs.datasets import split_name
 from elmbench.specs.experiments import Experiment
 from elmbench.specs.profiles import Resolved
 
@@ -39,61 +39,40 @@ class OptionCurves(Times):
     def columns(self, resolved: Resolved, datasets: Collection[str]) -> tuple[Column, ...]:
         return (DATASET, MODEL, *TIMES, *RATIOS)
 
-    def points_of(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> pd.DataFrame:
-        """Return the mean time of a fit by generator, model and value of the option, under the default readings.
-
-        The columns are dataset (without its option), model, option, value, mean, std (from cell to cell) and n of the
-        cells that ended ok, and the ending of the first other cell.
-        """
-        import pandas as pd
-
-        lines = []
-        for (dataset, model), group in default_cells(cells).groupby(["dataset", "model"], sort=False):
-            spec: DatasetSpec = resolved.dataset(str(dataset))
+    def points_of(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> Points:
+        """Yield the mean time of a fit by generator, model and value of the option, with the first ending but ok."""
+        for dataset, model, group in entries_in(cells):
+            spec = resolved.dataset(dataset)
             ((option, value),) = split_name(spec.name)[1].items()
             ok = group["status"] == "ok"
             seconds = group.loc[ok, "fit_seconds"].dropna().astype(float)
-            point = {"dataset": spec.base, "model": model, "option": option, "value": value}
-            point |= {"mean": seconds.mean(), "std": seconds.std(ddof=1), "n": len(seconds)}
-            lines.append(point | {"ending": "" if ok.all() else group.loc[~ok, "status"].iloc[0]})
-        return pd.DataFrame(lines)
+            point = {"dataset": spec.base, "model": model, "option": option, "value": value, **mean_of(seconds)}
+            yield point | {"ending": "" if ok.all() else group.loc[~ok, "status"].iloc[0]}
 
-    def draw(self, points: pd.DataFrame, resolved: Resolved) -> bytes:
-        titles = {spec.base: spec.title for spec in resolved.datasets.values()}
-        return draw_option_curves(points, titles, title_of(resolved))
+    def draw(self, points: pd.DataFrame, resolved: Resolved) -> Any:
+        """Draw the times over the option, a panel for each generator, as in Fig. 4 of the RKELM paper.
 
-
-def draw_option_curves(curves: pd.DataFrame, titles: dict[str, str], title: str) -> bytes:
-    """Return the picture of times over an option, a panel for each data set, as in Fig. 4 of the RKELM paper.
-
-    A model that did not end ok at a value is marked at the top of the panel.
-
-    Parameters
-    ----------
-    titles : dict of str to str
-        The title of each panel by the name of its data set.
-    """
-    styles = line_styles(list(dict.fromkeys(curves["model"])))
-    endings = [ending for ending in dict.fromkeys(curves["ending"].fillna("")) if ending]
-    crosses = {ending: _CROSSES[i % len(_CROSSES)] for i, ending in enumerate(endings)}
-    groups = list(curves.groupby("dataset", sort=False))
-    figure, every = panels(len(groups))
-    for axes, (dataset, group) in zip(every, groups, strict=True):
-        _scale(axes, group)
-        for i, (model, style) in enumerate(styles.items()):
-            curve = group[group["model"] == model].sort_values("value")
-            plot_with_band(axes, curve["value"], curve, style)
-            # Each model has its own height and a marker around the cross, so that marks do not overlap.
-            top = {"transform": axes.get_xaxis_transform(), "linestyle": "", "color": style["color"]}
-            for ending, cross in crosses.items():
-                ended = curve.loc[curve["ending"] == ending, "value"]
-                height = [0.96 - 0.05 * (i % 4)] * len(ended)
-                axes.plot(ended, height, **top, marker=style["marker"], markersize=8, fillstyle="none")
-                axes.plot(ended, height, **top, marker=cross, markersize=4)
-        panel_title(axes, titles.get(str(dataset), str(dataset)))
-        axes.set_xlabel(str(group["option"].iloc[0]))
-    every[0].set_ylabel("seconds of a fit, mean and deviation over runs", fontsize="small")
-    return finish(figure, every, styles, title, {Ending(ending).text: cross for ending, cross in crosses.items()})
+        A model that did not end ok at a value is marked at the top of the panel.
+        """
+        styles = line_styles(points["model"])
+        endings = dict.fromkeys(filter(None, points["ending"].fillna("")))
+        crosses = {ending: _CROSSES[i % len(_CROSSES)] for i, ending in enumerate(endings)}
+        figure, every = panels(points, titles={spec.base: spec.title for spec in resolved.datasets.values()})
+        for axes, group in every:
+            _scale(axes, group)
+            for i, (model, style) in enumerate(styles.items()):
+                curve = group[group["model"] == model].sort_values("value")
+                plot_with_band(axes, "value", curve, style)
+                # Each model has its own height and a marker around the cross, so that marks do not overlap.
+                top = {"transform": axes.get_xaxis_transform(), "linestyle": "", "color": style["color"]}
+                for ending, cross in crosses.items():
+                    ended = curve.loc[curve["ending"] == ending, "value"]
+                    height = [0.96 - 0.05 * (i % 4)] * len(ended)
+                    axes.plot(ended, height, **top, marker=style["marker"], markersize=8, fillstyle="none")
+                    axes.plot(ended, height, **top, marker=cross, markersize=4)
+            axes.set_xlabel(str(group["option"].iloc[0]))
+        figure.axes[0].set_ylabel("seconds of a fit, mean and deviation over runs", fontsize="small")
+        return finish(figure, styles, title_of(resolved), {Ending(name).text: cross for name, cross in crosses.items()})
 
 
 def _scale(axes: Any, curves: pd.DataFrame) -> None:

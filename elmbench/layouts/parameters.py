@@ -23,6 +23,8 @@ class Parameters(Layout):
     There are no verdicts: the mean of a hyperparameter over runs is not a result. It has three significant figures.
     """
 
+    judges = False
+
     def plan(self, planner: DatasetPlanner) -> None:
         """Add the searches as cells; nothing is fitted with the chosen hyperparameters."""
         planner.add_fits(choices_only=True)
@@ -36,9 +38,6 @@ class Parameters(Layout):
 
         chosen = [json.loads(text).get(measure.metric) for text in cells["params"]]
         return pd.Series(chosen, index=cells.index, dtype=float)
-
-    def is_judged(self, measure: Measure) -> bool:
-        return False
 
     def places(self, measure: Measure, figure: PublishedValue | None) -> int | None:
         return None

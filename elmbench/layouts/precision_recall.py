@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable
 from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from elmbench.layouts.base import Outputs
-from elmbench.layouts.figures import new_figure, png, title_of
+from elmbench.layouts.figures import new_figure, title_of
 from elmbench.layouts.metrics import Metrics
 from elmbench.protocol.stored import StoredPredictions
 from elmbench.specs.profiles import Resolved
 
 if TYPE_CHECKING:
     import pandas as pd
-
-#: True classes and decision values of the test rows of each cell, by model.
-Pooled = Mapping[str, Sequence[tuple[NDArray[Any], NDArray[Any]]]]
 
 
 class PrecisionRecall(Metrics):
@@ -29,45 +26,38 @@ class PrecisionRecall(Metrics):
     draws_from_store = True
 
     def points_of(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> pd.DataFrame:
-        """Return the curve of each model over the rows of all folds and runs, for the table's first selection."""
+        """Return the curve of each model over the rows of all folds and runs, for the table's first selection.
+
+        The average precision is the same on every line of a model.
+        """
+        import pandas as pd
+        from sklearn.metrics import average_precision_score, precision_recall_curve
+
         default = cells[cells["reading"] == ""].drop_duplicates("model")
         first = dict(zip(default["model"], default["select"], strict=True))
-        pooled: dict[str, list[tuple[Any, Any]]] = {}
+        pooled: defaultdict[str, list[tuple[Any, Any]]] = defaultdict(list)
         for one in outputs:
             stored = StoredPredictions(one.result["predictions"])
             if one.cell.select == first.get(one.cell.model) and stored.scores is not None:
-                pooled.setdefault(one.cell.model, []).append((stored.true, stored.scores))
-        return precision_recall(pooled)
+                pooled[one.cell.model].append((stored.true, stored.scores))
+        curves = []
+        for model, cells_of_model in pooled.items():
+            true, score = map(np.concatenate, zip(*cells_of_model, strict=True))
+            precision, recall, _ = precision_recall_curve(true, score, drop_intermediate=True)
+            area = average_precision_score(true, score)
+            curve = {"model": model, "recall": recall, "precision": precision, "average_precision": area}
+            curves.append(pd.DataFrame(curve))
+        return pd.concat(curves, ignore_index=True) if curves else pd.DataFrame()
 
-    def draw(self, points: pd.DataFrame, resolved: Resolved) -> bytes:
-        return draw_precision_recall(points, title_of(resolved))
-
-
-def precision_recall(pooled: Pooled) -> pd.DataFrame:
-    """Return the precision-recall curve of each model.
-
-    The columns are model, recall, precision and average_precision, which is the same on every line of a model.
-    """
-    import pandas as pd
-    from sklearn.metrics import average_precision_score, precision_recall_curve
-
-    parts = []
-    for model, cells in pooled.items():
-        true, score = map(np.concatenate, zip(*cells, strict=True))
-        precision, recall, _ = precision_recall_curve(true, score, drop_intermediate=True)
-        area = average_precision_score(true, score)
-        curve = {"model": model, "recall": recall, "precision": precision, "average_precision": area}
-        parts.append(pd.DataFrame(curve))
-    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
-
-
-def draw_precision_recall(curves: pd.DataFrame, title: str) -> bytes:
-    """Return the picture of precision-recall curves, with the axes of Fig. 3 of the KOS-ELM paper."""
-    figure, axes = new_figure(6, 4.2)
-    for style, (model, curve) in zip(cycle(("-", "--", "-.", ":")), curves.groupby("model", sort=False), strict=False):
-        label = f"{model} (average precision {curve['average_precision'].iloc[0]:.3f})"
-        axes.step(curve["recall"], curve["precision"], style, where="post", label=label)
-    axes.set(xlabel="recall", ylabel="precision", title=title, xlim=(0, 1.01), ylim=(0, 1.02))
-    axes.grid(alpha=0.3)
-    axes.legend(loc="lower left")
-    return png(figure)
+    def draw(self, points: pd.DataFrame, resolved: Resolved) -> Any:
+        """Draw the curves with the axes of Fig. 3 of the KOS-ELM paper."""
+        figure, axes = new_figure(6, 4.2)
+        for style, (model, curve) in zip(
+            cycle(("-", "--", "-.", ":")), points.groupby("model", sort=False), strict=False
+        ):
+            label = f"{model} (average precision {curve['average_precision'].iloc[0]:.3f})"
+            axes.step(curve["recall"], curve["precision"], style, where="post", label=label)
+        axes.set(xlabel="recall", ylabel="precision", title=title_of(resolved), xlim=(0, 1.01), ylim=(0, 1.02))
+        axes.grid(alpha=0.3)
+        axes.legend(loc="lower left")
+        return figure

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from elmbench.layouts.base import Layout, LayoutOptions
+from elmbench.layouts.base import DATASET, FOUND, MEASURE, PUBLISHED, VERDICT, Layout, LayoutOptions
 from elmbench.layouts.curves import Curves
-from elmbench.layouts.data import FOUND_COLUMNS
 from elmbench.specs.experiments import Model
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.published import PublishedValue
@@ -35,10 +34,10 @@ class RankCorrelation(Curves):
     compares_readings = True
     caption = "rank correlation of D_CS and its leading term over random projections and operators"
     # All lines belong to one model and are shown; the paper draws no curves.
-    own_columns = FOUND_COLUMNS
+    own_columns = (DATASET, MEASURE, FOUND, PUBLISHED, VERDICT)
     heading = Layout.heading
     lines = Layout.lines
-    points_of = Layout.points_of
+    points_of = Layout.points_of  # type: ignore[assignment]
 
     def _check_column(self, column: str, model: Model) -> None:
         if list(model.search) != ["n_hidden"]:

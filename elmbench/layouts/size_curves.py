@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from elmbench.layouts.base import Outputs
+from elmbench.layouts.base import Outputs, Points
 from elmbench.layouts.figures import (
-    default_cells,
+    entries_in,
     finish,
     line_styles,
-    panel_title,
+    mean_of,
     panels,
     plot_with_band,
     title_of,
@@ -31,43 +31,34 @@ class SizeCurves(Metrics):
     model. A model with one column is a horizontal line.
     """
 
-    def points_of(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> pd.DataFrame:
-        """Return a point for each column on each data set, under the default readings and the first selection.
+    def points_of(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> Points:
+        """Yield a point for each column on each data set, from the cells that ended ok.
 
-        The columns are dataset (as the paper spells it), model, column, size (the mean of n_units), metric, mean, std
-        (from fold to fold) and n of the cells that ended ok. The model is that of the column, or the column itself if
-        no other column has the same model.
+        The size is the mean of n_units. The model is that of the column, or the column itself if no other column has
+        the same model.
         """
-        import pandas as pd
-
         columns = resolved.spec.models
         models = Counter(column.model for column in columns.values())
-        shown = default_cells(cells)
-        ended = shown[(shown["status"] == "ok") & shown["model"].isin(columns)]
-        points = []
-        for (dataset, column), group in ended.groupby(["dataset", "model"], sort=False):
-            metric = resolved.metric_of(str(dataset))
-            values = group[metric].astype(float).dropna()
-            model = columns[str(column)].model
+        for dataset, column, group in entries_in(cells[cells["model"].isin(columns)]):
+            ok, metric, model = group[group["status"] == "ok"], resolved.metric_of(dataset), columns[column].model
+            values = ok[metric].astype(float).dropna()
             if len(values):
-                point = {"dataset": resolved.spelling(str(dataset)), "model": column if models[model] == 1 else model}
-                point |= {"column": column, "size": group["n_units"].astype(float).mean(), "metric": metric}
-                points.append(point | {"mean": values.mean(), "std": values.std(ddof=1), "n": len(values)})
-        return pd.DataFrame(points)
+                point = {"dataset": resolved.spelling(dataset), "model": column if models[model] == 1 else model}
+                size = ok["n_units"].astype(float).mean()
+                yield point | {"column": column, "size": size, "metric": metric, **mean_of(values)}
 
-    def draw(self, points: pd.DataFrame, resolved: Resolved) -> bytes:
-        """Return the picture of a metric over the size of the models, with bands of one deviation to both sides."""
-        styles = line_styles(list(dict.fromkeys(points["model"])))
-        figure, every = panels(points["dataset"].nunique())
-        for axes, (dataset, group) in zip(every, points.groupby("dataset", sort=False), strict=True):
+    def draw(self, points: pd.DataFrame, resolved: Resolved) -> Any:
+        """Draw the metric over the size of the models, with bands of one deviation to both sides."""
+        styles = line_styles(points["model"])
+        figure, every = panels(points)
+        for axes, group in every:
             for model, curve in group.sort_values("size").groupby("model", sort=False):
                 style = styles[str(model)]
                 if len(curve) > 1:
-                    plot_with_band(axes, curve["size"], curve, style)
+                    plot_with_band(axes, "size", curve, style)
                     continue
                 mean, std = curve["mean"].iloc[0], curve["std"].fillna(0).iloc[0]
                 axes.axhline(mean, **style | {"marker": ""})
                 axes.axhspan(mean - std, mean + std, color=style["color"], alpha=0.1, linewidth=0)
             axes.set(xlabel="rows kept", ylabel=words_for(group["metric"].iloc[0]))
-            panel_title(axes, str(dataset))
-        return finish(figure, every, styles, title_of(resolved))
+        return finish(figure, styles, title_of(resolved))

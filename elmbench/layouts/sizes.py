@@ -22,19 +22,16 @@ class Sizes(Layout):
     There are no verdicts: most sizes are inputs, not results.
     """
 
+    judges = False
+
     def measures(self, resolved: Resolved, dataset: str, model: str) -> list[Measure]:
-        column = resolved.file.spec.models.get(model)
-        projects = column is not None and _DIMENSIONS in (
-            *column.on(dataset).params,
-            *column.on(dataset).printed,
-            *column.search,
-        )
-        return [Measure("n_units"), *([Measure("target_dimensions")] if projects else [])]
+        names = ["n_units"]
+        if column := resolved.file.spec.models.get(model):
+            here = column.on(dataset)
+            names += ["target_dimensions"] * (_DIMENSIONS in (*here.params, *here.printed, *column.search))
+        return [Measure(name) for name in names]
 
     def values_of(self, cells: pd.DataFrame, measure: Measure) -> pd.Series[float]:
         if measure.metric == "target_dimensions":
             return Parameters().values_of(cells, Measure(_DIMENSIONS))
         return super().values_of(cells, measure)
-
-    def is_judged(self, measure: Measure) -> bool:
-        return False

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
 from elmbench.layouts.base import DATASET, Entry, Gains, Layout, LayoutOptions
-from elmbench.layouts.curves import Curves
-from elmbench.layouts.figures import finish, line_styles, panel_title, panels, plot_with_band, title_of
+from elmbench.layouts.curves import Curves, number_of
+from elmbench.layouts.figures import finish, line_styles, panels, plot_with_band, title_of
 from elmbench.layouts.table import Column, Item, Line, Text
 from elmbench.metrics import PREQUENTIAL
 from elmbench.specs.experiments import Experiment, Model
@@ -33,14 +33,8 @@ _WORDS = {
     "n_units": "hidden nodes",
 }
 #: Metrics that share a panel.
-_AXES = {"accuracy": "accuracy", "train_accuracy": "accuracy"}
+_AXES = _WORDS | {"accuracy": "accuracy", "train_accuracy": "accuracy"}
 _EVERY = tuple(dict.fromkeys(name for names in OF_CHUNKS.values() for name in names))
-
-
-def _column(model: str, metric: str, metrics: Sequence[str]) -> Column:
-    """Return the column of a measure of a model, named after the model; with several measures, after both."""
-    heading = model if len(metrics) == 1 else f"{model} {metric}"
-    return Column(f"value {model} {metric}", heading)
 
 
 class StreamOptions(LayoutOptions):
@@ -56,6 +50,7 @@ class StreamCurves(Curves):
     """
 
     Options = StreamOptions
+    judges = False
     takes_models = False
     caption = "after each chunk of the training rows"
     heading = Layout.heading
@@ -77,75 +72,65 @@ class StreamCurves(Curves):
     def work(self, planner: DatasetPlanner, column: str, run: int, fold: int) -> Work:
         from elmbench.work.stream import Stream
 
-        work = planner.work
-        chunk = self.options(planner.resolved.spec).chunk
-        prequential = PREQUENTIAL in self._metrics(planner.resolved.spec)
-        return Stream(
-            work.outer_fold(run, fold), work.model_ref(column), work.models[column].params, chunk, prequential
-        )
+        work, spec = planner.work, planner.resolved.spec
+        learner = work.outer_fold(run, fold), work.model_ref(column), work.models[column].params
+        return Stream(*learner, self.options(spec).chunk, PREQUENTIAL in self._metrics(spec))
 
     def values(self, resolved: Resolved, extra: Iterable[str] = ()) -> list[Measure]:
         every = (point for name in resolved.spec.datasets for point in self.measures(resolved, name, ""))
-        return sorted(dict.fromkeys(every), key=lambda point: (_EVERY.index(point.metric), float(point.value or 0)))
+        return sorted(dict.fromkeys(every), key=lambda point: (_EVERY.index(point.metric), number_of(point)))
 
     def measures(self, resolved: Resolved, dataset: str, model: str) -> list[Measure]:
         """Return each measure of the protocol after each chunk of the training rows of a data set."""
-        spec, shape = resolved.dataset(dataset), resolved.dataset(dataset).shape
+        spec = resolved.dataset(dataset)
         split = resolved.spec.protocol.outer.split(dataset, spec.task)
-        n_train = split.train if split.train is not None else shape.instances - (split.test or 0)
+        n_train = split.train if split.train is not None else spec.shape.instances - (split.test or 0)
         sizes = rows_after_chunks(n_train, self.options(resolved.spec).chunk)
         metrics = [metric for metric in self._metrics(resolved.spec) if metric in OF_CHUNKS[spec.task]]
-        return [
-            Measure(metric, "rows", size) for metric in metrics for size in sizes[1 if metric == PREQUENTIAL else 0 :]
-        ]
+        return [Measure(metric, "rows", size) for metric in metrics for size in sizes[metric == PREQUENTIAL :]]
 
-    def is_judged(self, measure: Measure) -> bool:
-        return False
+    def _column(self, model: str, metric: str, resolved: Resolved) -> Column:
+        """Return the column of a measure of a model, named after the model; with several measures, after both."""
+        alone = len(self._metrics(resolved.spec)) == 1
+        return Column(f"value {model} {metric}", model if alone else f"{model} {metric}")
 
     def columns(self, resolved: Resolved, datasets: Collection[str]) -> tuple[Column, ...]:
         """Return the columns: the rows learnt so far, and each measure of each model."""
-        metrics = self._metrics(resolved.spec)
-        return (
-            DATASET,
-            _ROWS,
-            *(_column(model, metric, metrics) for model in resolved.spec.models for metric in metrics),
-        )
+        pairs = ((model, metric) for model in resolved.spec.models for metric in self._metrics(resolved.spec))
+        return (DATASET, _ROWS, *(self._column(model, metric, resolved) for model, metric in pairs))
 
     def lines(self, entries: Sequence[Entry], gains: Gains, resolved: Resolved) -> Iterator[Line]:
         """Yield a line for each chunk; a data set without measurements has one line."""
-        metrics = self._metrics(resolved.spec)
         for dataset, group in groupby(entries, key=lambda entry: entry.dataset):
-            points = sorted(group, key=lambda entry: float(entry.measure.value or 0))
+            points = sorted(group, key=lambda entry: number_of(entry.measure))
             measured = any(entry.mean is not None for entry in points)
             lines: dict[str, dict[str, Item]] = {}
             for entry in points:
                 rows = f"{entry.measure.value:g}" if measured and entry.measure.value is not None else ""
                 line = lines.setdefault(rows, {"dataset": Text(resolved.spelling(dataset)), "rows": Text(rows)})
                 if entry.shown is not None:
-                    line[_column(entry.model, entry.measure.metric, metrics).name] = entry.shown
+                    line[self._column(entry.model, entry.measure.metric, resolved).name] = entry.shown
             yield from lines.values()
 
-    def draw(self, points: pd.DataFrame, resolved: Resolved) -> bytes:
-        """Return the picture of the measures over the rows learnt so far, as in Figs. 1 and 2 of the OSPVM paper.
+    def draw(self, points: pd.DataFrame, resolved: Resolved) -> Any:
+        """Draw the measures over the rows learnt so far, as in Figs. 1 and 2 of the OSPVM paper.
 
         A band is one deviation to both sides.
         """
-        models = list(dict.fromkeys(points["model"]))
-        words = points["metric"].map(_WORDS)
-        points = points.assign(axis=[_AXES.get(metric, _WORDS[metric]) for metric in points["metric"]])
+        models, words = points["model"].unique(), points["metric"].map(_WORDS)
+        points = points.assign(axis=points["metric"].map(_AXES))
         if points.groupby("axis")["metric"].nunique().max() == 1:
             labels = points["model"]
         else:
             labels = words if len(models) == 1 else points["model"] + ", " + words
         points = points.assign(line=labels)
-        styles = line_styles(list(dict.fromkeys(points["line"])))
-        groups = list(points.groupby(["dataset", "axis"], sort=False))
-        figure, every = panels(len(groups))
-        for axes, ((dataset, axis), group) in zip(every, groups, strict=True):
+        styles = line_styles(points["line"])
+        figure, every = panels(points, ["dataset", "axis"])
+        for axes, group in every:
             for line, curve in group.groupby("line", sort=False):
-                plot_with_band(axes, curve["value"], curve, styles[str(line)])
-            metrics = group["metric"].unique()
-            axes.set(xlabel="training rows learnt", ylabel=_WORDS[metrics[0]] if len(metrics) == 1 else axis)
-            panel_title(axes, str(dataset))
+                plot_with_band(axes, "value", curve, styles[str(line)])
+            metrics = set(group["metric"])
+            label = _WORDS[metrics.pop()] if len(metrics) == 1 else group["axis"].iloc[0]
+            axes.set(xlabel="training rows learnt", ylabel=label)
         title = title_of(resolved)
-        return finish(figure, every, styles, title if len(models) > 1 else f"{title}: {models[0]}")
+        return finish(figure, styles, title if len(models) > 1 else f"{title}: {models[0]}")

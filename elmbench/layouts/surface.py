@@ -6,11 +6,10 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from elmbench.layouts.base import LayoutOptions, Outputs
+from elmbench.layouts.base import LayoutOptions, Outputs, Points
 from elmbench.layouts.curves import Curves
-from elmbench.layouts.figures import exponents_of, panel_title, panels, png, title_of, words_for
+from elmbench.layouts.figures import exponents_of, panels, title_of, words_for
 from elmbench.metrics import less_is_better
 from elmbench.specs.experiments import Experiment
 from elmbench.specs.measures import symbol_of
@@ -46,33 +45,24 @@ class Surface(Curves):
             if isinstance(value, bool) or not isinstance(value, int | float) or values.count(value) > 1:
                 raise ValueError(f"models.{column}.params.{rows} is {value!r}; expected a number of its own")
 
-    def points_of(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> pd.DataFrame:
-        """Return the points of the curves with the columns row (its name) and row_value."""
-        points = super().points_of(cells, outputs, resolved)
-        if not len(points):
-            return points
+    def points_of(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> Points:
+        """Yield the points of the curves with the name and the value of the second hyperparameter."""
         rows = self.options(resolved.spec).rows
-        models = resolved.file.spec.models
-        values: list[Any] = [models[model].params[rows] for model in points["model"]]
-        return points.assign(row=symbol_of(rows), row_value=values)
+        for point in super().points_of(cells, outputs, resolved):
+            value = resolved.file.spec.models[point["model"]].params[rows]
+            yield point | {"row": symbol_of(rows), "row_value": value}
 
-    def draw(self, points: pd.DataFrame, resolved: Resolved) -> bytes:
-        return draw_surface(points, title_of(resolved))
+    def draw(self, points: pd.DataFrame, resolved: Resolved) -> Any:
+        """Draw a panel for each data set, as in Fig. 1 of the RKELM paper.
 
-
-def draw_surface(points: pd.DataFrame, title: str) -> bytes:
-    """Return the picture of a metric over two hyperparameters, as in Fig. 1 of the RKELM paper.
-
-    There is a panel for each data set. All points have tiles of the same size, even if they are not evenly spaced.
-    """
-    groups = list(points.groupby("dataset", sort=False))
-    figure, every = panels(len(groups), height=3.8)
-    for axes, (dataset, group) in zip(every, groups, strict=True):
-        surface = group.pivot(index="row_value", columns="value", values="mean").sort_index().sort_index(axis=1)
-        _draw_panel(figure, axes, surface, group.iloc[0])
-        panel_title(axes, str(dataset))
-    figure.suptitle(title)
-    return png(figure)
+        All points have tiles of the same size, even if they are not evenly spaced.
+        """
+        figure, every = panels(points, height=3.8)
+        for axes, group in every:
+            surface = group.pivot(index="row_value", columns="value", values="mean").sort_index().sort_index(axis=1)
+            _draw_panel(figure, axes, surface, group.iloc[0])
+        figure.suptitle(title_of(resolved))
+        return figure
 
 
 def _draw_panel(figure: Any, axes: Any, surface: pd.DataFrame, point: Any) -> None:
@@ -96,20 +86,16 @@ def _draw_panel(figure: Any, axes: Any, surface: pd.DataFrame, point: Any) -> No
     best = {"marker": "*", "markersize": 13, "color": "white", "markeredgecolor": "black", "clip_on": False}
     axes.plot(across[column], up[row], **best)
     axes.set_yticks(up, [f"{value:g}" for value in surface.index])
-    axes.set_ylabel(words_for(point["row"]))
-    _label_columns(axes, across, surface.columns.to_list(), point["parameter"])
-
-
-def _label_columns(axes: Any, centres: NDArray[Any], values: list[Any], parameter: str) -> None:
-    axes.set_xlabel(words_for(parameter))
+    axes.set(xlabel=words_for(point["parameter"]), ylabel=words_for(point["row"]))
+    values: list[Any] = surface.columns.to_list()
     exponents = exponents_of(values)
     if exponents is None:
         some = slice(None, None, max(1, len(values) // 6))
-        axes.set_xticks(centres[some], [f"{value:.3g}" for value in values[some]])
+        axes.set_xticks(across[some], [f"{value:.3g}" for value in values[some]])
         return
-    shown = [(x, e) for x, e in zip(centres, exponents, strict=True) if len(values) <= 8 or e % 5 == 0]
-    axes.set_xticks([x for x, _ in shown], [f"$2^{{{e}}}$" for _, e in shown])
-    if parameter == "C":
+    ticks = {x: e for x, e in zip(across, exponents, strict=True) if len(values) <= 8 or e % 5 == 0}
+    axes.set_xticks(list(ticks), [f"$2^{{{e}}}$" for e in ticks.values()])
+    if point["parameter"] == "C":
         above = axes.secondary_xaxis("top")
-        above.set_xticks([x for x, _ in shown], [f"$2^{{{-e}}}$" for _, e in shown], fontsize="small")
+        above.set_xticks(list(ticks), [f"$2^{{{-e}}}$" for e in ticks.values()], fontsize="small")
         above.set_xlabel("ridge 1/C")

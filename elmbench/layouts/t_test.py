@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from pydantic import Field
 
-from elmbench.layouts.base import MEASURE, PUBLISHED, VERDICT, Layout, LayoutOptions
+from elmbench.layouts.base import FOUND, MEASURE, PUBLISHED, VERDICT, Layout, LayoutOptions
 from elmbench.layouts.table import Column
 from elmbench.specs.experiments import Experiment
 from elmbench.specs.measures import Measure
@@ -44,7 +44,7 @@ class TTest(Layout):
     Options = TTestOptions
     has_runs = False
     caption = "tests of the means on each data set"
-    own_columns = (Column("model", "comparison", whole=True), MEASURE, Column("value", "found"), PUBLISHED, VERDICT)
+    own_columns = (Column("model", "comparison", whole=True), MEASURE, FOUND, PUBLISHED, VERDICT)
 
     def check(self, spec: Experiment) -> None:
         super().check(spec)
@@ -96,24 +96,14 @@ class TTest(Layout):
 
 
 def compare(means: pd.DataFrame, one: str, other: str) -> dict[str, float]:
-    """Return the figures of a comparison; nothing if fewer than two data sets have both columns.
+    """Return the figures of a comparison by the names of `MEASURES`, NaN for statistics of constant values.
 
-    Parameters
-    ----------
-    means : DataFrame
-        A row for each data set, a column for each model.
-
-    Returns
-    -------
-    dict of str to float
-        By the names of `MEASURES`; t is positive if the first model has the larger mean. Statistics that do not exist,
-        such as t of constant values, are NaN.
+    `means` has a row for each data set and a column for each model; t is positive if the first model has the larger
+    mean. The result is empty if fewer than two data sets have both models.
     """
     from scipy.stats import ttest_ind, ttest_rel
 
-    if not {one, other} <= set(means.columns):
-        return {}
-    both = means[[one, other]].dropna()
+    both = means.reindex(columns=[one, other]).dropna()
     if len(both) < 2:
         return {}
     first, second = both[one].to_numpy(), both[other].to_numpy()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from elmbench.specs.papers import ChosenReading
@@ -25,32 +25,23 @@ NOT_MEASURED = "not measured"
 _ENDINGS = {"out-of-memory": "out of memory", "unavailable": "-"}
 
 
-class Item(Protocol):
-    """The content of one column of one line of a table."""
-
-    @property
-    def text(self) -> str:
-        """The item as text, the same in every format."""
-        ...
-
-
 @dataclass(frozen=True)
 class Text:
-    """A name or a label."""
+    """A name or a label. Each item of a table has its text, which is the same in every format."""
 
     text: str
+
+
+class Verdict(Text):
+    """The verdict on a published figure: one of `VERDICTS`."""
 
 
 @dataclass(frozen=True)
 class Quantity:
     """A mean and its deviation, such as `0.93 ± 0.012` or `0.93 (3 ok)`.
 
-    Attributes
-    ----------
-    places : int or None
-        Decimals to show; None shows three significant figures.
-    ok : int or None
-        The number of cells that the mean is over, if others did not end ok.
+    `places`: decimals to show; three significant figures for None. `ok`: the number of cells that the mean is over, if
+    others did not end ok.
     """
 
     mean: float
@@ -71,8 +62,8 @@ class Quantity:
 class Ending:
     """The ending of an entry without a cell that ended ok, as the papers print it: `> 600 s`, `out of memory`, `-`.
 
-    `limit` is the time limit that stopped them, in seconds. `in_search` is True if it stopped the search, and searches
-    have another limit than fits.
+    `limit`: the time limit that stopped them, in seconds. `in_search`: True if it stopped the search, and searches have
+    another limit than fits.
     """
 
     status: str
@@ -100,10 +91,6 @@ class Printed:
         return f"{figure.value}" + (f" ± {figure.std}" if figure.std is not None else "")
 
 
-class Verdict(Text):
-    """The verdict on a published figure: one of `VERDICTS`."""
-
-
 @dataclass(frozen=True)
 class Gain:
     """The optimism of a selection, with its sign: the mean under `oracle` minus the mean under `nested`."""
@@ -126,6 +113,10 @@ class Ratio:
         return f"{self.value:.2g}"
 
 
+#: The content of one column of one line.
+Item = Text | Quantity | Ending | Printed | Gain | Ratio
+#: The items of a line by the column's name; missing columns are empty.
+Line = Mapping[str, Item]
 #: The sentence that explains each kind of item.
 _LEGEND = {
     Verdict: "Verdicts: reproduced (in the 95 % prediction interval of our runs, widened by half of the last printed "
@@ -134,9 +125,6 @@ _LEGEND = {
     Ratio: "Fit times are of one machine; compare the ratios, over the first model on the same data set.",
     Gain: "Optimism: the oracle's mean minus that of nested selection, on the same folds.",
 }
-
-#: The items of a line by the column's name; a column that is not there is empty.
-Line = Mapping[str, Item]
 
 
 @dataclass(frozen=True)
@@ -156,15 +144,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Note:
-    """A remark below a table.
-
-    Attributes
-    ----------
-    kind : str
-        `claim`, `optimism`, `capped`, `warning`, `ending`, `published`, `data`, ...
-    text : str
-        The remark in one sentence.
-    """
+    """A remark below a table, in one sentence; its kind is `claim`, `optimism`, `warning`, `ending`, ..."""
 
     kind: str
     text: str

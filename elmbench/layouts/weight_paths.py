@@ -24,12 +24,8 @@ if TYPE_CHECKING:
 
 #: Kernels that have a weight, and updates of the weights.
 COUNTED = ("kernels", "iterations")
-_COLUMNS = tuple(Column(name, name, numeric=True) for name in COUNTED)
 #: Line styles of the kernels, which repeat after four.
 _DASHES = ("-", (0, (5, 1.5)), (0, (1, 1.2)), "-.")
-
-Labels = Mapping[str, Sequence[str]]
-"""The names of the kernels on each data set."""
 
 
 class Options(LayoutOptions):
@@ -80,57 +76,52 @@ class WeightPaths(Metrics):
         """Return the columns of metrics with those of the counts after the last metric."""
         columns = list(super().columns(resolved, datasets))
         i = [column.name for column in columns].index("optimism")
-        return (*columns[:i], *_COLUMNS, *columns[i:])
+        return (*columns[:i], *(Column(name, name, numeric=True) for name in COUNTED), *columns[i:])
 
     def lines(self, entries: Sequence[Entry], gains: Gains, resolved: Resolved) -> Iterator[Line]:
         groups = groupby(entries, key=lambda entry: (entry.dataset, entry.model))
         for line, (_, group) in zip(super().lines(entries, gains, resolved), groups, strict=True):
-            counts = {entry.measure.metric: entry.shown for entry in group if entry.measure.metric in COUNTED}
-            yield {**line, **{name: item for name, item in counts.items() if item is not None}}
+            shown = {entry.measure.metric: entry.shown for entry in group if entry.shown is not None}
+            yield {**line, **{name: shown[name] for name in COUNTED if name in shown}}
 
     def figure(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> Figure | None:
+        import pandas as pd
+
         default = default_cells(cells)
-        selected = dict(zip(zip(default["dataset"], default["model"], strict=True), default["select"], strict=True))
-        drawn = [one for one in outputs if _is_drawn(one, selected)]
-        order = list(selected)
-        drawn.sort(key=lambda one: order.index((one.cell.dataset, one.cell.model)))
+        order = list(dict.fromkeys(zip(default["dataset"], default["model"], default["select"], strict=True)))
+        drawn = [
+            one
+            for one in outputs
+            if (one.cell.dataset, one.cell.model, one.cell.select) in order
+            and one.cell.run == one.cell.fold == 0
+            and _is_learnt(one.result.get("paths", {}).get("weights", ()))
+        ]
         if not drawn:
             return None
-        paths = weight_paths(drawn, resolved)
+        drawn.sort(key=lambda one: order.index((one.cell.dataset, one.cell.model, one.cell.select)))
         names = self.options(resolved.spec).kernels
         labels = {
             resolved.spelling(one.cell.dataset): names.get(one.cell.dataset) or kernel_labels(one.result["paths"])
             for one in drawn
         }
-        return Figure(paths, draw_weight_paths(paths, labels, title_of(resolved)))
+        paths = pd.concat([_path_of(one, resolved) for one in drawn], ignore_index=True)
+        return Figure(paths, png(draw_weight_paths(paths, labels, title_of(resolved))))
 
 
-def _is_drawn(outputs: Outputs, selected: Mapping[tuple[str, str], str]) -> bool:
-    """Return True for the first fold under the table's first selection, if it has weights."""
-    cell, weights = outputs.cell, outputs.result.get("paths", {}).get("weights", ())
-    first = cell.run == cell.fold == 0 and cell.select == selected.get((cell.dataset, cell.model))
-    # A single kernel has nothing to learn, and a path of one step has no iteration.
-    return first and len(weights) > 1 and len(weights[0]) > 1
+def _is_learnt(weights: Sequence[Sequence[float]]) -> bool:
+    """Return True unless there is a single kernel, which has nothing to learn, or a path of one step."""
+    return len(weights) > 1 and len(weights[0]) > 1
 
 
-def weight_paths(drawn: Iterable[Outputs], resolved: Resolved) -> pd.DataFrame:
-    """Return the weights and the objective by iteration.
-
-    The columns are dataset (as the paper spells it), model, run and fold (counted from 1), iteration (0 is the start),
-    objective, and weight 1, weight 2, ... in the order of the kernels; those that a data set lacks are empty.
-    """
+def _path_of(one: Outputs, resolved: Resolved) -> pd.DataFrame:
+    """Return the weights of a cell, in the order of the kernels, and the objective by iteration; 0 is the start."""
     import pandas as pd
 
-    parts = []
-    for one in drawn:
-        path = one.result["paths"]
-        weights = pd.DataFrame(path["weights"])
-        weights.columns = [f"weight {p + 1}" for p in range(weights.shape[1])]
-        cell = one.cell
-        lines = {"dataset": resolved.spelling(cell.dataset), "model": cell.model, "run": cell.run + 1}
-        lines |= {"fold": cell.fold + 1, "iteration": range(len(weights)), "objective": path["objective"]}
-        parts.append(pd.concat([pd.DataFrame(lines), weights], axis=1))
-    return pd.concat(parts, ignore_index=True)
+    path, cell = one.result["paths"], one.cell
+    weights = pd.DataFrame(path["weights"]).rename(columns=lambda p: f"weight {p + 1}")
+    lines = {"dataset": resolved.spelling(cell.dataset), "model": cell.model, "run": cell.run + 1}
+    lines |= {"fold": cell.fold + 1, "iteration": range(len(weights)), "objective": path["objective"]}
+    return pd.concat([pd.DataFrame(lines), weights], axis=1)
 
 
 def kernel_labels(paths: Mapping[str, Any]) -> list[str]:
@@ -150,32 +141,40 @@ def kernel_labels(paths: Mapping[str, Any]) -> list[str]:
     return labels
 
 
-def draw_weight_paths(paths: pd.DataFrame, labels: Labels, title: str) -> bytes:
-    """Return the picture of objectives and weights by iteration: a row for each data set, a panel for each model.
+def draw_weight_paths(paths: pd.DataFrame, labels: Mapping[str, Sequence[str]], title: str) -> Any:
+    """Draw objectives and weights by iteration: a row for each data set, a panel for each model.
 
-    Parameters
-    ----------
-    paths : DataFrame
-        As `weight_paths` returns it.
-    labels : dict of str to sequence of str
-        The names of the kernels, by the data set in `paths`.
+    `labels`: the names of the kernels, by the data set in `paths`.
     """
+    from matplotlib import colormaps
     from matplotlib.figure import Figure as Drawing
 
-    datasets, models = list(dict.fromkeys(paths["dataset"])), list(dict.fromkeys(paths["model"]))
+    datasets, models = paths["dataset"].unique(), paths["model"].unique()
     size = (2.3 * (len(models) + 1) + 1.8, 2.3 * len(datasets) + 0.6)
     figure = Drawing(figsize=size, dpi=150, layout="constrained")
     every: Any = figure.subplots(len(datasets), len(models) + 1, squeeze=False)
     for row, dataset in zip(every, datasets, strict=True):
-        group = paths[paths["dataset"] == dataset]
-        _draw_objectives(row[0], group, models)
+        names = labels[dataset]
         row[0].set_ylabel(dataset, fontsize="large")
-        for axes, model in zip(row[1:], models, strict=True):
-            _draw_weights(axes, group[group["model"] == model], labels[dataset])
-        _share_scale(row[1:])
-        # At least one panel has lines, or the data set would not have a row.
-        lines = next(axes.get_lines() for axes in row[1:] if axes.get_lines())
-        row[-1].legend(lines, labels[dataset], loc="center left", bbox_to_anchor=(1.02, 0.5), fontsize="x-small")
+        learnt = []
+        for axes, (model, style) in zip(row[1:], line_styles(models).items(), strict=True):
+            path = paths[(paths["dataset"] == dataset) & (paths["model"] == model)]
+            if path.empty:
+                continue
+            learnt.append(axes)
+            share = path["objective"] / path["objective"].iloc[0]
+            row[0].plot(path["iteration"], share, label=model, **style | {"marker": ""})
+            for p in range(len(names)):
+                colour = colormaps["turbo"](0.05 + 0.9 * p / (len(names) - 1))
+                look: Any = {"color": colour, "linestyle": _DASHES[p % len(_DASHES)], "linewidth": 1.3}
+                axes.plot(path["iteration"], path[f"weight {p + 1}"], **look)
+        row[0].legend(fontsize="x-small")
+        # The weights of all models have one scale, from zero on.
+        top = max(axes.get_ylim()[1] for axes in learnt)
+        for axes in row[1:]:
+            axes.set_ylim(0, top)
+        lines = learnt[0].get_lines()
+        row[-1].legend(lines, names, loc="center left", bbox_to_anchor=(1.02, 0.5), fontsize="x-small")
     for axes, heading in zip(every[0], ["objective, share of the start", *models], strict=True):
         axes.set_title(heading, fontsize="medium")
     for axes in every.flat:
@@ -186,29 +185,4 @@ def draw_weight_paths(paths: pd.DataFrame, labels: Labels, title: str) -> bytes:
     for axes in every[-1]:
         axes.set_xlabel("iteration", fontsize="small")
     figure.suptitle(f"{title}: kernel weights in the first fold of the first run")
-    return png(figure)
-
-
-def _draw_objectives(axes: Any, paths: pd.DataFrame, models: Sequence[str]) -> None:
-    for model, style in line_styles(models).items():
-        path = paths[paths["model"] == model]
-        if len(path):
-            share = path["objective"] / path["objective"].iloc[0]
-            axes.plot(path["iteration"], share, label=model, **style | {"marker": ""})
-    axes.legend(fontsize="x-small")
-
-
-def _draw_weights(axes: Any, paths: pd.DataFrame, labels: Sequence[str]) -> None:
-    from matplotlib import colormaps
-
-    for p in range(len(labels) if len(paths) else 0):
-        colour = colormaps["turbo"](0.05 + 0.9 * p / (len(labels) - 1))
-        look: Any = {"color": colour, "linestyle": _DASHES[p % len(_DASHES)], "linewidth": 1.3}
-        axes.plot(paths["iteration"], paths[f"weight {p + 1}"], **look)
-
-
-def _share_scale(row: Sequence[Any]) -> None:
-    """Show the weights of all models on one scale, from zero on."""
-    top = max(axes.get_ylim()[1] for axes in row if axes.get_lines())
-    for axes in row:
-        axes.set_ylim(0, top)
+    return figure

@@ -14,9 +14,7 @@ from sklearn.metrics import average_precision_score, precision_recall_curve
 
 from elmbench.layouts import layout_of
 from elmbench.layouts.base import Outputs
-from elmbench.layouts.curves import draw_curves
-from elmbench.layouts.figures import Figure
-from elmbench.layouts.precision_recall import draw_precision_recall, precision_recall
+from elmbench.layouts.figures import Figure, png, title_of
 from elmbench.specs.profiles import Resolved
 
 Scores = tuple[np.ndarray, np.ndarray]
@@ -87,20 +85,17 @@ def test_other_selections_and_cells_that_failed_are_not_mixed_in(figure: Callabl
     check(curve, "svm", b)
 
 
-def test_every_model_is_drawn(drawings: list[Any]) -> None:
-    pooled = {f"m{i}": [(true > 0, values)] for i, (true, values) in enumerate(map(scores, range(6)))}
-    curves = precision_recall(pooled)
-    draw_precision_recall(curves, "Fig. 3")
-    (axes,) = drawings[0].axes
+def test_every_model_is_drawn_and_the_same_data_give_the_same_picture(toy: Callable[..., Resolved]) -> None:
+    resolved = toy(layout="precision-recall")
+    layout = layout_of(resolved)
+    drawn = figure_of(resolved, *((cell(f"m{i}"), scores(i)) for i in range(6)))
+    assert drawn is not None
+    (axes,) = layout.draw(drawn.data, resolved).axes
     labels = [line.get_label() for line in axes.lines]
-    assert [label.split(" ")[0] for label in labels] == list(pooled)
-    assert labels[0] == f"m0 (average precision {curves['average_precision'].iloc[0]:.3f})"
-
-
-def test_the_same_data_give_the_same_picture() -> None:
-    curves = precision_recall({"m": [(true > 0, values) for true, values in map(scores, range(2))]})
-    again = pd.read_csv(StringIO(curves.to_csv(index=False)))
-    assert draw_precision_recall(curves, "Fig. 3") == draw_precision_recall(again, "Fig. 3")
+    assert [label.split(" ")[0] for label in labels] == [f"m{i}" for i in range(6)]
+    assert labels[0] == f"m0 (average precision {drawn.data['average_precision'].iloc[0]:.3f})"
+    again = pd.read_csv(StringIO(drawn.data.to_csv(index=False)))
+    assert png(layout.draw(again, resolved)) == drawn.png
 
 
 CURVES = {
@@ -127,26 +122,29 @@ def test_curves_over_the_number_of_nodes_are_means_over_folds(toy: Callable[...,
     assert (set(result["metric"]), set(result["parameter"])) == ({"mcc"}, {"h"})
 
 
-def test_every_data_set_has_a_line_that_the_legend_names_from_the_top(drawings: list[Any]) -> None:
+def test_every_data_set_has_a_line_that_the_legend_names_from_the_top(toy: Callable[..., Resolved]) -> None:
     points = [(f"d{i:02}", h, (i * 7 % 12) / 12) for i in range(12) for h in (5, 10)]
     curves = pd.DataFrame(points, columns=["dataset", "value", "mean"])
     curves = curves.assign(model="EEM-RBF", metric="gmean", parameter="h")
-    draw_curves(curves, "Fig. 3")
-    lines = drawings[0].axes[0].lines
+    resolved = toy(**CURVES)
+    lines = layout_of(resolved).draw(curves, resolved).axes[0].lines
     ends = curves[curves["value"] == 10].sort_values("mean", ascending=False)
     assert [line.get_label() for line in lines] == ends["dataset"].tolist()
     assert len({(line.get_linestyle(), line.get_marker()) for line in lines}) == 12
 
 
-def test_curves_over_powers_of_two_stand_at_equal_distances_below_their_ridges(drawings: list[Any]) -> None:
+def test_curves_over_powers_of_two_stand_at_equal_distances_below_their_ridges(toy: Callable[..., Resolved]) -> None:
     points = [(m, 2.0**e, 0.1 * e * i) for i, m in enumerate(("L = 200", "L = 400")) for e in range(-5, 31)]
     curves = pd.DataFrame(points, columns=["model", "value", "mean"])
-    draw_curves(curves.assign(dataset="Satimage", metric="accuracy", parameter="C"), "Fig. 2")
-    draw_curves(curves.assign(value=curves["value"] + 1, dataset="d", metric="accuracy", parameter="C"), "Fig. 2")
-    (axes, *_), (other, *_) = (figure.axes for figure in drawings)
-    assert (axes.get_xscale(), axes.get_xlim(), axes.get_title()) == ("log", (2.0**-5, 2.0**30), "Fig. 2: Satimage")
+    curves = curves.assign(dataset="Satimage", metric="accuracy", parameter="C")
+    resolved = toy(**CURVES)
+    draw = layout_of(resolved).draw
+    figure = draw(curves, resolved)
+    (axes, *_), (other, *_) = figure.axes, draw(curves.assign(value=curves["value"] + 1), resolved).axes
+    title = f"{title_of(resolved)}: Satimage"
+    assert (axes.get_xscale(), axes.get_xlim(), axes.get_title()) == ("log", (2.0**-5, 2.0**30), title)
     assert [line.get_label() for line in axes.lines] == ["L = 400", "L = 200"]
-    drawings[0].draw_without_rendering()
+    figure.draw_without_rendering()
     (above,) = axes.child_axes
     named = dict(zip(above.get_xticks(), (label.get_text() for label in above.get_xticklabels()), strict=True))
     assert named[2.0**8] == "$2^{-8}$"

@@ -43,11 +43,13 @@ def test_columns_of_one_model_are_points_of_one_line(toy: Callable[..., Resolved
 
 
 def test_each_model_has_its_line_and_what_keeps_every_row_a_level_one(
-    toy: Callable[..., Resolved], drawings: list[Any]
+    toy: Callable[..., Resolved],
 ) -> None:
-    drawn(
-        toy(**BUDGETS),
+    resolved = toy(**BUDGETS)
+    points = drawn(
+        resolved,
         cell("F = 9", mcc=0.8, n_units=9), cell("F = 5", mcc=0.5, n_units=5), cell("K-ELM", mcc=0.95, n_units=40),
-    )  # fmt: skip
-    lines = [(list(line.get_xdata()), list(line.get_ydata())) for line in drawings[0].axes[0].lines]
+    ).data  # fmt: skip
+    (axes,) = layout_of(resolved).draw(points, resolved).axes
+    lines = [(list(line.get_xdata()), list(line.get_ydata())) for line in axes.lines]
     assert lines[:2] == [([5.0, 9.0], [0.5, 0.8]), ([0, 1], [0.95, 0.95])]

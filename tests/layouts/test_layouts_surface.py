@@ -12,8 +12,7 @@ from made_cells import cell, frame
 
 from elmbench.errors import ElmbenchError
 from elmbench.layouts import layout_of
-from elmbench.layouts.figures import Figure
-from elmbench.layouts.surface import draw_surface
+from elmbench.layouts.figures import Figure, png
 from elmbench.specs.profiles import Resolved
 from elmbench.work.plan import Plan
 
@@ -81,11 +80,12 @@ def test_other_models_have_no_place_in_it(plan_toy: Callable[..., Plan], experim
 
 
 @pytest.mark.parametrize(("metric", "point"), [("accuracy", (1.5, 0.5)), ("rmse", (0.5, 1.5))])
-def test_the_best_point_has_a_star(metric: str, point: tuple[float, float], drawings: list[Any]) -> None:
+def test_the_best_point_has_a_star(toy: Toy, metric: str, point: tuple[float, float]) -> None:
     heights = {(200, 0.25): 0.1, (200, 0.5): 0.5, (200, 1.0): 0.4, (50, 0.25): 0.3, (50, 0.5): 0.9}
     points = pd.DataFrame([(*at, mean) for at, mean in heights.items()], columns=["row_value", "value", "mean"])
-    draw_surface(points.assign(dataset="d", metric=metric, parameter="C", row="h"), "Fig. 1")
-    axes = drawings[0].axes[0]
+    resolved = toy(**SURFACE)
+    points = points.assign(dataset="d", metric=metric, parameter="C", row="h")
+    axes = layout_of(resolved).draw(points, resolved).axes[0]
     (best,) = axes.lines
     # Rows and columns rise from the left and from below, in any order of the table.
     assert (best.get_xdata()[0], best.get_ydata()[0]) == point
@@ -94,7 +94,9 @@ def test_the_best_point_has_a_star(metric: str, point: tuple[float, float], draw
     assert [label.get_text() for label in axes.child_axes[0].get_xticklabels()] == ["$2^{2}$", "$2^{1}$", "$2^{0}$"]
 
 
-def test_a_surface_of_one_point_or_one_height_is_drawn_without_lines() -> None:
+def test_a_surface_of_one_point_or_one_height_is_drawn_without_lines(toy: Toy) -> None:
     points = pd.DataFrame({"row_value": [1, 1, 2, 2], "value": [3.0, 5.0] * 2, "mean": 0.5, "dataset": "d"})
     points = points.assign(metric="accuracy", parameter="gamma", row="h")
-    assert draw_surface(points, "Fig. 1")[:4] == draw_surface(points[:1], "Fig. 1")[:4] == b"\x89PNG"
+    resolved = toy(**SURFACE)
+    for part in (points, points[:1]):
+        assert png(layout_of(resolved).draw(part, resolved))[:4] == b"\x89PNG"

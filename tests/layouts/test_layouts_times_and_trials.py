@@ -13,8 +13,6 @@ from made_cells import cell, frame, headings, notes_of, rows_of, table_of
 from elmbench.errors import ElmbenchError
 from elmbench.layouts import layout_of
 from elmbench.layouts.figures import Figure, line_styles
-from elmbench.layouts.option_curves import draw_option_curves
-from elmbench.layouts.trials import draw_trials
 from elmbench.specs.profiles import Resolved
 
 Toy = Callable[..., Resolved]
@@ -81,14 +79,15 @@ def test_the_table_has_times_ratios_and_how_cells_ended(toy: Toy, lines: list[di
     assert any("sparse-100k[density=0.1]" in note and "out-of-memory" in note for note in notes_of(table))
 
 
-def test_what_ended_otherwise_is_marked_at_its_value(drawings: list[Any]) -> None:
+def test_what_ended_otherwise_is_marked_at_its_value(toy: Toy) -> None:
     points = [
         ("a", "ELM", 0.1, 2.0, "out-of-memory"), ("a", "ELM", 0.2, np.nan, "timeout"), ("a", "SVM", 0.1, 3.0, ""),
         ("b", "SVM", 0.1, np.nan, "out-of-memory"),
     ]  # fmt: skip
     curves = pd.DataFrame(points, columns=["dataset", "model", "value", "mean", "ending"])
-    draw_option_curves(curves.assign(std=0.5, option="density"), {"a": "A set"}, "Fig. 4")
-    lines = [line for axes in drawings[0].axes for line in axes.lines if len(line.get_xdata())]
+    resolved = toy(**TIMES)
+    figure = layout_of(resolved).draw(curves.assign(std=0.5, option="density"), resolved)
+    lines = [line for axes in figure.axes for line in axes.lines if len(line.get_xdata())]
     elm, svm = line_styles(["ELM", "SVM"]).values()
     crosses = [i for i, line in enumerate(lines) if line.get_marker() in ("x", "+")]
     assert [(lines[i].get_marker(), list(lines[i].get_xdata()), lines[i].get_color()) for i in crosses] == [
@@ -140,9 +139,10 @@ def test_a_trial_is_the_mean_over_the_folds_of_a_run(toy: Toy) -> None:
     assert rows_of(table_of(resolved, lines).sections[0])[0]["value"].startswith("0.65")
 
 
-def test_every_model_has_a_line_in_every_panel(drawings: list[Any]) -> None:
+def test_every_model_has_a_line_in_every_panel(toy: Toy) -> None:
     points = [(d, m, t, 0.1 * t) for d in "abcd" for m in ("ELM", "SVM") for t in (1, 2, 3)]
     trials = pd.DataFrame(points, columns=["dataset", "model", "trial", "value"]).assign(metric="accuracy")
-    draw_trials(trials, "Fig. 3")
-    panels = [[line.get_marker() for line in axes.lines if len(line.get_xdata())] for axes in drawings[0].axes]
+    resolved = toy(**TRIALS)
+    every = layout_of(resolved).draw(trials, resolved).axes
+    panels = [[line.get_marker() for line in axes.lines if len(line.get_xdata())] for axes in every]
     assert panels == [["o", "s"]] * 4

@@ -12,7 +12,7 @@ from made_cells import cell, cell_of, frame, headings, row, table_of
 from made_work import units
 
 from elmbench.errors import ElmbenchError
-from elmbench.layouts import layout_of
+from elmbench.layouts import layout_of, weight_paths
 from elmbench.layouts.base import Outputs
 from elmbench.layouts.figures import Figure
 from elmbench.layouts.weight_paths import draw_weight_paths
@@ -112,10 +112,9 @@ def test_the_figure_has_the_first_fold_of_weights_that_were_learnt(toy: Toy, dra
 
 
 def test_kernels_have_the_names_that_the_table_gives(toy: Toy, drawn: list[Learnt], monkeypatch: Any) -> None:
-    from elmbench.layouts import weight_paths
-
     result: dict[str, Any] = {}
-    monkeypatch.setattr(weight_paths, "draw_weight_paths", lambda paths, labels, title: result.update(labels) or b"")
+    monkeypatch.setattr(weight_paths, "draw_weight_paths", lambda paths, labels, title: result.update(labels))
+    monkeypatch.setattr(weight_paths, "png", lambda figure: b"")
     figure_of(toy(**TABLE, options={"kernels": {"wdbc": ["wide", "narrow", "plane"]}}), *drawn)
     assert result == {"wdbc": ("wide", "narrow", "plane"), "sylva": ["rbf, gamma 0.5", "rbf, gamma 0.0312", "linear"]}
 
@@ -125,14 +124,14 @@ def test_as_many_names_as_kernels(toy: Toy) -> None:
         layout_of(toy(**TABLE | {"models": {"sparse": MODELS["sparse"]}}, options={"kernels": {"wdbc": ["a", "b"]}}))
 
 
-def test_a_panel_has_a_line_for_each_kernel_or_model(drawings: list[Any]) -> None:
+def test_a_panel_has_a_line_for_each_kernel_or_model() -> None:
     paths = pd.DataFrame(PATH, columns=["weight 1", "weight 2", "weight 3"])
     paths = paths.assign(dataset="a", model="sparse", iteration=range(3), objective=[8.0, 4.0, 2.0])
     other = pd.DataFrame([[0.5, 0.5], [0.4, 0.6]], columns=["weight 1", "weight 2"])
     other = other.assign(dataset="b", model="q = 2", iteration=range(2), objective=[4.0, 1.0])
     labels = {"a": ["x", "y", "z"], "b": ["u", "v"]}
-    draw_weight_paths(pd.concat([paths, other]), labels, "Algorithm 1")
-    panels = [[list(line.get_ydata()) for line in axes.lines] for axes in drawings[0].axes]
+    figure = draw_weight_paths(pd.concat([paths, other]), labels, "Algorithm 1")
+    panels = [[list(line.get_ydata()) for line in axes.lines] for axes in figure.axes]
     assert panels[0] == [[1.0, 0.5, 0.25]]
     assert panels[1] == [list(weights) for weights in zip(*PATH, strict=True)]
     assert [[1.0, 0.25]] in panels[2:]

@@ -16,7 +16,8 @@ from made_cells import keep, predictions
 
 from elmbench.errors import ElmbenchError
 from elmbench.files import WriteError
-from elmbench.layouts import precision_recall
+from elmbench.layouts import base
+from elmbench.layouts.precision_recall import PrecisionRecall
 from elmbench.reporting.provenance import read_commands
 from elmbench.reporting.results import read_results, write_results
 from elmbench.running.store import Store
@@ -44,7 +45,8 @@ def fill(store: Store, *, mcc: float = 0.9, models: tuple[str, ...] = ("ELM", "K
 @pytest.fixture(autouse=True)
 def _quick_picture(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pictures are tested elsewhere; drawing them takes most of the time."""
-    monkeypatch.setattr(precision_recall, "draw_precision_recall", lambda curves, title: curves.to_csv().encode())
+    monkeypatch.setattr(PrecisionRecall, "draw", lambda self, points, resolved: points)
+    monkeypatch.setattr(base, "png", lambda points: points.to_csv().encode())
 
 
 @pytest.fixture
