@@ -28,24 +28,10 @@ _RELATIONS = {"no-worse": "no worse than", "no-better": "no better than"}
 class ClaimOutcome:
     """The result of testing a claim.
 
-    Attributes
-    ----------
-    verdict : str
-        One of `CLAIM_VERDICTS`.
-    others : tuple of (tuple of str)
-        The columns that each comparison of the claim compares with.
-    in_print : bool or None
-        True if the paper's own figures bear the claim out; None if it prints too few of them.
-    finding : Finding or None
-        The decisive test; None if nothing was tested.
-    p : float or None
-        The p-value of the verdict; for a claim that is not decided, that of the claim.
-    about : str
-        The data set, model, column and metric of the decisive test, as far as the tests differ in them.
-    means : tuple of float
-        The means of the two columns, if the decisive test is about a single data set.
-    remark : str
-        Further remarks.
+    `others` are the columns that each comparison of the claim compares with. `in_print` is True if the paper's own
+    figures bear the claim out; None if it prints too few of them. `finding` is the decisive test; None if nothing was
+    tested. `p` is the p-value of the verdict; for a claim that is not decided, that of the claim. `about` is the data
+    set, model, column and metric of the decisive test, as far as the tests differ in them.
     """
 
     claim: Claim
@@ -55,7 +41,6 @@ class ClaimOutcome:
     finding: Finding | None = None
     p: float | None = None
     about: str = ""
-    means: tuple[float, ...] = ()
     remark: str = ""
 
     @property
@@ -66,65 +51,59 @@ class ClaimOutcome:
     @property
     def evidence(self) -> str:
         """The comparisons, the decisive test, the paper's own figures and the remark."""
-        return "; ".join(filter(None, (self._comparison_text(), self._test_text(), self._print_remark(), self.remark)))
+        slip = f": {self.claim.slip}" if self.claim.slip else ""
+        in_print = f"the paper's own figures do not bear it out{slip}" if self.in_print is False else ""
+        return "; ".join(filter(None, (self._comparison_text(), self._test_text(), in_print, self.remark)))
 
     def _comparison_text(self) -> str:
         """Return the comparisons, such as `on most data sets mcc of ELM above K-ELM`."""
-        where = dict.fromkeys(_where(one) for one in self.claim.comparisons)
+        claims = self.claim.comparisons
+        where = (f"{one.dataset} data sets" if one.dataset in (MOST, ALL_OF_THEM) else one.dataset for one in claims)
         compared = [
             f"{one.metric.column} of {one.model} {_relation(one)} {_than(one, others)}"
-            for one, others in zip(self.claim.comparisons, self.others, strict=True)
+            for one, others in zip(claims, self.others, strict=True)
         ]
-        return f"on {' and '.join(where)} {' and '.join(dict.fromkeys(compared))}"
+        return f"on {' and '.join(dict.fromkeys(where))} {' and '.join(dict.fromkeys(compared))}"
 
     def _test_text(self) -> str:
         finding = self.finding
         if finding is None or self.p is None:
             return ""
-        means = " against ".join(f"{mean:.4g}" for mean in self.means)
-        interval = "" if finding.low is None else f" [{finding.low:.3g}, {finding.high:.3g}]"
         about = f"{self.about}: " if self.about else ""
-        estimate = f"{about}{means}{', ' if means else ''}{self._estimate(finding)} {finding.estimate:.3g}{interval}"
-        return f"{estimate}, {finding.test}, p = {self.p:.2g}, n = {finding.n} {finding.of}"
-
-    def _estimate(self, finding: Finding) -> str:
+        if finding.means:
+            about += " against ".join(f"{mean:.4g}" for mean in finding.means) + ", "
         if finding.test == "sign test":
-            return f"on {round(finding.estimate * finding.n)} of {finding.n} data sets, share"
-        if is_of_ratios(self.claim):
-            return "ratio"
-        return "median difference" if finding.of == "data sets" else "difference"
-
-    def _print_remark(self) -> str:
-        if self.in_print is not False:
-            return ""
-        return "the paper's own figures do not bear it out" + (f": {self.claim.slip}" if self.claim.slip else "")
+            about += f"on {round(finding.estimate * finding.n)} of {finding.n} data sets, share"
+        elif is_of_ratios(self.claim):
+            about += "ratio"
+        else:
+            about += "median difference" if finding.of == "data sets" else "difference"
+        interval = "" if finding.low is None else f" [{finding.low:.3g}, {finding.high:.3g}]"
+        estimate = f"{about} {finding.estimate:.3g}{interval}"
+        return f"{estimate}, {finding.test}, p = {self.p:.2g}, n = {finding.n} {finding.of}"
 
     def record(self) -> dict[str, Any]:
         """Return the line of `claims.csv`, None for what is missing."""
         comparisons = self.claim.comparisons
-        tested = {name: getattr(self.finding, name, None) for name in ("test", "estimate", "low", "high", "n", "of")}
-        line: dict[str, Any] = {
+        than = (_than(one, others) for one, others in zip(comparisons, self.others, strict=True))
+        tested = ("test", "estimate", "low", "high", "p", "n", "of")
+        return {
             "says": self.claim.says,
             "dataset": _join_names(one.dataset for one in comparisons),
             "metric": _join_names(one.metric.column for one in comparisons),
             "model": _join_names(one.model for one in comparisons),
             "is": _relation(self.claim),
-            "than": _join_names(_than(one, others) for one, others in zip(comparisons, self.others, strict=True)),
+            "than": _join_names(than),
             "in_print": self.in_print,
             "verdict": self.verdict,
-            "p": self.p,
+            **{name: getattr(self.finding, name, None) for name in tested} | {"p": self.p},
             "remark": "; ".join(filter(None, (self.about, self.remark))),
         }
-        return {name: (line | tested)[name] for name in COLUMNS}
 
 
 def is_of_ratios(claim: Claim) -> bool:
     """Return True if a claim is about the ratio of two figures, not about their difference."""
     return claim.relation == "between" or claim.metric.metric in TIMES
-
-
-def _where(claim: Claim) -> str:
-    return f"{claim.dataset} data sets" if claim.dataset in (MOST, ALL_OF_THEM) else claim.dataset
 
 
 def _relation(claim: Claim) -> str:

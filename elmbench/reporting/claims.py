@@ -1,68 +1,64 @@
-"""Sentences of a paper about a table, tested on the results (docs/claims.md)."""
+"""Sentences of a paper about a table, tested on the results and on the paper's own figures (docs/claims.md)."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import pandas as pd
 
 from elmbench.layouts.table import COMPLETE
+from elmbench.metrics import less_is_better
+from elmbench.reporting import grouped
 from elmbench.reporting.cells import TIMES
 from elmbench.reporting.claim_outcomes import ClaimOutcome, ClaimVerdict, is_of_ratios
-from elmbench.reporting.claim_terms import columns_compared, datasets_claimed, is_borne_out, is_true, region_of
-from elmbench.reporting.comparisons import LEVEL, Finding, corrected_t, sign, signed_rank, together, welch
+from elmbench.reporting.comparisons import LEVEL, Finding, Region, corrected_t, sign, signed_rank, together, welch
 from elmbench.reporting.summary import MeasuredCells, is_other_data, share_of_test_rows
 from elmbench.reporting.verdicts import FEWEST_RUNS, draws_of
-from elmbench.specs.experiments import MOST, Claim
+from elmbench.specs.experiments import ALL_OF_THEM, MOST, Claim
 from elmbench.specs.measures import Measure
+from elmbench.specs.profiles import Resolved
 
 #: The fewest data sets on which a test can reach the level: all of them must agree.
 FEWEST_DATASETS = math.ceil(-math.log2(LEVEL))
-_ONE_MACHINE = "times of one machine"
-_NOT_THE_PAPERS = "the rows are not all of the paper's, or not the paper's"
-_MISSING = "cells are missing"
+#: Printed figures at a margin are inside even if their binary approximations are not.
+_SLACK = 1e-9
 
 
 def check_claims(summary: pd.DataFrame, measured: MeasuredCells) -> Iterator[ClaimOutcome]:
     """Yield the outcome of each claim on models that were run, from the default readings and first selection."""
     claims = measured.resolved.file.spec.claims
-    if not len(summary) or not claims:
-        return
-    results = _Results(summary, measured)
-    for claim in claims:
-        if any(results.shows(one) for one in claim.comparisons):
-            yield _outcome(claim, results)
+    if len(summary) and claims:
+        results = _Results(summary, measured)
+        yield from (_outcome(claim, results) for claim in claims if any(map(results.shows, claim.comparisons)))
 
 
 class _Results:
     """The results that claims are tested on: default readings, first selection."""
 
     def __init__(self, summary: pd.DataFrame, measured: MeasuredCells) -> None:
-        self.resolved = measured.resolved
+        self.resolved, self._cells = measured.resolved, measured
         self._select = str(summary["select"].iloc[0])
         lines = summary[(summary["reading"] == "") & (summary["select"] == self._select)]
+        self._models = set(zip(lines["dataset"], lines["model"], strict=True))
         # If some cells were stopped or have not run, the remaining ones may be the easier folds.
         complete = lines[(lines["ended"] == COMPLETE) & lines["mean"].notna()]
-        self._complete = set(complete[["dataset", "model", "metric"]].itertuples(index=False, name=None))
-        self._cells = measured
-        self._run = set(lines["dataset"])
-        self._models = set(zip(lines["dataset"], lines["model"], strict=True))
+        self._complete = set(zip(complete["dataset"], complete["model"], complete["metric"], strict=True))
 
     def shows(self, claim: Claim) -> bool:
         """Return True if the column of a comparison and another one that it names were run on a data set."""
         return any(
             (dataset, claim.model) in self._models and (dataset, column) in self._models
-            for dataset in datasets_claimed(claim, self.resolved)
+            for dataset in _datasets_claimed(claim, self.resolved)
             for column in columns_compared(claim, dataset, self.resolved)
         )
 
     def datasets(self, claim: Claim) -> list[str]:
         """Return the data sets of a comparison; for `most`, those that were run."""
-        names = datasets_claimed(claim, self.resolved)
+        run = {dataset for dataset, _ in self._models}
         # A run of some data sets cannot confirm a claim about all.
-        return [name for name in names if name in self._run] if claim.dataset == MOST else names
+        return [name for name in _datasets_claimed(claim, self.resolved) if claim.dataset != MOST or name in run]
 
     def is_comparable(self, dataset: str) -> bool:
         """Return True if the rows are all of the paper's, and no others."""
@@ -91,29 +87,10 @@ class _Pair:
     other: str
     one: pd.Series[float]
     two: pd.Series[float]
-    least: float
 
     @property
     def means(self) -> tuple[float, float]:
         return float(self.one.mean()), float(self.two.mean())
-
-
-@dataclass(frozen=True)
-class _Test:
-    """A test that a claim must pass, with its data set, model, column and metric."""
-
-    finding: Finding
-    about: tuple[str, str, str, str]
-    means: tuple[float, ...] = ()
-
-
-@dataclass(frozen=True)
-class _Tests:
-    """The tests of a comparison; `verdict` and `remark` give the reason if they cannot confirm it."""
-
-    tests: list[_Test] = field(default_factory=list)
-    verdict: ClaimVerdict = "undecided"
-    remark: str = ""
 
 
 def _outcome(claim: Claim, results: _Results) -> ClaimOutcome:
@@ -122,21 +99,19 @@ def _outcome(claim: Claim, results: _Results) -> ClaimOutcome:
         columns = (columns_compared(one, name, results.resolved) for name in results.datasets(one))
         others.append(tuple(dict.fromkeys(column for names in columns for column in names)))
     parts = [_tests(one, results) for one in claim.comparisons]
-    blocked = next((one for one in parts if one.verdict != "undecided"), None)
-    remarks = (blocked.remark if blocked else "", _ONE_MACHINE if claim.metric.metric in TIMES else "")
-    outcome = ClaimOutcome(claim, blocked.verdict if blocked else "undecided", tuple(others))
-    outcome = replace(outcome, in_print=is_borne_out(claim, results.resolved), remark="; ".join(filter(None, remarks)))
-    tests = [test for one in parts for test in one.tests]
-    return _decide(outcome, tests) if tests else outcome
+    findings = [finding for tests, _, _ in parts for finding in tests]
+    _, verdict, remark = next((part for part in parts if part[1] != "undecided"), parts[0])
+    remark = "; ".join(filter(None, (remark, "times of one machine" * (claim.metric.metric in TIMES))))
+    outcome = ClaimOutcome(claim, verdict, tuple(others), is_borne_out(claim, results.resolved), remark=remark)
+    return _decide(outcome, findings) if findings else outcome
 
 
-def _decide(outcome: ClaimOutcome, tests: Sequence[_Test]) -> ClaimOutcome:
+def _decide(outcome: ClaimOutcome, findings: Sequence[Finding]) -> ClaimOutcome:
     """Return the outcome by the tests; the claim must pass all of them."""
-    decisive, confirming, contradicting = together([test.finding for test in tests])
-    test = next(test for test in tests if test.finding is decisive)
-    varies = [len(set(values)) > 1 for values in zip(*(test.about for test in tests), strict=True)]
-    about = ", ".join(name for name, several in zip(test.about, varies, strict=True) if several and name)
-    outcome = replace(outcome, finding=decisive, about=about, means=test.means)
+    decisive, confirming, contradicting = together(findings)
+    varies = [len(set(values)) > 1 for values in zip(*(one.about for one in findings), strict=True)]
+    about = ", ".join(name for name, several in zip(decisive.about, varies, strict=True) if several and name)
+    outcome = replace(outcome, finding=decisive, about=about)
     # Tests of a part of the claim can contradict it but not confirm it.
     if contradicting <= LEVEL:
         return replace(outcome, verdict="does not hold", p=contradicting)
@@ -144,25 +119,25 @@ def _decide(outcome: ClaimOutcome, tests: Sequence[_Test]) -> ClaimOutcome:
     return replace(outcome, verdict="holds" if holds else outcome.verdict, p=confirming)
 
 
-def _tests(claim: Claim, results: _Results) -> _Tests:
+def _tests(claim: Claim, results: _Results) -> tuple[list[Finding], ClaimVerdict, str]:
+    """Return the tests of a comparison; a verdict other than `undecided`, and its reason, if they cannot confirm it."""
     datasets = results.datasets(claim)
     comparable = [dataset for dataset in datasets if results.is_comparable(dataset)]
     if not comparable or (claim.dataset != MOST and len(comparable) < len(datasets)):
-        return _Tests(verdict="not comparable", remark=_NOT_THE_PAPERS)
+        return [], "not comparable", "the rows are not all of the paper's, or not the paper's"
     rows = [pairs for dataset in comparable if (pairs := _pairs(claim, dataset, results))]
-    if not rows:
-        return _Tests(verdict="incomplete", remark=_MISSING)
-    if claim.dataset == MOST:
-        return _on_most(claim, rows)
     pairs = [pair for row in rows for pair in row]
-    if min(len(values) for pair in pairs for values in (pair.one, pair.two)) < FEWEST_RUNS:
-        return _Tests(verdict="too few runs", remark=f"fewer than {FEWEST_RUNS} folds or runs")
-    metric = claim.metric.column
-    tests = [
-        _Test(_on_one(claim, pair, results), (pair.dataset, claim.model, pair.other, metric), pair.means)
-        for pair in pairs
-    ]
-    return _Tests(tests) if len(rows) == len(datasets) else _Tests(tests, "incomplete", _MISSING)
+    if claim.dataset == MOST and rows:
+        findings = _on_most(claim, rows)
+        if len(rows) < FEWEST_DATASETS:
+            return findings, "too few data sets", f"{len(rows)} comparable, {FEWEST_DATASETS} needed"
+        return findings, "undecided", ""
+    if rows and min(len(values) for pair in pairs for values in (pair.one, pair.two)) < FEWEST_RUNS:
+        return [], "too few runs", f"fewer than {FEWEST_RUNS} folds or runs"
+    findings = [_on_one(claim, pair, results) for pair in pairs]
+    if len(rows) < len(datasets):
+        return findings, "incomplete", "cells are missing"
+    return findings, "undecided", ""
 
 
 def _pairs(claim: Claim, dataset: str, results: _Results) -> list[_Pair]:
@@ -170,45 +145,112 @@ def _pairs(claim: Claim, dataset: str, results: _Results) -> list[_Pair]:
     one = results.values(dataset, claim.model, claim.metric)
     columns = columns_compared(claim, dataset, results.resolved)
     others = [results.values(dataset, column, claim.than_metric or claim.metric) for column in columns]
-    known = [other for other in others if other is not None]
-    if one is None or len(known) < len(others):
-        return []
-    least = results.least(dataset, claim.model, claim.metric)
-    return [_Pair(dataset, column, one, other, least) for column, other in zip(columns, known, strict=True)]
+    pairs = zip(columns, others, strict=True)
+    known = [_Pair(dataset, column, one, two) for column, two in pairs if one is not None and two is not None]
+    return known if len(known) == len(columns) else []
 
 
 def _on_one(claim: Claim, pair: _Pair, results: _Results) -> Finding:
     """Return the test of a claim on one data set; ratios are tested by their logarithm."""
     of_ratios = is_of_ratios(claim)
     one, two = (pair.one.map(math.log), pair.two.map(math.log)) if of_ratios else (pair.one, pair.two)
-    region = region_of(claim)
-    least, share = 0.0 if of_ratios else pair.least, share_of_test_rows(pair.dataset, results.resolved)
+    region, share = region_of(claim), share_of_test_rows(pair.dataset, results.resolved)
+    least = 0.0 if of_ratios else results.least(pair.dataset, claim.model, claim.metric)
     if share is None:
         finding = welch(one, two, region, least)
     else:
         of = "folds" if len(one) > len({run for run, _ in one.index}) else "runs"
         finding = corrected_t((one - two).dropna(), share, region, least, of)
-    return _as_ratio(finding) if of_ratios else finding
+    if of_ratios:
+        low, high = (None if end is None else math.exp(end) for end in (finding.low, finding.high))
+        finding = replace(finding, estimate=math.exp(finding.estimate), low=low, high=high)
+    return replace(finding, about=(pair.dataset, claim.model, pair.other, claim.metric.column), means=pair.means)
 
 
-def _as_ratio(finding: Finding) -> Finding:
-    low, high = (None if end is None else math.exp(end) for end in (finding.low, finding.high))
-    return replace(finding, estimate=math.exp(finding.estimate), low=low, high=high)
-
-
-def _on_most(claim: Claim, rows: list[list[_Pair]]) -> _Tests:
+def _on_most(claim: Claim, rows: list[list[_Pair]]) -> list[Finding]:
     """Return the tests of a claim over data sets."""
     if claim.relation == "close" or is_of_ratios(claim) or claim.test == "sign":
         n_true = sum(all(is_true(claim, *pair.means) for pair in row) for row in rows)
-        tests = [_Test(sign(n_true, len(rows)), (MOST, claim.model, "", claim.metric.column))]
+        findings = {"": sign(n_true, len(rows))}
     else:
-        columns: dict[str, list[float]] = {}
-        for pair in (pair for row in rows for pair in row):
-            columns.setdefault(pair.other, []).append(pair.means[0] - pair.means[1])
-        tests = [
-            _Test(signed_rank(differences, region_of(claim)), (MOST, claim.model, column, claim.metric.column))
-            for column, differences in columns.items()
-        ]
-    if len(rows) < FEWEST_DATASETS:
-        return _Tests(tests, "too few data sets", f"{len(rows)} comparable, {FEWEST_DATASETS} needed")
-    return _Tests(tests)
+        by_column = grouped((pair for row in rows for pair in row), lambda pair: pair.other)
+        findings = {
+            column: signed_rank([pair.means[0] - pair.means[1] for pair in pairs], region_of(claim))
+            for column, pairs in by_column.items()
+        }
+    metric = claim.metric.column
+    return [replace(one, about=(MOST, claim.model, column, metric)) for column, one in findings.items()]
+
+
+def columns_compared(claim: Claim, dataset: str, resolved: Resolved) -> list[str]:
+    """Return the columns that a comparison compares with on a data set.
+
+    `others` leaves out a column for which the paper prints no figure: the paper says nothing about it.
+    """
+    if claim.than != "others":
+        return list(claim.than)
+    left_out = {
+        column
+        for (name, column, metric), figure in resolved.published.items()
+        if (name, metric) == (dataset, claim.metric.column) and figure.value is None
+    }
+    return [column for column in resolved.file.spec.models if column != claim.model and column not in left_out]
+
+
+def _datasets_claimed(claim: Claim, resolved: Resolved) -> list[str]:
+    """Return the data sets of the paper that a comparison is about, without those that stand in for another one."""
+    names = list(resolved.file.spec.datasets) if claim.dataset in (MOST, ALL_OF_THEM) else [claim.dataset]
+    excluded = {*resolved.stand_ins, *(resolved.spec.other_rows if claim.dataset == ALL_OF_THEM else ())}
+    return [name for name in names if name not in excluded]
+
+
+def is_true(claim: Claim, one: float, other: float) -> bool:
+    """Return True if a claim is true of two figures, ends included but for `above` and `below`."""
+    if claim.between is not None:
+        return claim.between[0] * other <= one <= claim.between[1] * other
+    region = region_of(claim)
+    if claim.relation in ("above", "below"):
+        return region.low < one - other < region.high
+    return region.low - _SLACK <= one - other <= region.high + _SLACK
+
+
+def region_of(claim: Claim) -> Region:
+    """Return the range of the difference, or of the logarithm of the ratio, if a claim is true."""
+    if claim.between is not None:
+        low, high = claim.between
+        return Region(math.log(low) if low else -math.inf, math.log(high))
+    if claim.relation == "close":
+        return Region(-claim.within, claim.within)
+    is_error = less_is_better(claim.metric.metric)
+    is_bounded_below = claim.relation == "above" or claim.relation == ("no-better" if is_error else "no-worse")
+    return Region(low=-claim.within) if is_bounded_below else Region(high=claim.within)
+
+
+def is_borne_out(claim: Claim, resolved: Resolved) -> bool | None:
+    """Return True if the paper's own figures bear a claim out; None if it prints them for no data set.
+
+    A claim about most data sets must be true of the printed figures on more than half of those that have all of them.
+    """
+    # The figure of a fit that the authors stopped is a lower bound.
+    figures = {
+        key: figure.over_seconds if figure.value is None else float(figure.value)
+        for key, figure in resolved.published.items()
+    }
+    verdicts = [_is_borne_out(one, figures, resolved) for one in claim.comparisons]
+    return None if None in verdicts else all(verdicts)
+
+
+def _is_borne_out(
+    claim: Claim, figures: Mapping[tuple[str, str, str], float | None], resolved: Resolved
+) -> bool | None:
+    measure = (claim.than_metric or claim.metric).column
+    outcomes = []
+    for dataset in _datasets_claimed(claim, resolved):
+        one = figures.get((dataset, claim.model, claim.metric.column))
+        others = [figures.get((dataset, name, measure)) for name in columns_compared(claim, dataset, resolved)]
+        known = [other for other in others if other is not None]
+        if one is not None and known and (claim.than == "others" or len(known) == len(others)):
+            outcomes.append(all(is_true(claim, one, other) for other in known))
+    if not outcomes:
+        return None
+    return 2 * sum(outcomes) > len(outcomes) if claim.dataset == MOST else all(outcomes)

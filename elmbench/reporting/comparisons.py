@@ -7,6 +7,7 @@ ours: if the claim is wrong (`confirming`), and if it is right (`contradicting`)
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,18 +31,10 @@ class Region:
 class Finding:
     """The result of a test of a claim.
 
-    Attributes
-    ----------
-    test : str
-        The name of the test.
-    estimate : float
-        The tested figure: a difference of means, a ratio of times, or a share of data sets.
-    confirming, contradicting : float
-        The p-values against and for the claim.
-    n : int
-        The number of folds, runs or data sets (`of`).
-    low, high : float or None
-        The ends of the 95 % interval, if the test gives one.
+    `estimate` is a difference of means, a ratio of times or a share of data sets, `low` and `high` are the ends of its
+    95 % interval, if the test gives one. `confirming` and `contradicting` are the p-values against and for the claim.
+    `n` counts folds, runs or data sets (`of`). `about` is the tested data set, model, column and metric, and `means`
+    are those of two columns on a single data set.
     """
 
     test: str
@@ -52,6 +45,8 @@ class Finding:
     of: str
     low: float | None = None
     high: float | None = None
+    about: tuple[str, ...] = ()
+    means: tuple[float, ...] = ()
 
 
 def corrected_t(
@@ -72,10 +67,7 @@ def corrected_t(
 
 
 def welch(one: ArrayLike, other: ArrayLike, region: Region, least: float = 0.0) -> Finding:
-    """Test the difference of the means of two independent samples.
-
-    Each sample has two or more values. `least`: the least half width of the interval.
-    """
+    """Test the difference of the means of two independent samples of two or more values; `least` as above."""
     first, second = np.asarray(one, dtype=float), np.asarray(other, dtype=float)
     parts = [float(sample.var(ddof=1)) / len(sample) for sample in (first, second)]
     error = math.sqrt(sum(parts))
@@ -95,16 +87,10 @@ def _by_t(
     # The interval and the probabilities agree.
     error = max(error, least / quantile, np.finfo(float).tiny)
     over_low, over_high = ((estimate - bound) / error for bound in (region.low, region.high))
-    return Finding(
-        test,
-        estimate,
-        float(max(stdtr(freedom, -over_low), stdtr(freedom, over_high))),
-        float(min(stdtr(freedom, over_low), stdtr(freedom, -over_high))),
-        n,
-        of,
-        estimate - quantile * error,
-        estimate + quantile * error,
-    )
+    confirming = float(max(stdtr(freedom, -over_low), stdtr(freedom, over_high)))
+    contradicting = float(min(stdtr(freedom, over_low), stdtr(freedom, -over_high)))
+    ends = estimate - quantile * error, estimate + quantile * error
+    return Finding(test, estimate, confirming, contradicting, n, of, *ends)
 
 
 def signed_rank(differences: ArrayLike, region: Region) -> Finding:
@@ -158,7 +144,7 @@ def sign(confirmed: int, n: int) -> Finding:
     return Finding("sign test", confirmed / n, 1 - below, float(bdtr(confirmed, n, 0.5)), n, "data sets", low, high)
 
 
-def together(findings: list[Finding]) -> tuple[Finding, float, float]:
+def together(findings: Sequence[Finding]) -> tuple[Finding, float, float]:
     """Return the decisive finding of several that must all be true, and the two probabilities of all of them.
 
     All are right only if the weakest one is, so its probability needs no correction. The smallest probability that one

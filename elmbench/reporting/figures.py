@@ -14,33 +14,16 @@ from numpy.typing import NDArray
 
 from elmbench.layouts.table import COMPARED, SIGNS, VERDICTS
 from elmbench.reporting.summary import ENTRY, MeasuredCells, printed_of
-from elmbench.reporting.verdicts import (
-    FEWEST_RUNS,
-    Draws,
-    Printed,
-    draws_of,
-    draws_of_means,
-    is_fact,
-    measured_runs,
-    run_means,
-)
-from elmbench.specs.measures import Measure
+from elmbench.reporting.verdicts import FEWEST_RUNS, Draws, Printed, draws_of, draws_of_means, run_means
+from elmbench.specs.measures import FACTS, Measure
 
 
 @dataclass(frozen=True)
 class ComparedFigure:
     """A published figure and our runs of the same model on the same data set.
 
-    Attributes
-    ----------
-    dataset : str
-        The suite's name.
-    printed_dataset : str
-        The paper's name; a stand-in has the same one as the data set that it stands for.
-    runs : ndarray of int
-        The numbers of our runs.
-    means : ndarray of float
-        The mean of each run.
+    `dataset` is the suite's name, `printed_dataset` the paper's: a stand-in has the same one as the data set that it
+    stands for. `runs` and `means` are the numbers of our runs and their means.
     """
 
     dataset: str
@@ -75,22 +58,15 @@ def compared_figures(figures: pd.DataFrame, measured: MeasuredCells) -> Iterator
     for line in figures[figures["verdict"].isin(COMPARED)].to_dict("records"):
         dataset, model, column = line["dataset"], line["model"], line["metric"]
         measure = next(one for one in layout.measures(resolved, dataset, model) if one.column == column)
-        if is_fact(measure.metric):
+        if measure.metric in FACTS:
             continue
         entry = tuple(line[name] for name in ENTRY)
         columns, values = measured.columns(entry), measured.values(entry, measure)
-        known, runs = measured_runs(values, columns)
+        runs = np.unique(columns["run"][~np.isnan(values)])
+        means, draws = run_means(values, columns["run"]), draws_of(values, columns, measure)
         paper = resolved.published[dataset, model, column]
-        yield ComparedFigure(
-            dataset,
-            paper.dataset,
-            model,
-            measure,
-            np.unique(runs),
-            run_means(known, runs),
-            draws_of(values, columns, measure),
-            printed_of(dataset, paper, layout, resolved),
-        )
+        printed = printed_of(dataset, paper, layout, resolved)
+        yield ComparedFigure(dataset, paper.dataset, model, measure, runs, means, draws, printed)
 
 
 def verdict_counts(figures: Iterable[Mapping[Any, Any]]) -> tuple[Counter[str], Counter[str]]:
@@ -101,7 +77,7 @@ def verdict_counts(figures: Iterable[Mapping[Any, Any]]) -> tuple[Counter[str], 
     counts: tuple[Counter[str], Counter[str]] = Counter(), Counter()
     for line in figures:
         if line["verdict"]:
-            counts[is_fact(line["metric"])][line["verdict"]] += 1
+            counts[line["metric"] in FACTS][line["verdict"]] += 1
     return counts
 
 
@@ -119,7 +95,7 @@ def missing_runs(figures: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
         more = FEWEST_RUNS - int(line["runs"])
         # All folds that share one search have its time.
         seconds = (
-            group[["fit_seconds", "predict_seconds"]].sum().sum() + group["search_seconds"].drop_duplicates().sum()
+            group["search_seconds"].drop_duplicates().sum() + group[["fit_seconds", "predict_seconds"]].sum().sum()
         )
         missing.append((line["dataset"], line["model"], more, more * float(seconds) / int(line["runs"]) / 60))
     return pd.DataFrame(missing, columns=["dataset", "model", "more_runs", "minutes"])
@@ -139,16 +115,11 @@ def counts_text(figures: Iterable[Mapping[Any, Any]], missing: pd.DataFrame) -> 
     if len(missing):
         fewest, most = missing["more_runs"].min(), missing["more_runs"].max()
         more = str(most) if fewest == most else f"{fewest} to {most}"
-        duration = _duration(missing["minutes"].sum())
-        text += f" An interval needs {FEWEST_RUNS} runs, {more} more than there are: {duration}."
+        minutes = missing["minutes"].sum()
+        duration = f"about {minutes:.0f} min" if minutes < 120 else f"about {minutes / 60:.0f} h"
+        text += f" An interval needs {FEWEST_RUNS} runs, {more} more than there are: "
+        text += f"{duration if minutes >= 1 else 'less than a minute'}."
     return f"{text} {of_facts}".rstrip()
-
-
-def _duration(minutes: float) -> str:
-    """Return a time on one core in words."""
-    if minutes < 1:
-        return "less than a minute"
-    return f"about {minutes:.0f} min" if minutes < 120 else f"about {minutes / 60:.0f} h"
 
 
 def facts_sentence(counts: Mapping[str, int]) -> str:

@@ -15,8 +15,9 @@ from elmbench.layouts.table import COMPARED, JUDGED, VERDICTS
 from elmbench.reporting.figures import facts_sentence
 from elmbench.reporting.joint import ALPHA, JointVerdict, judge_table, main_verdict
 from elmbench.reporting.results import Results
-from elmbench.reporting.verdicts import FEWEST_RUNS, is_fact
+from elmbench.reporting.verdicts import FEWEST_RUNS
 from elmbench.specs.catalogue import PROFILES
+from elmbench.specs.measures import FACTS
 
 _PLURALS = {
     "accuracy": "accuracies", "train_accuracy": "training accuracies", "gmean": "G-means", "mcc": "MCCs",
@@ -126,7 +127,7 @@ def _counts(tables: Sequence[_Chosen]) -> tuple[Counter[str], Counter[str]]:
         # An equal number for another variant of the model, or by another criterion of choice, is a different figure.
         params = spec.models[model].params if model in spec.models else {}
         variant = json.dumps(params, sort_keys=True, default=str), spec.protocol.criterion
-        figure = is_fact(metric.partition("@")[0]), paper.dataset, model, metric, paper.value, variant
+        figure = metric.partition("@")[0] in FACTS, paper.dataset, model, metric, paper.value, variant
         if figure not in best or _worth(line["verdict"]) > _worth(best[figure]):
             best[figure] = line["verdict"]
     figures, facts = (Counter(best[key] for key in best if key[0] == of_facts) for of_facts in (False, True))

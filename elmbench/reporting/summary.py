@@ -17,15 +17,9 @@ from elmbench.metrics import less_is_better
 from elmbench.protocol.splits import part_sizes
 from elmbench.reporting.cells import FIRST_RUNS, REMARKS, Order
 from elmbench.reporting.comparisons import Region, corrected_t
-from elmbench.reporting.verdicts import (
-    Printed,
-    draws_of,
-    is_fact,
-    judge,
-    run_means,
-)
+from elmbench.reporting.verdicts import Printed, draws_of, judge, run_means
 from elmbench.specs.datasets.fingerprint import OTHER_DATA, TRAINING_ONLY
-from elmbench.specs.measures import Measure
+from elmbench.specs.measures import FACTS, Measure
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.protocol import SIZED
 from elmbench.specs.published import PublishedValue
@@ -47,8 +41,8 @@ Key = tuple[str, ...]
 class MeasuredCells:
     """The cells of a table that ended ok, by entry; each measure is read from the frame only once.
 
-    `every` has the entry and status of all cells, also of those that did not end ok. `lines` has the numbers of an
-    entry's lines among the cells that ended ok, by the values of `ENTRY`.
+    `every` has the entry and status of all cells. `lines` has, by the values of `ENTRY`, the numbers of an entry's
+    lines among the cells that ended ok.
     """
 
     def __init__(self, cells: pd.DataFrame, resolved: Resolved) -> None:
@@ -87,21 +81,24 @@ def summarise(measured: MeasuredCells) -> pd.DataFrame:
     (`elmbench.reporting.verdicts`). It is based on `runs` runs; `low` and `high` are the ends of the interval.
     `runs_to_tell` is the number of runs that an interval needs, or that would separate the models.
     """
-    resolved, layout, lines = measured.resolved, measured.layout, []
-    order, std = Order(resolved), resolved.spec.protocol.std
+    resolved, layout = measured.resolved, measured.layout
+    order, lines = Order(resolved), []
     status = measured.every["status"].to_numpy()
     groups: Any = measured.every.groupby(ENTRY, sort=False).indices
     for key, numbers in groups.items():
         entry = tuple(map(str, key))
-        columns = measured.columns(entry)
-        runs = columns["run"]
-        ended = _ending(entry[0], list(dict.fromkeys(status[numbers])), runs, layout, resolved)
+        runs = measured.columns(entry)["run"]
+        endings = set(status[numbers])
+        if endings == {COMPLETE} and layout.is_complete(entry[0], runs, resolved):
+            ended = COMPLETE
+        else:
+            ended = "incomplete" if COMPLETE in endings or len(endings) > 1 else str(endings.pop())
         for i, measure in enumerate(layout.measures(resolved, entry[0], entry[1])):
             paper = resolved.published.get((entry[0], entry[1], measure.column))
             values = measured.values(entry, measure)
             line = dict(zip(ENTRY, entry, strict=True)) | {"metric": measure.column, "n": len(values), "ended": ended}
-            line |= _statistics(values, runs, std) | _printed_columns(paper)
-            line |= _judge_entry(entry, measure, values, columns, ended, paper, layout, resolved)
+            line |= _statistics(values, runs, resolved.spec.protocol.std) | _printed_columns(paper)
+            line |= _judge_entry(entry, measure, measured, ended, paper)
             if i == 0 or line["mean"] is not None or paper is not None or ended != COMPLETE:
                 lines.append(line)
     lines += _only_published(measured.every, layout, order, resolved)
@@ -117,50 +114,38 @@ def _only_published(cells: pd.DataFrame, layout: Layout, order: Order, resolved:
     if not len(default):
         return []
     shown, models = set(default["dataset"]), {*layout.models(resolved), *default["model"]}
-    first = {"select": min(set(default["select"]), key=order.select.index), "reading": ""}
-    return [
-        {"dataset": dataset, "model": model, **first, "metric": metric, "n": 0, **_printed_columns(figure)}
-        | {"verdict": _verdict_without_cells(figure, layout), "ended": NOT_MEASURED}
-        for (dataset, model, metric), figure in resolved.published.items()
-        if dataset in shown and model not in models and (figure.cited or model not in resolved.file.measured)
-    ]
-
-
-def _verdict_without_cells(figure: PublishedValue, layout: Layout) -> str:
-    if figure.cited:
-        return "cited"
-    return "no data" if figure.value is not None and layout.is_judged(Measure(figure.metric)) else ""
+    first = {"select": min(set(default["select"]), key=order.select.index), "reading": "", "n": 0}
+    lines = []
+    for (dataset, model, metric), figure in resolved.published.items():
+        if dataset in shown and model not in models and (figure.cited or model not in resolved.file.measured):
+            is_judged = figure.value is not None and layout.is_judged(Measure(figure.metric))
+            verdict = "cited" if figure.cited else "no data" if is_judged else ""
+            line = first | {"dataset": dataset, "model": model, "metric": metric, "ended": NOT_MEASURED}
+            lines.append(line | _printed_columns(figure) | {"verdict": verdict})
+    return lines
 
 
 def _printed_columns(paper: PublishedValue | None) -> dict[str, float | None]:
-    return {
-        "published": float(paper.value) if paper and paper.value is not None else None,
-        "published_std": float(paper.std) if paper and paper.std is not None else None,
-    }
+    figures = {"published": paper.value, "published_std": paper.std} if paper else {}
+    return {name: None if value is None else float(value) for name, value in figures.items()}
 
 
 def _statistics(values: NDArray[np.float64], runs: NDArray[Any], kind: str) -> dict[str, float | None]:
     """Return the mean, and the deviation over run means or over folds; None for too few values."""
-    known = ~np.isnan(values)
-    values = values[known]
-    spread = run_means(values, runs[known]) if kind == "of-run-means" else values
+    known = values[~np.isnan(values)]
+    spread = run_means(values, runs) if kind == "of-run-means" else known
     return {
-        "mean": float(values.mean()) if len(values) else None,
+        "mean": float(known.mean()) if len(known) else None,
         "std": float(spread.std(ddof=1)) if len(spread) > 1 else None,
     }
 
 
 def _judge_entry(
-    entry: Key,
-    measure: Measure,
-    values: NDArray[np.float64],
-    columns: Mapping[str, NDArray[Any]],
-    ended: str,
-    paper: PublishedValue | None,
-    layout: Layout,
-    resolved: Resolved,
+    entry: Key, measure: Measure, measured: MeasuredCells, ended: str, paper: PublishedValue | None
 ) -> dict[str, Any]:
     """Return the verdict on a published figure and its evidence; an empty verdict if there is nothing to judge."""
+    resolved, layout = measured.resolved, measured.layout
+    columns, values = measured.columns(entry), measured.values(entry, measure)
     dataset, _, _, reading = entry
     if paper is None or paper.value is None or not layout.is_judged(measure):
         return {"verdict": ""}
@@ -171,7 +156,7 @@ def _judge_entry(
     runs = len(set(columns["run"].tolist()))
     if resolved.cuts(dataset) or any(one.leaks for one in resolved.file.paper.read_label(reading)):
         return {"verdict": "not comparable", "runs": runs}
-    if is_fact(measure.metric):
+    if measure.metric in FACTS:
         # No random draw changes a fact.
         return {"verdict": "reproduced" if values.mean() == float(paper.value) else "differs", "runs": runs}
     if not layout.has_runs or not resolved.compares(dataset) or is_other_data(columns):
@@ -220,30 +205,23 @@ def optimism(cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
     may be the easier ones.
     """
     lines = []
-    metrics = {resolved.spec.protocol.metric_for(dataset.task) for dataset in resolved.datasets.values()}
-    both = cells.loc[
-        cells["select"].isin(["oracle", "nested"]),
-        [c for c in cells if c in metrics or c in (*ENTRY, "status", *_NEEDED)],
-    ]
-    both = both.sort_values(["run", "fold"], kind="stable") if len(set(both["select"])) > 1 else both[:0]
+    both = cells[cells["select"].isin(["oracle", "nested"])]
     for (dataset, model, reading), group in both.groupby(["dataset", "model", "reading"], sort=False):
         metric = resolved.metric_of(str(dataset))
-        if metric not in group or (group["status"] != COMPLETE).any():
+        if group["select"].nunique() < 2 or metric not in group or (group["status"] != COMPLETE).any():
             continue
-        halves = [group[group["select"] == name] for name in ("oracle", "nested")]
-        folds = [list(zip(half["run"], half["fold"], strict=True)) for half in halves]
-        if folds[0] != folds[1] or group[metric].isna().any():
+        scores = group.pivot(index=["run", "fold"], columns="select", values=metric).astype(float)
+        if scores.isna().any(axis=None):
             continue
-        oracle, nested = (half[metric].to_numpy(dtype=float) for half in halves)
-        gain = oracle - nested
-        gain = -gain if less_is_better(metric) else gain
-        means = [float(oracle.mean()), float(nested.mean())]
+        oracle, nested = (scores[name].to_numpy() for name in ("oracle", "nested"))
+        gain = nested - oracle if less_is_better(metric) else oracle - nested
         spread: list[float | None] = [None, len(gain), None, None]
         if len(gain) > 1:
             # On a fixed split the runs are independent.
             test = corrected_t(gain, share_of_test_rows(str(dataset), resolved) or 0.0, Region())
             spread = [float(gain.std(ddof=1)), len(gain), test.low, test.high]
-        lines.append([dataset, model, metric, reading, *means, float(gain.mean()), *spread])
+        means = (float(column.mean()) for column in (oracle, nested, gain))
+        lines.append([dataset, model, metric, reading, *means, *spread])
     return pd.DataFrame(lines, columns=GAINS)
 
 

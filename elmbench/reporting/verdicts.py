@@ -24,8 +24,9 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from elmbench.metrics import counts_rows, rates
+from elmbench.reporting import grouped
 from elmbench.reporting.cells import FIRST_RUNS
-from elmbench.specs.measures import FACTS, Measure
+from elmbench.specs.measures import Measure
 from elmbench.specs.protocol import TRAIN_ACCURACY
 
 #: The probability with which a new draw lies in the interval.
@@ -48,20 +49,11 @@ def t_quantile(freedom: float, level: float) -> float:
 
 @dataclass(frozen=True)
 class Draws:
-    """The mean and the deviation of our runs of an entry.
+    """The mean and the deviation of the means of our runs of an entry.
 
-    Attributes
-    ----------
-    mean : float
-        Mean of the run means.
-    deviation : float
-        Standard deviation of the run means, or of those of the first stage; NaN for a single run.
-    runs : int
-        R.
-    least : float
-        The least half width: the weight of one test row in a run mean, or round-off.
-    first : int or None
-        The number of runs in the first stage; None if R was fixed beforehand.
+    If the first stage fixed the number of runs, `first` is its number of runs, and `deviation` is that of its runs. The
+    deviation of a single run is NaN. `least` is the least half width: the weight of one test row in a run mean, or
+    round-off.
     """
 
     mean: float
@@ -84,16 +76,10 @@ class Draws:
 
 @dataclass(frozen=True)
 class Printed:
-    """The published figure of an entry.
+    """A published figure, a mean over `mean_of` draws.
 
-    Attributes
-    ----------
-    rounding : float
-        Half of the last printed digit.
-    mean_of : int
-        The number of draws that the figure is a mean over.
-    apart : float or None
-        The median distance to the figures of other models; None if the paper prints no other.
+    `rounding` is half of the last printed digit, `apart` the median distance to the figures of other models; None if
+    the paper prints no other.
     """
 
     value: float
@@ -104,16 +90,11 @@ class Printed:
 
 @dataclass(frozen=True)
 class Judgement:
-    """The verdict on a published figure.
+    """The verdict on a published figure: `reproduced`, `consistent`, `close`, `differs` or `too few runs`.
 
-    Attributes
-    ----------
-    verdict : {"reproduced", "consistent", "close", "differs", "too few runs"}
-    half_width : float or None
-        Half the width of the interval with the rounding; None if there are too few runs.
-    runs_to_tell : int or None
-        The fewest runs that an interval needs (`too few runs`) or that would separate the models (`consistent`); None
-        if no number of runs would.
+    `half_width` is half the width of the interval with the rounding; None if there are too few runs. `runs_to_tell` is
+    the fewest runs that an interval needs (`too few runs`) or that would separate the models (`consistent`); None if no
+    number of runs would.
     """
 
     verdict: str
@@ -149,25 +130,12 @@ def runs_to_tell(draws: Draws, printed: Printed, apart: float) -> int | None:
     return numbers[first] if first < len(numbers) else None
 
 
-def is_fact(metric: str) -> bool:
-    """Return True for a fact of a data set, such as its number of rows."""
-    return metric in FACTS
-
-
-def run_means(values: NDArray[np.float64], runs: NDArray[Any]) -> NDArray[np.float64]:
-    """Return the mean of each run, from the values of the cells and the numbers of their runs."""
+def run_means(values: ArrayLike, runs: ArrayLike) -> NDArray[np.float64]:
+    """Return the mean of each run, from the values of the cells (NaN if missing) and the numbers of their runs."""
     # pandas groups as well, but takes half a millisecond a call, and a table makes hundreds.
-    by_run: dict[Any, list[float]] = {}
-    for run, value in zip(runs.tolist(), values.tolist(), strict=True):
-        by_run.setdefault(run, []).append(value)
-    return np.array([math.fsum(by_run[run]) / len(by_run[run]) for run in sorted(by_run)], dtype=np.float64)
-
-
-def measured_runs(values: ArrayLike, cells: Mapping[str, Any]) -> tuple[NDArray[np.float64], NDArray[Any]]:
-    """Return the known values of the cells of an entry, and the numbers of their runs."""
-    array: NDArray[np.float64] = np.asarray(values, dtype=np.float64)
-    known = ~np.isnan(array)
-    return array[known], np.asarray(cells["run"])[known]
+    cells = zip(np.asarray(runs).tolist(), np.asarray(values, dtype=np.float64).tolist(), strict=True)
+    by_run = grouped((cell for cell in cells if not math.isnan(cell[1])), lambda cell: cell[0])
+    return np.array([math.fsum(value for _, value in by_run[run]) / len(by_run[run]) for run in sorted(by_run)])
 
 
 def draws_of(values: ArrayLike, cells: Mapping[str, Any], measure: Measure) -> Draws:
@@ -175,17 +143,12 @@ def draws_of(values: ArrayLike, cells: Mapping[str, Any], measure: Measure) -> D
 
     `values`: the value of each cell, NaN if it is missing. `cells`: the columns of `cells.csv`.
     """
-    means = run_means(*measured_runs(values, cells))
-    return draws_of_means(means, _least(float(means.mean()), cells, measure), _first_runs(cells))
-
-
-def _first_runs(cells: Mapping[str, Any]) -> int | None:
-    """Return the number of runs in the first stage of an entry, None if its number of runs was fixed beforehand."""
-    if FIRST_RUNS not in cells:
-        return None
-    # If other requests had more runs than the two stages, they determined the number.
-    last = np.asarray(cells[FIRST_RUNS])[np.argmax(cells["run"])]
-    return None if pd.isna(last) else int(last)
+    means, first = run_means(values, cells["run"]), None
+    if FIRST_RUNS in cells:
+        # If other requests had more runs than the two stages, they determined the number.
+        last = np.asarray(cells[FIRST_RUNS])[np.argmax(cells["run"])]
+        first = None if pd.isna(last) else int(last)
+    return draws_of_means(means, _least(float(means.mean()), cells, measure), first)
 
 
 def draws_of_means(means: NDArray[np.float64], least: float, first: int | None = None) -> Draws:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from elmbench.reporting.claim_terms import is_borne_out, is_true
+from elmbench.reporting.claims import is_borne_out, is_true
 from elmbench.specs.catalogue import load_catalogue
 from elmbench.specs.experiments import Claim
 from elmbench.specs.profiles import resolve
