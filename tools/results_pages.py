@@ -17,13 +17,11 @@ import pandas as pd
 
 from elmbench.files import write_atomically
 from elmbench.layouts.table import SIGNS, VERDICTS
-from elmbench.reporting.agreement import agreements, error_and_power
+from elmbench.reporting.agreement import agreements, error_and_power, pattern_error_and_power, self_test
 from elmbench.reporting.figures import ComparedFigure
 from elmbench.reporting.folders import ResultsDirs, has_results
 from elmbench.reporting.joint import FEWEST_FIGURES, JointVerdict, main_verdict
-from elmbench.reporting.known_prints import pattern_error_and_power, self_test
-from elmbench.reporting.main_claims import main_claims, tested_claims
-from elmbench.reporting.papers import answer_papers
+from elmbench.reporting.papers import answer_papers, main_claims, tested_claims
 from elmbench.reporting.results import Results, read_results
 from elmbench.reporting.site.findings import find
 from elmbench.reporting.site.gather import gather

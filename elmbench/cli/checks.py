@@ -11,8 +11,7 @@ from elmbench.reporting.agreement import Agreement
 from elmbench.reporting.baseline import BaselineCheck, Difference
 from elmbench.reporting.claim_outcomes import CLAIM_VERDICTS
 from elmbench.reporting.figures import counts_text
-from elmbench.reporting.main_claims import main_claims, tested_claims
-from elmbench.reporting.papers import answer_papers
+from elmbench.reporting.papers import answer_papers, main_claims, tested_claims
 from elmbench.reporting.writers.text import grid
 from elmbench.specs.catalogue import PROFILES
 from elmbench.workflow.checks import PublishedCheck

@@ -1,26 +1,41 @@
-"""The agreement of a table with the print, and the error and power of the verdicts on its figures.
+"""The agreement of a table with the print, and the error and power of the verdicts on figures whose truth is known.
 
-The agreement covers differences, the order of the models on each data set, and ratios of times. The error and power
-come from verdicts on figures whose truth is known: our own runs, and figures of another model.
+The agreement covers differences, the order of the models on each data set, and ratios of times. The figures whose truth
+is known are our own runs, and figures of other models or data sets.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from elmbench.metrics import less_is_better
+from elmbench.numerics.seeds import generator
+from elmbench.reporting import grouped
 from elmbench.reporting.cells import TIMES
 from elmbench.reporting.figures import ComparedFigure
-from elmbench.reporting.joint import mean_rank_correlation, rank_correlation
-from elmbench.reporting.verdicts import FEWEST_RUNS, judge
+from elmbench.reporting.joint import (
+    ALPHA,
+    TABLE_VERDICTS,
+    costs_of,
+    judge_metric,
+    mean_rank_correlation,
+    pattern_test,
+    rank_correlation,
+    rows_of,
+)
+from elmbench.reporting.verdicts import FEWEST_RUNS, Printed, draws_of_means, judge
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.protocol import is_quality
+
+#: Random orders of the models of a table by which the level of the pattern test is measured.
+RANDOM_PRINTS = 100
 
 
 @dataclass(frozen=True)
@@ -29,10 +44,6 @@ class Agreement:
 
     Attributes
     ----------
-    metric : str
-        The metric, without the value of a hyperparameter that it is measured at.
-    figures : int
-        The published figures that were compared.
     median_difference : float or None
         The median distance of mean and published figure; None for times.
     median_factor : float or None
@@ -68,25 +79,20 @@ def agreements(compared: Sequence[ComparedFigure], figures: pd.DataFrame, resolv
 
     `figures`: the lines of `summary.csv` with a published figure.
     """
-    metrics = dict.fromkeys(one.measure.metric for one in compared)
-    scores = [_agreement(metric, [one for one in compared if one.measure.metric == metric]) for metric in metrics]
+    by_metric = grouped(compared, lambda one: one.measure.metric)
+    scores = [_agreement(metric, group) for metric, group in by_metric.items()]
     return scores + [times for metric in TIMES if (times := _times(metric, figures, resolved)) is not None]
 
 
 def error_and_power(agreements: Iterable[Agreement]) -> Counter[str]:
     """Return the sums of own runs and wrong pairs, under the names of the attributes."""
     names = ("pairings", "pairings_reproduced", "pairings_untold", "left_out", "left_out_reproduced")
-    total: Counter[str] = Counter()
-    for one in agreements:
-        total.update({name: getattr(one, name) for name in names})
-    return total
+    agreements = list(agreements)
+    return Counter({name: sum(getattr(one, name) for one in agreements) for name in names})
 
 
 def _agreement(metric: str, figures: Sequence[ComparedFigure]) -> Agreement:
-    by_row: dict[tuple[str, str], list[ComparedFigure]] = {}
-    for one in figures:
-        by_row.setdefault((one.dataset, one.measure.column), []).append(one)
-    rows = list(by_row.values())
+    rows = list(grouped(figures, lambda one: (one.dataset, one.measure.column)).values())
     several = [row for row in rows if len(row) > 1] if is_quality(metric) else []
     wrong = Counter(
         judge(one.draws, replace(other.printed, apart=one.printed.apart)).verdict
@@ -136,3 +142,72 @@ def _times(metric: str, figures: pd.DataFrame, resolved: Resolved) -> Agreement 
     known = [value for value in correlations if value is not None]
     correlation = float(np.mean(known)) if known else None
     return Agreement(metric, len(lines), median_factor=float(np.median(factors)), rank_correlation=correlation)
+
+
+def self_test(figures: Sequence[ComparedFigure], *key: str) -> dict[str, Any]:
+    """Return the verdicts on our own runs and on wrong prints, for the figures of one metric of a table.
+
+    The result has the number of prints of each kind, and of those that are `reproduced`. `own_runs`: means of as many
+    of our own runs as a published mean is over (at most half of them), judged by the other runs; about 19 in 20 should
+    be reproduced if the models differ by more than they vary. `wrong_models`, `wrong_sets`: the print with the models
+    of each data set, or the data sets of each model, rotated; none should be reproduced. `own_verdicts`: the number of
+    prints of our own runs with each verdict.
+    """
+    kinds = {
+        ("own_runs", "own_reproduced"): _prints_of_runs(figures),
+        ("wrong_models", "wrong_reproduced"): _rotations(figures, lambda one: (one.dataset, one.measure)),
+        ("wrong_sets", "wrong_sets_reproduced"): _rotations(figures, lambda one: (one.model, one.measure)),
+    }
+    verdicts = {names: [judge_metric(one, *key).verdict for one in prints] for names, prints in kinds.items()}
+    counts: dict[str, Any] = {}
+    for (number, reproduced), each in verdicts.items():
+        counts |= {number: len(each), reproduced: each.count("reproduced")}
+    of_runs = verdicts["own_runs", "own_reproduced"]
+    return counts | {"own_verdicts": {verdict: of_runs.count(verdict) for verdict in TABLE_VERDICTS}}
+
+
+def pattern_error_and_power(figures: Sequence[ComparedFigure], *key: str) -> tuple[int, int, int, int]:
+    """Return how often the pattern test detects the order of prints whose truth is known, for one metric.
+
+    The numbers are those of random orders of the models with a p-value of .05 or less and of all random orders, and the
+    same of our own runs as the print.
+    """
+    costs = [costs_of(row) for row in rows_of(figures)]
+    rng = generator("random prints", *key)
+    random = [pattern_test([one[rng.permutation(len(one))] for one in costs], *key) for _ in range(RANDOM_PRINTS)]
+    runs = [pattern_test([costs_of(row) for row in rows_of(one)], *key) for one in _prints_of_runs(figures)]
+    random_known, runs_known = ([p for p in values if p is not None] for values in (random, runs))
+    error, power = (sum(p <= ALPHA for p in values) for values in (random_known, runs_known))
+    return error, len(random_known), power, len(runs_known)
+
+
+def _prints_of_runs(figures: Sequence[ComparedFigure]) -> Iterator[list[ComparedFigure]]:
+    """Yield the figures with the mean of some of our runs in place of the print, compared with the other runs."""
+    for first in range(max((len(one.runs) for one in figures), default=0)):
+        prints = []
+        for one in figures:
+            total = len(one.runs)
+            size = min(one.printed.mean_of, total // 2)
+            if first < total and total - size >= FEWEST_RUNS:
+                means = np.roll(one.means, -first)
+                printed = Printed(float(means[:size].mean()), 0.0, size)
+                draws = draws_of_means(means[size:], one.draws.least)
+                runs = np.roll(one.runs, -first)[size:]
+                prints.append(replace(one, runs=runs, means=means[size:], draws=draws, printed=printed))
+        if prints:
+            yield prints
+
+
+def _rotations(
+    figures: Sequence[ComparedFigure], group_of: Callable[[ComparedFigure], Hashable]
+) -> Iterator[list[ComparedFigure]]:
+    """Yield the figures with the printed values rotated within groups, by each possible shift."""
+    # A group of one figure has no wrong print.
+    wrong = [group for group in grouped(figures, group_of).values() if len(group) > 1]
+    for shift in range(1, max(map(len, wrong), default=1)):
+        yield [
+            replace(one, printed=group[(i + shift) % len(group)].printed)
+            for group in wrong
+            if shift < len(group)
+            for i, one in enumerate(group)
+        ]

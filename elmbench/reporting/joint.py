@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elmbench.numerics.seeds import generator
+from elmbench.reporting import grouped
 from elmbench.reporting.comparisons import ranks
 from elmbench.reporting.figures import ComparedFigure
 from elmbench.reporting.verdicts import FEWEST_RUNS, LEVEL, judge
@@ -38,22 +39,13 @@ _Costs = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class JointVerdict:
-    """The verdict on one metric of a table.
+    """The verdict on one metric of a table: one of `TABLE_VERDICTS`.
 
-    Attributes
-    ----------
-    figures, datasets : int
-        The compared figures, and their data sets.
-    inside, of : int
-        The number of published figures inside the interval, of those that have one (three runs or more).
-    coverage_p : float or None
-        P-value of the binomial test that 95 % of the intervals contain the published figure; None if there are too few
-        independent figures for an answer.
-    pattern_p : float or None
-        P-value of the permutation test; None if there are too few permutations for a p-value of .05.
-    spearman : float or None
-        Mean over the data sets of Spearman's correlation between published and measured figures of the models.
-    verdict : {"reproduced", "pattern only", "level only", "not reproduced", "too small to judge"}
+    `inside` counts the published figures inside the interval, of those that have one (three runs or more).
+    `coverage_p` is the p-value of the binomial test that 95 % of the intervals contain the published figure; None if
+    there are too few independent figures for an answer. `pattern_p` is that of the permutation test; None if there are
+    too few permutations for a p-value of .05. `spearman` is the mean over the data sets of Spearman's correlation
+    between published and measured figures of the models.
     """
 
     metric: str
@@ -96,13 +88,12 @@ def judge_table(figures: Iterable[ComparedFigure], *key: str) -> list[JointVerdi
     If a stand-in and the data set that it stands for are both there, the first one counts. `key` is the seed of the
     shuffles.
     """
-    by_metric: dict[str, dict[tuple[str, str, str], ComparedFigure]] = {}
     datasets: dict[tuple[str, str], str] = {}
+    counted = {}
     for one in figures:
-        metric = one.measure.metric
-        if datasets.setdefault((metric, one.printed_dataset), one.dataset) == one.dataset:
-            by_metric.setdefault(metric, {})[one.dataset, one.model, one.measure.column] = one
-    return [judge_metric(list(known.values()), *key) for known in by_metric.values()]
+        if datasets.setdefault((one.measure.metric, one.printed_dataset), one.dataset) == one.dataset:
+            counted[one.dataset, one.model, one.measure.column] = one
+    return [judge_metric(known, *key) for known in grouped(counted.values(), lambda one: one.measure.metric).values()]
 
 
 def judge_metric(figures: Sequence[ComparedFigure], *key: str) -> JointVerdict:
@@ -113,17 +104,9 @@ def judge_metric(figures: Sequence[ComparedFigure], *key: str) -> JointVerdict:
     coverage_p = _coverage_p(judged, inside) if judged else None
     rows = rows_of(figures)
     pattern_p = pattern_test([costs_of(row) for row in rows], *key, metric)
-    return JointVerdict(
-        metric,
-        len(figures),
-        len({one.dataset for one in figures}),
-        inside,
-        len(judged),
-        coverage_p,
-        pattern_p,
-        mean_rank_correlation(rows),
-        _verdict(coverage_p, pattern_p),
-    )
+    n_datasets, spearman = len({one.dataset for one in figures}), mean_rank_correlation(rows)
+    verdict = _verdict(coverage_p, pattern_p)
+    return JointVerdict(metric, len(figures), n_datasets, inside, len(judged), coverage_p, pattern_p, spearman, verdict)
 
 
 def _verdict(coverage_p: float | None = None, pattern_p: float | None = None) -> str:
@@ -154,11 +137,9 @@ def _coverage_p(figures: Sequence[ComparedFigure], inside: int) -> float | None:
 
 def _correlation(figures: Sequence[ComparedFigure]) -> float:
     """Return the correlation, between the models of a data set, of being inside the interval, from our own runs."""
-    by_dataset: dict[str, list[dict[int, bool]]] = {}
-    for one in figures:
-        by_dataset.setdefault(one.dataset, []).append(one.left_out)
     products, squares = [], []
-    for hits in by_dataset.values():
+    for group in grouped(figures, lambda one: one.dataset).values():
+        hits = [one.left_out for one in group]
         squares += [(hit - LEVEL) ** 2 for by_run in hits for hit in by_run.values()]
         for first, second in combinations(hits, 2):
             products += [(first[run] - LEVEL) * (second[run] - LEVEL) for run in first.keys() & second.keys()]
@@ -172,11 +153,12 @@ def rows_of(figures: Sequence[ComparedFigure]) -> list[list[ComparedFigure]]:
 
     If a data set has one model at several values of a hyperparameter, its group has these values.
     """
-    rows: dict[tuple[str, str], list[ComparedFigure]] = {}
-    for one in figures:
-        models = {other.model for other in figures if other.dataset == one.dataset}
-        rows.setdefault((one.dataset, one.measure.column if len(models) > 1 else ""), []).append(one)
-    return list(rows.values())
+    models = {name: {one.model for one in group} for name, group in grouped(figures, lambda one: one.dataset).items()}
+
+    def row(one: ComparedFigure) -> tuple[str, str]:
+        return one.dataset, one.measure.column if len(models[one.dataset]) > 1 else ""
+
+    return list(grouped(figures, row).values())
 
 
 def costs_of(row: Sequence[ComparedFigure]) -> _Costs:
@@ -190,31 +172,27 @@ def pattern_test(costs: Sequence[_Costs], *key: str) -> float | None:
     It is the share of shuffles, the order itself included, whose sum of |published - ours| is as small as that of the
     order itself. `scipy.stats.permutation_test` has no strata: it would also shuffle between data sets.
 
-    `costs` has |published - ours| of each data set, published figures by rows, our models by columns. `key` is the seed
-    of the shuffles. The p-value is None if so few permutations exist that none is .05 or less.
+    `costs` are those of each data set, `key` is the seed of the shuffles. The p-value is None if so few permutations
+    exist that none is .05 or less.
     """
     costs = [one for one in costs if len(one) > 1]
     orders = math.prod(math.factorial(len(one)) for one in costs)
     if 1 / orders > ALPHA:
         return None
-    sums = np.zeros(1)
-    if orders <= SHUFFLES:
-        for one in costs:
-            sums = np.add.outer(sums, _sums(one, np.array(list(permutations(range(len(one))))))).ravel()
-        # The order itself is one of all permutations.
-        extra = 0
-    else:
-        rng, extra = generator("pattern", *key), 1
-        for one in costs:
-            sums = sums + _sums(one, rng.permuted(np.tile(np.arange(len(one)), (SHUFFLES, 1)), axis=1))
+    sums, rng = np.zeros(1), generator("pattern", *key)
+    for one in costs:
+        models = np.arange(len(one))
+        if orders <= SHUFFLES:
+            every = np.array(list(permutations(models)))
+            sums = np.add.outer(sums, one[models, every].sum(axis=1)).ravel()
+        else:
+            drawn = rng.permuted(np.tile(models, (SHUFFLES, 1)), axis=1)
+            sums = sums + one[models, drawn].sum(axis=1)
+    # The order itself is one of all permutations, but not of those that are drawn.
+    extra = int(orders > SHUFFLES)
     observed = sum(float(np.trace(one)) for one in costs)
     # Equal sums may differ by round-off.
     return float((np.sum(sums <= observed * (1 + 1e-9) + 1e-12) + extra) / (len(sums) + extra))
-
-
-def _sums(costs: _Costs, orders: NDArray[np.int64]) -> NDArray[np.float64]:
-    sums: NDArray[np.float64] = costs[np.arange(len(costs)), orders].sum(axis=1)
-    return sums
 
 
 def rank_correlation(one: Sequence[float], other: Sequence[float]) -> float | None:

@@ -1,4 +1,4 @@
-"""Sentences on the reproduced tables and figures of a paper, with the evidence.
+"""Sentences on the reproduced tables, figures and claims of a paper, with the evidence.
 
 `elmbench check`, the end of a run over several tables, the site and the README use them.
 """
@@ -8,16 +8,19 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from elmbench.layouts.table import COMPARED, JUDGED, VERDICTS
+from elmbench.reporting import grouped
+from elmbench.reporting.claim_outcomes import CLAIM_VERDICTS, ClaimOutcome, correct_by_holm
 from elmbench.reporting.figures import facts_sentence
 from elmbench.reporting.joint import ALPHA, JointVerdict, judge_table, main_verdict
 from elmbench.reporting.results import Results
 from elmbench.reporting.verdicts import FEWEST_RUNS
 from elmbench.specs.catalogue import PROFILES
 from elmbench.specs.measures import FACTS
+from elmbench.specs.papers import MainClaim
 
 _PLURALS = {
     "accuracy": "accuracies", "train_accuracy": "training accuracies", "gmean": "G-means", "mcc": "MCCs",
@@ -26,27 +29,21 @@ _PLURALS = {
     "tp": "true positives",
 }  # fmt: skip
 
+#: The plurals of results of claims.
+_RESULTS = {"holds": "hold", "does not hold": "do not hold"}
+_RESULTS |= {f"ratio {side} than stated": f"ratios {side} than stated" for side in ("smaller", "larger")}
+
 #: The figures of a table by (data set, model, measure): the results that a figure counts under, and its line there.
 _Chosen = dict[tuple[str, str, str], tuple[Results, dict[Any, Any]]]
-#: The verdict on a metric of a table, and the profiles of its figures.
-_Joint = tuple[Results, JointVerdict, tuple[str, ...]]
 
 
 @dataclass(frozen=True)
 class PaperAnswer:
     """The evidence on one paper.
 
-    Attributes
-    ----------
-    paper : str
-        The key of the paper.
-    sentences : list of str
-        The first one is the answer on the whole paper. One for each table and metric follows, then the counts of
-        figures and of facts of the data sets.
-    figures : dict of str to int
-        The number of figures with each verdict, each figure counted once.
-    facts : dict of str to int
-        The facts of data sets: those `as_printed`, and those compared (`of`).
+    The first sentence is the answer on the whole paper. One for each table and metric follows, then the counts of
+    figures and of facts of the data sets. `figures` is the number of figures with each verdict, each figure counted
+    once; `facts` are the facts of data sets: those `as_printed`, and those compared (`of`).
     """
 
     paper: str
@@ -61,24 +58,32 @@ def answer_papers(results: Iterable[Results]) -> list[PaperAnswer]:
     Papers without published figures are left out. If a table has results of several profiles, each figure counts under
     a profile with enough runs of it; if there are several, under the one nearest to the printed protocol.
     """
-    papers: dict[str, dict[str, list[Results]]] = {}
-    for one in results:
-        papers.setdefault(one.resolved.file.paper.key, {}).setdefault(one.resolved.file.id, []).append(one)
-    answers = (_answer(key, list(tables.values())) for key, tables in papers.items())
+    answers = (
+        _answer(paper, list(grouped(of_paper, lambda one: one.resolved.file.id).values()))
+        for paper, of_paper in grouped(results, lambda one: one.resolved.file.paper.key).items()
+    )
     return [answer for answer in answers if answer.sentences]
 
 
 def _answer(paper: str, tables: Sequence[Sequence[Results]]) -> PaperAnswer:
     chosen = [chosen_figures(results) for results in tables]
     joints = [
-        (results[0], joint, names)
+        (results[0].resolved.file, joint, names)
         for results, lines in zip(tables, chosen, strict=True)
         for joint, names in _joints(results, lines)
     ]
     figures, facts = _counts(chosen)
-    sentences = [*_summary(joints)]
-    sentences += [table_sentence(one.resolved.file.spec.label, joint, names) for one, joint, names in joints]
-    sentences += [*_figures_sentence(figures), *filter(None, [facts_sentence(facts)])]
+    sentences = []
+    if joints:
+        of_tables = grouped(joints, lambda one: one[0].id).values()
+        main = [main_verdict([joint for _, joint, _ in of_table]) for of_table in of_tables]
+        few_runs = sum(joint.verdict == "pattern only" and not joint.of for joint in main)
+        sentences = [answer_sentence(Counter(joint.verdict for joint in main), few_runs)]
+    sentences += [table_sentence(file.spec.label, joint, names) for file, joint, names in joints]
+    if total := figures.total():
+        listed = ", ".join(f"{figures[verdict]} {verdict}" for verdict in VERDICTS if figures[verdict])
+        sentences.append(f"{total} published figure{'s' * (total > 1)}, each counted once: {listed}.")
+    sentences += filter(None, [facts_sentence(facts)])
     compared = {"as_printed": facts["reproduced"], "of": facts["reproduced"] + facts["differs"]}
     return PaperAnswer(paper, sentences, {verdict: figures[verdict] for verdict in VERDICTS}, compared)
 
@@ -111,8 +116,6 @@ def _joints(results: Sequence[Results], chosen: _Chosen) -> Iterator[tuple[Joint
         for figure in one.compared
         if chosen[figure.dataset, figure.model, figure.measure.column][0] is one
     ]
-    if not figures:
-        return
     names = {profile for profile, _ in figures}
     for joint in judge_table((figure for _, figure in figures), results[0].resolved.file.id, *sorted(names)):
         used = {profile for profile, figure in figures if figure.measure.metric == joint.metric}
@@ -134,27 +137,10 @@ def _counts(tables: Sequence[_Chosen]) -> tuple[Counter[str], Counter[str]]:
     return figures, facts
 
 
-def _summary(joints: Sequence[_Joint]) -> Iterator[str]:
-    """Yield the sentence that sums up the verdicts of the tables, each on its metric with the most figures."""
-    tables: dict[str, list[JointVerdict]] = {}
-    for one, joint, _ in joints:
-        tables.setdefault(one.resolved.file.id, []).append(joint)
-    if tables:
-        main = [main_verdict(verdicts) for verdicts in tables.values()]
-        few_runs = sum(joint.verdict == "pattern only" and not joint.of for joint in main)
-        yield answer_sentence(Counter(joint.verdict for joint in main), few_runs)
-
-
 def answer_sentence(tables: Counter[str], few_runs: int = 0) -> str:
     """Return the answer on a paper in words, from the numbers of its tables with each verdict of `TABLE_VERDICTS`.
 
     `few_runs`: number of the tables that are `pattern only` because no figure has the runs that an interval needs.
-
-    Examples
-    --------
-    >>> from collections import Counter
-    >>> answer_sentence(Counter({"reproduced": 1, "pattern only": 3, "not reproduced": 1}), few_runs=2)
-    'The models compare as published in 4 of 5 tables; the values agree in 1 of these, and 2 have too few runs to tell.'
     """
     small = tables["too small to judge"]
     judged = tables.total() - small
@@ -199,17 +185,74 @@ def table_sentence(label: str, joint: JointVerdict, profiles: Sequence[str]) -> 
 def _pattern(joint: JointVerdict) -> str:
     if joint.pattern_p is None:
         return "and there are too few models to test the pattern"
-    p = f"(p {_probability(joint.pattern_p)})"
+    p = "(p < .001)" if joint.pattern_p < 0.001 else f"(p = {joint.pattern_p:.3f})".replace("0.", ".", 1)
     if joint.pattern_p > ALPHA:
         return f"and the pattern of the print does not show {p}"
     return f"{'and' if joint.of else 'but'} the pattern is that of the print {p}"
 
 
-def _probability(p: float) -> str:
-    return "< .001" if p < 0.001 else f"= {p:.3f}".replace("0.", ".", 1)
+@dataclass(frozen=True)
+class TestedClaim:
+    """The outcome of a claim, and the results that it was tested on."""
+
+    results: Results
+    outcome: ClaimOutcome
+
+    @property
+    def table(self) -> str:
+        """The id of the table."""
+        return self.results.resolved.file.id
+
+    @property
+    def label(self) -> str:
+        """The table and the profile in words."""
+        resolved = self.results.resolved
+        return f"{resolved.file.spec.label}, profile {resolved.profile}"
 
 
-def _figures_sentence(counts: Counter[str]) -> Iterator[str]:
-    if total := counts.total():
-        listed = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
-        yield f"{total} published figure{'s' * (total > 1)}, each counted once: {listed}."
+def tested_claims(results: Iterable[Results]) -> list[TestedClaim]:
+    """Return the claims of one paper, each once, with decisions that hold together by Holm's correction.
+
+    The results of the paper's tables have the profile nearest to the printed protocol first. A claim counts under the
+    first profile that tested it: that profile may lack the data set of a claim.
+    """
+    tested: dict[tuple[str, str], TestedClaim] = {}
+    for one in results:
+        for outcome in one.claims:
+            tested.setdefault((one.resolved.file.id, outcome.claim.model_dump_json()), TestedClaim(one, outcome))
+    corrected = correct_by_holm([one.outcome for one in tested.values()])
+    return [replace(one, outcome=outcome) for one, outcome in zip(tested.values(), corrected, strict=True)]
+
+
+def main_claims(claims: Sequence[TestedClaim]) -> Iterator[tuple[MainClaim, str, list[TestedClaim]]]:
+    """Yield each main claim of the paper with its result in words and the claims that tested it.
+
+    A main claim is left out if none of its tables has results.
+    """
+    for main in claims[0].results.resolved.file.paper.main_claims if claims else ():
+        parts = [
+            one
+            for table, beginnings in main.tested_by.items()
+            for one in claims
+            if one.table == table and one.outcome.claim.says.startswith(beginnings)
+        ]
+        if parts:
+            yield main, result_in_words([one.outcome for one in parts]), parts
+
+
+def result_in_words(outcomes: Sequence[ClaimOutcome]) -> str:
+    """Return the number of statements with each result, such as "1 holds, 2 do not hold"; of one, its result."""
+    ranked = sorted(outcomes, key=lambda one: CLAIM_VERDICTS.index(one.verdict))
+    counts = Counter(map(_result, ranked))
+    if len(outcomes) == 1:
+        return next(iter(counts))
+    return ", ".join(f"{n} {_RESULTS.get(name, name) if n > 1 else name}" for name, n in counts.items())
+
+
+def _result(outcome: ClaimOutcome) -> str:
+    """Return the verdict; for a ratio that does not hold, whether ours is smaller or larger."""
+    stated, finding = outcome.claim.between, outcome.finding
+    if outcome.verdict != "does not hold" or stated is None or finding is None or finding.of == "data sets":
+        return outcome.verdict
+    side = "smaller" if finding.estimate < stated[0] else "larger"
+    return f"ratio {side} than stated"

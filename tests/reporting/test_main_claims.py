@@ -13,8 +13,7 @@ from elmbench.cli.checks import published_text
 from elmbench.reporting.claim_outcomes import ClaimOutcome
 from elmbench.reporting.comparisons import Finding
 from elmbench.reporting.folders import ResultsDirs
-from elmbench.reporting.main_claims import main_claims, result_in_words
-from elmbench.reporting.papers import answer_papers
+from elmbench.reporting.papers import answer_papers, main_claims, result_in_words
 from elmbench.reporting.site.gather import gather
 from elmbench.specs.catalogue import find_experiment, load_catalogue
 from elmbench.specs.experiments import Claim

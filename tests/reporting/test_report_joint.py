@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.stats import binom, binomtest, spearmanr
 
 import elmbench
+from elmbench.reporting.agreement import pattern_error_and_power, self_test
 from elmbench.reporting.figures import ComparedFigure, compared_figures, missing_runs
 from elmbench.reporting.joint import (
     ALPHA,
@@ -26,7 +27,6 @@ from elmbench.reporting.joint import (
     rank_correlation,
     rows_of,
 )
-from elmbench.reporting.known_prints import pattern_error_and_power, self_test
 from elmbench.reporting.results import Results, read_results
 from elmbench.reporting.summary import MeasuredCells
 from elmbench.reporting.verdicts import Printed, draws_of_means

@@ -12,8 +12,7 @@ from elmbench.layouts import layout_of
 from elmbench.layouts.table import VERDICTS
 from elmbench.reporting.figures import verdict_counts
 from elmbench.reporting.folders import ResultsDirs
-from elmbench.reporting.main_claims import TestedClaim, tested_claims
-from elmbench.reporting.papers import PaperAnswer, answer_papers, chosen_figures
+from elmbench.reporting.papers import PaperAnswer, TestedClaim, answer_papers, chosen_figures, tested_claims
 from elmbench.reporting.readings import ReadingComparison, compare_readings
 from elmbench.reporting.results import Results, read_results
 from elmbench.specs.catalogue import PROFILES, ExperimentFile, Watch, load_catalogue

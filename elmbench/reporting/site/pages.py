@@ -12,7 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from elmbench.layouts.table import COMPARED, SIGNS, Printed
 from elmbench.reporting.agreement import error_and_power
 from elmbench.reporting.grids import GridFigure
-from elmbench.reporting.main_claims import main_claims
+from elmbench.reporting.papers import main_claims
 from elmbench.reporting.site.charts import scatter, verdict_map
 from elmbench.reporting.site.findings import Finding, find
 from elmbench.reporting.site.gather import PaperResults, added
