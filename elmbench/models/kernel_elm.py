@@ -19,11 +19,10 @@ from elmbench.models.base.paths import Grid
 from elmbench.models.base.singular import warn_of_singular
 from elmbench.models.base.weights import WeightedClassifier, WeightedRegressor, weight_key
 from elmbench.numerics.arrays import EPS, Array
+from elmbench.numerics.fold_solutions import FoldView, FoldViews, fold_solutions, residuals
 from elmbench.numerics.kernels import BLOCK_BYTES, kernel_ladder, kernel_product, kernel_round_off
 from elmbench.numerics.pairwise import Kernel
 from elmbench.numerics.rows import Rows, scaled_rows
-from elmbench.numerics.shifted.fold_solutions import fold_solutions, residuals
-from elmbench.numerics.shifted.fold_views import FoldView, FoldViews
 
 RESIDUAL = 2e-11
 """Norm of a residual, over that of the targets, up to which solutions count for any condition.

@@ -16,10 +16,10 @@ from sklearn.model_selection import KFold
 
 import elmbench.models.kernel_elm as kernel_elm
 import elmbench.models.ls_svm as ls_svm
+import elmbench.numerics.band_reduction as reduction
 import elmbench.numerics.centres as centres
 import elmbench.numerics.nodes.hidden_layer as nodes
 import elmbench.numerics.ridge_path as ridge_path
-import elmbench.numerics.shifted.band_reduction as reduction
 from elmbench.models import EEMClassifier, WELMClassifier
 from elmbench.models.protocols import ProjectionPath
 from elmbench.numerics.centres import KERNELS, OF_DISTANCES

@@ -36,7 +36,10 @@ class BandReduction:
         else:
             self.width = WIDTH
             self._eliminate()
-            self.band = _lower_band(A, self.width)
+            # The diagonals from the main one down, as the rows of LAPACK's band storage.
+            self.band = np.zeros((WIDTH + 1, len(A)), order="F")
+            for i in range(min(WIDTH + 1, len(A))):
+                self.band[i, : len(A) - i] = np.diagonal(A, -i)
 
     def _tridiagonal(self) -> Array:
         n = len(self._A)
@@ -89,32 +92,19 @@ class BandReduction:
         return B
 
     def solve(self, ridges: Array, B: Array) -> Array:
-        """Return the solutions of (A + r I) Z = B for all ridges r, in the form of `fold_solutions`."""
+        """Return the solutions of (A + r I) Z = B for all ridges r, in the form of `ridge_solutions`.
+
+        They are NaN for a ridge with which the matrix is not positive definite.
+        """
         rotated = self._apply(B, transposed=True)
         n, k = rotated.shape
         solutions = np.empty((n, len(ridges) * k), order="F")
         for i, ridge in enumerate(ridges):
-            columns = solutions[:, i * k : (i + 1) * k]
-            columns[:] = rotated
-            if self._solve_band(float(ridge), columns) > 0:
-                columns[:] = np.nan
+            if self.width == 1:
+                *_, Z, info = dptsv(self.band[0] + ridge, self.band[1, : max(1, n - 1)], rotated)
+            else:
+                band = self.band.copy(order="F")
+                band[0] += ridge
+                _, Z, info = dpbsv(band, rotated, lower=1, overwrite_ab=1)
+            solutions[:, i * k : (i + 1) * k] = Z if info == 0 else np.nan
         return self._apply(solutions, transposed=False)
-
-    def _solve_band(self, ridge: float, B: Array) -> int:
-        """Overwrite B with the solution of (band + ridge I) Z = B; return LAPACK's INFO, above 0 on failure."""
-        if self.width == 1:
-            *_, B[:], info = dptsv(self.band[0] + ridge, self.band[1, : max(1, len(B) - 1)], B)
-        else:
-            band = self.band.copy(order="F")
-            band[0] += ridge
-            _, B[:], info = dpbsv(band, B, lower=1, overwrite_ab=1)
-        return int(info)
-
-
-def _lower_band(A: Array, width: int) -> Array:
-    """Return the diagonals of A from the main one down to the given width as the rows of LAPACK's band storage."""
-    n = len(A)
-    band = np.zeros((width + 1, n), order="F")
-    for i in range(min(width + 1, n)):
-        band[i, : n - i] = np.diagonal(A, -i)
-    return band

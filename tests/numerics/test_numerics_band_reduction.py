@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from random_examples import examples
 
-import elmbench.numerics.shifted.band_reduction as reduction
-from elmbench.numerics.shifted.band_reduction import BandReduction
+import elmbench.numerics.band_reduction as reduction
+from elmbench.numerics.band_reduction import BandReduction
 
 SETTINGS = examples(60)
 

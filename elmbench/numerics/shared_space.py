@@ -50,9 +50,10 @@ class SharedSpace:
         from the number of steps so far and an estimated total. `inverse` is an approximate inverse of K + s I for one
         ridge s: times it, the condition of K + r I is about r / s or s / r.
         """
-        if not all(self._widen_for(float(ridge), pays, inverse) for ridge in ridges[:1]):
-            return False
-        return all(self._widen_for(ridge, pays, inverse) for ridge in self.unsolved(ridges))
+        first = ridges[:1].tolist()
+        return all(self._widen_for(ridge, pays, inverse) for ridge in first) and all(
+            self._widen_for(ridge, pays, inverse) for ridge in self.unsolved(ridges)
+        )
 
     def _widen_for(
         self, ridge: float, pays: Callable[[int, float], bool], inverse: Callable[[Array], Array] | None

@@ -1,0 +1,204 @@
+"""Solutions of (K + r I) Z = B for all ridges r on the training rows of folds, in one kernel matrix of all rows."""
+
+import math
+from collections import Counter
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg.blas import strsv
+from scipy.linalg.lapack import spotrf
+
+from elmbench.numerics.arrays import Array, Indices
+from elmbench.numerics.lapack import symmetric_product
+from elmbench.numerics.ridge_path import CALL, STREAM, factor_seconds, reduction_seconds, ridge_solutions
+from elmbench.numerics.shared_space import LOOK, SharedSpace
+
+_WIDEST = 2.0**9
+"""Ratio to the smallest ridge up to which one inverse helps to solve a system; larger ridges are well-conditioned."""
+
+_MOST = 100
+"""The most steps with the inverse for each ridge."""
+
+_SINGLE, _CACHED, _CACHE = 95e9, 75e9, 24e6  # operations a second in single precision; bytes a second, and of caches
+
+
+class FoldView:
+    """One fold of a matrix whose rows have the order of `FoldViews`.
+
+    `rows` are the original numbers of the training rows, in the order of the matrix. `training` are their positions in
+    the matrix, and `test` those of the test rows, in the fold's order.
+    """
+
+    def __init__(self, positions: Indices, rows: Indices, test: Indices) -> None:
+        self.training = positions
+        self.rows = rows
+        self.test = test
+        ends = np.flatnonzero(np.diff(positions) != 1) + 1
+        #: Pairs of slices: some of the training rows, and their positions in the matrix.
+        self._runs = [
+            (slice(int(a), int(b)), slice(int(positions[a]), int(positions[a]) + int(b - a)))
+            for a, b in zip([0, *ends], [*ends, len(positions)], strict=True)
+        ]
+
+    def copy(self, K: Array, work: NDArray[np.floating]) -> None:
+        """Write K between the training rows over `work`, of any precision; both are in Fortran order."""
+        for part, position in self._runs:
+            for other, there in self._runs:
+                work[part, other] = K[position, there]
+
+    def within(self, K: Array) -> Callable[[Array, Array], None]:
+        """Return the function of v and w that writes K v over w, with K between the training rows, without a copy."""
+        squares = [(part, symmetric_product(K[position, position])) for part, position in self._runs]
+        between = [
+            (part, other, K[position, there])
+            for i, (part, position) in enumerate(self._runs)
+            for other, there in self._runs[:i]
+        ]
+
+        def product(v: Array, w: Array) -> None:
+            for part, square in squares:
+                square(v[part], w[part])
+            for part, other, block in between:
+                w[part] += block @ v[other]
+                w[other] += block.T @ v[part]
+
+        return product
+
+    def product(self, K: Array, Z: Array) -> Array:
+        """Return the product of all rows of K with Z, of shape (n_train, m), which has the order of `rows`."""
+        total = np.zeros((len(K), Z.shape[1]))
+        for part, position in self._runs:
+            total += K[:, position] @ Z[part]
+        return total
+
+
+class FoldViews:
+    """An order of rows in which the training part of a fold consists of few contiguous parts, and often of one.
+
+    Rows with the same roles in all folds, pairs of training and test rows, are adjacent. In a k-fold cross-validation,
+    the training part of the first and the last fold is contiguous, and that of the others has two parts. `order` has
+    the rows of all folds, each once.
+    """
+
+    def __init__(self, folds: list[tuple[Indices, Indices]]) -> None:
+        n = 1 + max((int(part.max()) for fold in folds for part in fold if len(part)), default=-1)
+        roles = np.zeros((len(folds), n), dtype=np.int8)
+        for role, (train, test) in zip(roles, folds, strict=True):
+            role[test] += 1
+            role[train] += 2
+        used = np.flatnonzero(roles.any(axis=0))
+        self.order: Indices = used[np.lexsort(roles[::-1, used])]
+        position = np.empty(n, dtype=np.intp)
+        position[self.order] = np.arange(len(self.order))
+        self.folds = []
+        for train, test in folds:
+            positions = np.sort(position[train])
+            self.folds.append(FoldView(positions, self.order[positions], position[test]))
+
+
+def krylov_seconds(n: int, steps: float) -> float:
+    """Return the time of some steps in a `SharedSpace` of n rows; each passes seven times over all directions."""
+    half, basis = 4.0 * n * n, 28.0 * n * steps
+    return steps * (12 * CALL + (half + basis) / (_CACHED if half + basis < _CACHE else STREAM))
+
+
+def inverse_seconds(n: int, ridges: int) -> float:
+    """Return the time of one factor in single precision, and of steps that apply it to solve for some ridges."""
+    steps = 60 + 5 * ridges
+    factor = n**3 / 3 / _SINGLE + 20 * n * n / STREAM + 20 * CALL
+    return factor + krylov_seconds(n, steps) + steps * (4.0 * n * n / STREAM + 10 * CALL)
+
+
+def fold_solutions(K: Array, part: FoldView, B: Array, ridges: Array, room: Array, solvers: Counter[str]) -> Array:
+    """Return the solutions of (K + r I) Z = B for all ridges, K between the n training rows of a fold.
+
+    A Krylov space for each column of B serves all ridges, unless its steps cost more than the cheaper one of two other
+    methods: residuals times the inverse of K + s I for one ridge s, factored in single precision; or `ridge_solutions`.
+
+    K, of all rows, is symmetric and positive semi-definite, in Fortran order. B, of shape (n, k), has the order of
+    `part.rows`; the p ridges are positive. `room`, of n^2 doubles, is overwritten. `solvers` counts the method of each
+    ridge, "krylov", "inverse" or those of `ridge_solutions`, and "krylov given up" once. The result is of shape
+    (n, p * k), the k columns of the first ridge first; NaN if a system is not positive definite within round-off, or
+    not solved. The error is not bounded; see `residuals`.
+    """
+    n, k = B.shape
+    p = len(ridges)
+    ascending = np.sort(ridges)
+    near = ascending <= _WIDEST * ascending[0]
+    by_inverse = k * inverse_seconds(n, int(near.sum()))
+    directly = min(reduction_seconds(n, p, k), p * factor_seconds(n, k))
+
+    def krylov_pays(steps: int, total: float) -> bool:
+        return krylov_seconds(n, total) - krylov_seconds(n, steps) < min(by_inverse, directly) / k
+
+    by_krylov = krylov_pays(0, LOOK)
+    inverse = None
+    product, sums = part.within(K), np.empty(n)
+    product(np.ones(n), sums)
+    solutions = np.empty((n, p * k), order="F")
+    for column in range(k):
+        space = SharedSpace(product, B[:, column], float(sums.mean()))
+        if by_krylov and not space.solve(ascending, krylov_pays):
+            by_krylov = False
+            solvers["krylov given up"] += 1
+        if not by_krylov:
+            if directly < by_inverse:
+                square = room[: n * n].reshape((n, n), order="F")
+                part.copy(K, square)
+                return ridge_solutions(square, B, ridges, solvers, overwrite=True)
+            space.solve(ascending[~near], lambda steps, total: True)
+            unsolved = np.array(space.unsolved(ascending[near]))
+            if len(unsolved):
+                inverse = inverse or _single_inverse(K, part, math.sqrt(unsolved[0] * unsolved[-1]), room)
+                last = space.steps + _MOST * len(unsolved)
+                space.solve(unsolved, partial(_before, last), inverse)
+        solutions[:, column::k] = space.solutions(ridges)
+    solvers["krylov" if by_krylov else "inverse"] += p
+    return solutions
+
+
+def _before(last: int, steps: int, total: float) -> bool:
+    return steps < last
+
+
+def _single_inverse(K: Array, part: FoldView, ridge: float, room: Array) -> Callable[[Array], Array]:
+    """Return the product of a vector with the inverse of K + ridge I on a fold, factored in single precision in `room`.
+
+    If the matrix is not positive definite in that precision, n times the machine precision is added to its diagonal,
+    and ten times more until it is: the factor is only a preconditioner.
+    """
+    n = len(part.rows)
+    square = room.view(np.float32)[: n * n].reshape((n, n), order="F")
+    added, jitter, info = ridge, n * float(np.finfo(np.float32).eps), 1
+    while info:
+        part.copy(K, square)
+        diagonal = np.einsum("ii->i", square)
+        diagonal[:] = diagonal.astype(np.float64) + added
+        factor, info = spotrf(square, lower=1, clean=0, overwrite_a=1)
+        added, jitter = ridge + jitter, 10 * jitter
+
+    def product(b: Array) -> Array:
+        scale = math.sqrt(b @ b) or 1.0
+        # Two triangular solves with a vector run at the bandwidth of memory, unlike LAPACK's blocked solver.
+        below = strsv(factor, (b / scale).astype(np.float32), lower=1)
+        return np.asarray(strsv(factor, below, lower=1, trans=1), dtype=np.float64) * scale
+
+    return product
+
+
+def residuals(KZ: Array, Z: Array, B: Array, ridges: Array) -> Array:
+    """Return the norms of B - (K + r I) Z, over those of B, for every ridge r: an array of shape (p, k).
+
+    Z holds solutions in the form of `fold_solutions`, KZ the product of K with them. A norm is infinite if a solution
+    is not finite, and 0 if a column of B is zero and its solution too.
+    """
+    k, p = B.shape[1], len(ridges)
+    left = np.multiply(Z.T, np.repeat(ridges, k)[:, np.newaxis], order="C")
+    left += KZ.T
+    left.reshape(p, k, -1)[:] -= B.T
+    norms = np.sqrt(np.einsum("ij,ij->i", left, left)).reshape(p, k)
+    size = np.linalg.norm(B, axis=0)
+    relative = norms / np.where(size > 0, size, 1.0)
+    return np.where(np.isfinite(relative), relative, np.inf)
