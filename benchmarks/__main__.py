@@ -4,26 +4,27 @@ import argparse
 import sys
 import time
 import traceback
-from dataclasses import replace
 from pathlib import Path
 
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from benchmarks.measure import Result, Row
+from benchmarks.measure import Record, Run, record
 from benchmarks.report import environment_line, line, write_report
 from elmbench.files import RESULTS_DIR
 
 
-def all_rows() -> list[Row]:
+def all_rows() -> dict[str, Run]:
     """Return every row in the order of the report."""
     from benchmarks import fits, memory, packages, searches, suite, tables
 
-    return [row for module in (searches, tables, fits, packages, suite, memory) for row in module.ROWS]
+    return {
+        key: run for module in (searches, tables, fits, packages, suite, memory) for key, run in module.ROWS.items()
+    }
 
 
 def main() -> None:
     """Measure the given rows, by default all, and write the report."""
-    rows = {row.key: row for row in all_rows()}
+    rows = all_rows()
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=main.__doc__)
     parser.add_argument("rows", nargs="*", metavar="ROW", help=f"any of {', '.join(rows)}")
     parser.add_argument("--trial", action="store_true", help="small sizes, to see that it runs; no measurement")
@@ -32,7 +33,7 @@ def main() -> None:
     unknown = [key for key in options.rows if key not in rows]
     if unknown:
         parser.error(f"unknown row {', '.join(unknown)}; known: {', '.join(rows)}")
-    chosen = [rows[key] for key in options.rows] or list(rows.values())
+    chosen = options.rows or list(rows)
     folder = options.out or (None if options.trial else Path(RESULTS_DIR, "bench"))
     started = time.monotonic()
     with threadpool_limits(limits=1):
@@ -41,24 +42,23 @@ def main() -> None:
             sys.exit(f"the linear algebra runs on {threads} threads, not one; set OPENBLAS_NUM_THREADS=1")
         environment = environment_line()
         print(environment, flush=True)
-        for number, row in enumerate(chosen, 1):
-            print(f"[{number}/{len(chosen)}, {time.monotonic() - started:.0f} s] {row.key}", flush=True)
-            results = _results(row, options.trial)
-            for result in results:
-                print(f"    {line(result)}", flush=True)
+        for number, key in enumerate(chosen, 1):
+            print(f"[{number}/{len(chosen)}, {time.monotonic() - started:.0f} s] {key}", flush=True)
+            records = _records(key, rows[key], options.trial)
+            for one in records:
+                print(line(one), one["skipped"] or "", flush=True)
             if folder is not None:
-                write_report(folder, row.key, results, environment, list(rows))
+                write_report(folder, key, records, environment, list(rows))
     print(f"{time.monotonic() - started:.0f} s in all", flush=True)
 
 
-def _results(row: Row, trial: bool) -> list[Result]:
-    """Return the results of a row, or one that says why it failed; trials have no target."""
+def _records(key: str, run: Run, trial: bool) -> list[Record]:
+    """Return the records of a row, or one that says why it failed; trials have no target."""
     try:
-        results = list(row.run(trial))
-        return [replace(result, target=None) for result in results] if trial else results
+        return [one | ({"target": None, "met": None} if trial else {}) for one in run(trial)]
     except Exception as error:  # noqa: BLE001 - the other rows are measured
         traceback.print_exc()
-        return [Result(row.key, skipped=f"failed: {type(error).__name__}: {error}")]
+        return [record(key, "", skipped=f"failed: {type(error).__name__}: {error}")]
 
 
 if __name__ == "__main__":

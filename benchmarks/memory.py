@@ -5,21 +5,22 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from benchmarks.measure import Result, Row, Seconds, timed
+from benchmarks.measure import Array, Record, Run, record, timed
 from benchmarks.problems import mackey_glass, search_of, series
-from benchmarks.searches import POWERS, Grid
+from benchmarks.searches import POWERS
 from elmbench import load_dataset
+from elmbench.datasets.dataset import Dataset
 from elmbench.errors import DataUnavailableError
 from elmbench.models import ELMRegressor, KELMRegressor, RKELMClassifier
 from elmbench.specs.grids import candidates
 
 L, CENTRES, TEXTS = 1000, 600, 15_935
-_GRID: Grid = {"gamma": [0.25, 4.0], "C": POWERS[::7]}
-_FEW = candidates(_GRID)
+_FEW = candidates({"gamma": [0.25, 4.0], "C": [*POWERS[::7]]})
 
 
 def _reduced(rows: int) -> object:
@@ -29,9 +30,13 @@ def _reduced(rows: int) -> object:
     return model.fit(X, np.where(X[:, 0] > X[:, 1] * X[:, 2], 1, -1))
 
 
+def _news20() -> Dataset:
+    return load_dataset("news20", os.environ.get("ELMBENCH_DATA_DIR"))
+
+
 def _texts(rows: int) -> object:
     """Fit RKELM to the first rows of NEWS20: sparse, 62,061 features."""
-    data = load_dataset("news20", os.environ.get("ELMBENCH_DATA_DIR"))
+    data = _news20()
     return RKELMClassifier(n_landmarks=500, C=32.0, gamma=0.25, random_state=0).fit(data.X[:rows], data.y[:rows])
 
 
@@ -50,49 +55,45 @@ def resident_bytes(entry: str) -> int:
     return 1024 * int(status.split(f"{entry}:")[1].split()[0])
 
 
-def growth(work: str, rows: int) -> tuple[int, Seconds]:
-    """Return the growth of the peak of a fresh process in bytes, and the time."""
+def growth(work: str, rows: int) -> tuple[int, Array]:
+    """Return the growth of the peak of a fresh process in bytes, and the seconds."""
     command = [sys.executable, "-m", "benchmarks.memory", work, str(rows)]
-    answer = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-    return answer["bytes"], Seconds(answer["cpu"], answer["wall"])
+    size, *seconds = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    return size, np.array(seconds)
 
 
 def _bound(
-    key: str, work: str, name: str, bound: str, rows: int, needed: Callable[[int], int], counted: str = ""
-) -> Row:
-    def run(trial: bool) -> Iterator[Result]:
-        n = rows // 10 if trial else rows
-        title = f"memory of {name}, {n:,} rows"
-        try:
-            bytes_needed = needed(n)
-        except DataUnavailableError as error:
-            yield Result(title, bound, skipped=error.found)
-            return
-        rounds = [growth(work, n) for _ in range(2)]
-        peak = max(size for size, _ in rounds)
-        note = f"{peak / 2**20:.0f} MiB above what the process held before{counted}"
-        yield Result(title, bound, [bytes_needed / size for size, _ in rounds], rounds[0][1], note=note)
-
-    return Row(key, run)
+    work: str, name: str, bound: str, rows: int, needed: Callable[[int], int], counted: str, trial: bool
+) -> Iterator[Record]:
+    n = rows // 10 if trial else rows
+    title = f"memory of {name}, {n:,} rows"
+    try:
+        bytes_needed = needed(n)
+    except DataUnavailableError as error:
+        yield record(title, bound, skipped=error.found)
+        return
+    sizes, seconds = zip(*(growth(work, n) for _ in range(2)), strict=True)
+    note = f"{max(sizes) / 2**20:.0f} MiB above what the process held before{counted}"
+    yield record(title, bound, [bytes_needed / size for size in sizes], seconds[0], note=note)
 
 
-def _news20_bytes(n: int) -> int:
-    return int(8 * n * load_dataset("news20", os.environ.get("ELMBENCH_DATA_DIR")).X.shape[1])
-
-
-ROWS = [
-    _bound("memory-k-elm", "k-elm", "a K-ELM fit", "8 n^2 bytes", 6000, lambda n: 8 * n**2),
-    _bound("memory-elm", "elm", f"an ELM fit, L = {L}", "H, 8 n L bytes", 20_000, lambda n: 8 * n * min(L, n // 2)),
-    _bound("memory-rk-elm", "rk-elm", f"an RKELM fit, L = {CENTRES}", "1.5 GB", 500_000, lambda n: int(1.5e9)),
-    _bound(
-        "memory-rk-elm-texts", "rk-elm-texts", "an RKELM fit to NEWS20, L = 500",
-        "a dense copy of its rows, 8 n d bytes", TEXTS, _news20_bytes, ", the rows themselves counted",
+ROWS: dict[str, Run] = {
+    "memory-k-elm": partial(_bound, "k-elm", "a K-ELM fit", "8 n^2 bytes", 6000, lambda n: 8 * n**2, ""),
+    "memory-elm": partial(
+        _bound, "elm", f"an ELM fit, L = {L}", "H, 8 n L bytes", 20_000, lambda n: 8 * n * min(L, n // 2), ""
     ),
-    _bound(
-        "memory-k-elm-search", "k-elm-search", "a K-ELM search, 3 folds", "8 (n^2 + m^2) bytes, m = 2n/3", 3000,
-        lambda n: 8 * (n**2 + (2 * n // 3) ** 2),
+    "memory-rk-elm": partial(
+        _bound, "rk-elm", f"an RKELM fit, L = {CENTRES}", "1.5 GB", 500_000, lambda n: int(1.5e9), ""
     ),
-]  # fmt: skip
+    "memory-rk-elm-texts": partial(
+        _bound, "rk-elm-texts", "an RKELM fit to NEWS20, L = 500", "a dense copy of its rows, 8 n d bytes", TEXTS,
+        lambda n: 8 * n * _news20().X.shape[1], ", the rows themselves counted",
+    ),
+    "memory-k-elm-search": partial(
+        _bound, "k-elm-search", "a K-ELM search, 3 folds", "8 (n^2 + m^2) bytes, m = 2n/3", 3000,
+        lambda n: 8 * (n**2 + (2 * n // 3) ** 2), "",
+    ),
+}  # fmt: skip
 
 
 def main() -> None:
@@ -101,7 +102,7 @@ def main() -> None:
     work(600)  # loads and compiles
     before = resident_bytes("VmRSS")
     seconds, _ = timed(lambda: work(rows))
-    print(json.dumps({"bytes": resident_bytes("VmHWM") - before, "cpu": seconds.cpu, "wall": seconds.wall}))
+    print(json.dumps([resident_bytes("VmHWM") - before, *seconds]))
 
 
 if __name__ == "__main__":

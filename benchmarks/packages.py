@@ -5,20 +5,21 @@ import importlib.metadata
 import sys
 import warnings
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from benchmarks.fits import BUDGET, DELTA, GAMMA
+from benchmarks.fits import ALD, BUDGET, DELTA, FB, GAMMA
 from benchmarks.fits import C as ONLINE_C
-from benchmarks.measure import Result, Row, in_turn, measured
-from benchmarks.problems import Array, series
-from elmbench.models import ALDKOSELMRegressor, ELMRegressor, FBKOSELMRegressor, OSELMRegressor
+from benchmarks.measure import Array, Record, Run, in_turn, measured, record
+from benchmarks.problems import series
+from elmbench.models import ELMRegressor, OSELMRegressor
 
+#: Folder of the other packages, apart from the environment of elmbench.
 FOLDER = Path(__file__).resolve().parents[1] / ".bench-packages"
-"""Folder of the other packages, apart from the environment of elmbench."""
 
 L, C, BLOCK = 500, 32.0, 500
 
@@ -41,20 +42,15 @@ def load(module: str) -> Any:
             del sys.modules["torch"]
 
 
-def _elm(X: Array, y: Array) -> ELMRegressor:
-    return ELMRegressor(n_hidden=L, C=C, random_state=0).fit(X, y)
-
-
-def _hpelm(hpelm: Any, X: Array, y: Array) -> Array:
-    """Fit HP-ELM with the nodes of `_elm`: the same model."""
-    nodes = ELMRegressor(n_hidden=L, C=C, random_state=0)
+def _hpelm(hpelm: Any, X: Array, y: Array) -> Any:
+    """Fit HP-ELM with the nodes of `_ELM`: the same model."""
+    nodes = _ELM()
     nodes._draw_nodes(X.shape[1])
     model = hpelm.ELM(X.shape[1], 1, norm=1.0 / C, precision="double")
     # Its sigmoid falls.
     model.add_neurons(L, "sigm", np.ascontiguousarray(-nodes.weights_.T), -nodes.biases_)
     model.train(X, y[:, np.newaxis], "r")
-    predicted: Array = model.predict(X[:500])[:, 0]
-    return predicted
+    return model.predict(X[:500])[:, 0]
 
 
 def _skelm(skelm: Any, X: Array, y: Array) -> None:
@@ -67,98 +63,79 @@ def _pyoselm_blocks(pyoselm: Any, X: Array, y: Array) -> None:
         model.partial_fit(X[start : start + BLOCK], y[start : start + BLOCK, np.newaxis])
 
 
-def _os_elm(X: Array, y: Array) -> Any:
-    return OSELMRegressor(n_hidden=L, start="ridge", initial_batch=BLOCK, batch_size=BLOCK, random_state=0).fit(X, y)
+def _krls(model: str, options: dict[str, Any], krls: Any, X: Array, y: Array) -> Any:
+    fitted = getattr(krls, model)(kernel_type="RBF", gamma=GAMMA, **options)
+    fitted.fit(X, y)
+    return fitted.predict(X[:100])
 
 
-def _ald(X: Array, y: Array) -> Any:
-    return ALDKOSELMRegressor(gamma=GAMMA, delta=DELTA).fit(X, y)
-
-
-def _krls_ald(krls: Any, X: Array, y: Array) -> Any:
-    model = krls.KRLS(nu=DELTA, N=len(X), kernel_type="RBF", gamma=GAMMA)
-    model.fit(X, y)
-    return model.predict(X[:100])
-
-
-def _fb(X: Array, y: Array) -> Any:
-    return FBKOSELMRegressor(C=ONLINE_C, gamma=GAMMA, budget=BUDGET).fit(X, y)
-
-
-def _krls_fb(krls: Any, X: Array, y: Array) -> Any:
-    model = krls.FB_KRLS(N=BUDGET, c=1.0 / ONLINE_C, kernel_type="RBF", gamma=GAMMA)
-    model.fit(X, y)
-    return model.predict(X[:100])
-
-
-def _row(
-    key: str,
+def _fit(
+    trial: bool,
+    *,
     package: str,
     module: str,
     name: str,
-    fit: Callable[[Array, Array], Any],
+    model: Callable[[], Any],
     theirs: Callable[[Any, Array, Array], Any],
     note: str,
-    *,
+    target: float,
     rows: int = 5000,
     compared: int = 0,
-    target: float | None = None,
     operations: float | None = None,
-) -> Row:
-    """Return the row of a fit, with predictions for some `compared` rows if the other package learns the same model."""
+) -> Iterator[Record]:
+    """Measure a fit, with predictions for some `compared` rows if the other package learns the same model."""
 
-    def ours(X: Array, y: Array) -> Any:
-        model = fit(X, y)
-        return model.predict(X[:compared]) if compared else None
+    def ours() -> Any:
+        fitted = model().fit(X, y)
+        return fitted.predict(X[:compared]) if compared else None
 
-    def run(trial: bool) -> Iterator[Result]:
-        try:
-            other = load(module)
-        except ImportError as error:
-            yield Result(name, package, skipped=f"{package} is not here: {error}".splitlines()[0])
-            return
-        X, y = series(500 if trial else rows)
-        ours(X, y)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            theirs(other, X, y)
-            rounds = in_turn(lambda: ours(X, y), lambda: theirs(other, X, y))
-        difference = float(np.max(np.abs(rounds.our_result - rounds.their_result))) if compared else None
-        against = f"{package} {importlib.metadata.version(package)}"
-        yield measured(
-            rounds, name=name, against=against, difference=difference, target=target, operations=operations, note=note
-        )
-
-    return Row(key, run)
+    try:
+        other = load(module)
+    except ImportError as error:
+        yield record(name, package, skipped=f"{package} is not here: {error}".splitlines()[0])
+        return
+    X, y = series(500 if trial else rows)
+    ours()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        theirs(other, X, y)
+        rounds = in_turn(ours, lambda: theirs(other, X, y))
+    against = f"{package} {importlib.metadata.version(package)}"
+    difference = float(np.max(np.abs(rounds.our_result - rounds.their_result))) if compared else None
+    yield measured(
+        rounds, name, against, largest_difference=difference, target=target, operations=operations, note=note
+    )
 
 
+_ELM = partial(ELMRegressor, n_hidden=L, C=C, random_state=0)
+_OS_ELM = partial(OSELMRegressor, n_hidden=L, start="ridge", initial_batch=BLOCK, batch_size=BLOCK, random_state=0)
 _OWN_NODES = "nodes of its own, so that no scores are compared"
 _SAME_RULE = "the same rule; both also predict 100 rows, which are compared"
-_FIT = f"ELM fit, 5,000 rows, L = {L}"
+_NAME = f"ELM fit, 5,000 rows, L = {L}"
+#: Of the hidden rows with 7 inputs, H'H and a Cholesky factor.
 _OPERATIONS = 5000 * L * (L + 2 * 7) + L**3 / 3
-"""Operations of the hidden rows with 7 inputs, H'H and a Cholesky factor."""
 
-ROWS = [
-    _row(
-        "hpelm", "hpelm", "hpelm", _FIT, _elm, _hpelm,
-        "the same nodes and ridge; both also predict 500 rows, which are compared", compared=500, target=1.1,
+ROWS: dict[str, Run] = {
+    "hpelm": partial(
+        _fit, package="hpelm", module="hpelm", name=_NAME, model=_ELM, theirs=_hpelm, compared=500, target=1.1,
+        note="the same nodes and ridge; both also predict 500 rows, which are compared", operations=_OPERATIONS,
+    ),
+    "scikit-elm": partial(
+        _fit, package="scikit-elm", module="skelm", name=_NAME, model=_ELM, theirs=_skelm, target=1.0,
+        note=f"{_OWN_NODES}; with an intercept", operations=_OPERATIONS,
+    ),
+    "pyoselm-blocks": partial(
+        _fit, package="pyoselm", module="pyoselm", name=f"OS-ELM fit, 5,000 rows in blocks of {BLOCK}, L = {L}",
+        model=_OS_ELM, theirs=_pyoselm_blocks, target=2.5, note=f"{_OWN_NODES}; a pseudo-inverse a block",
         operations=_OPERATIONS,
     ),
-    _row(
-        "scikit-elm", "scikit-elm", "skelm", _FIT, _elm, _skelm, f"{_OWN_NODES}; with an intercept", target=1.0,
-        operations=_OPERATIONS,
+    "krls-ald": partial(
+        _fit, package="krls", module="krls.krls", name="ALD-KOS-ELM, 2,000 rows", model=ALD,
+        theirs=partial(_krls, "KRLS", {"nu": DELTA, "N": 2000}), rows=2000, compared=100, target=1.0, note=_SAME_RULE,
     ),
-    _row(
-        "pyoselm-blocks", "pyoselm", "pyoselm", f"OS-ELM fit, 5,000 rows in blocks of {BLOCK}, L = {L}",
-        _os_elm, _pyoselm_blocks, f"{_OWN_NODES}; a pseudo-inverse a block", target=2.5,
-        operations=_OPERATIONS,
+    "krls-fb": partial(
+        _fit, package="krls", module="krls.krls", name=f"FB-KOS-ELM, F = {BUDGET}, 2,000 rows", model=FB,
+        theirs=partial(_krls, "FB_KRLS", {"N": BUDGET, "c": 1.0 / ONLINE_C}), rows=2000, compared=100, target=1.0,
+        note=_SAME_RULE,
     ),
-    _row(
-        "krls-ald", "krls", "krls.krls", "ALD-KOS-ELM, 2,000 rows", _ald, _krls_ald, _SAME_RULE,
-        rows=2000, compared=100, target=1.0,
-    ),
-    _row(
-        "krls-fb", "krls", "krls.krls", f"FB-KOS-ELM, F = {BUDGET}, 2,000 rows", _fb, _krls_fb, _SAME_RULE,
-        rows=2000, compared=100, target=1.0,
-    ),
-]  # fmt: skip
+}  # fmt: skip

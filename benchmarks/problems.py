@@ -1,5 +1,6 @@
 """Problems of the benchmark, and the sides that search the same candidates by the same score on them."""
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -16,16 +17,16 @@ from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import check_random_state
 
+from benchmarks.measure import Array
 from elmbench import load_dataset
-from elmbench.metrics import find_metric
+from elmbench.metrics import less_is_better
 from elmbench.numerics.nodes.hidden_layer import draw_hidden_nodes
-from elmbench.protocol.predictions import FoldScores
+from elmbench.protocol.predictions import metric_value
 from elmbench.protocol.scaling import scale_columns
 from elmbench.registry import find_model
 from elmbench.specs.protocol import Scale
 from elmbench.work.scoring import GridProblem, grid_scores
 
-Array = NDArray[np.float64]
 Candidates = list[dict[str, Any]]
 
 
@@ -43,8 +44,8 @@ class Problem:
     labels: list[int] | None
 
 
+#: Returns scores of shape (n_candidates, n_folds); larger is better.
 Side = Callable[[Problem, Candidates], Array]
-"""Returns scores of shape (n_candidates, n_folds); larger is better."""
 
 
 def wdbc() -> Problem:
@@ -53,10 +54,18 @@ def wdbc() -> Problem:
     return classes(scale_columns(data.X, slice(None), Scale()), data.y)
 
 
-def digits(rows: int = 900) -> Problem:
+def digits(rows: int) -> Problem:
     """Return the first rows of scikit-learn's digits: 64 pixels, even against odd."""
     X, number = load_digits(return_X_y=True)
     return classes(scale_columns(X[:rows], slice(None), Scale()), np.where(number[:rows] % 2 == 0, 1, -1))
+
+
+def satimage(rows: int) -> Problem:
+    """Return random rows of Satimage, scaled to [-1, 1]."""
+    data = load_dataset("satimage", os.environ.get("ELMBENCH_DATA_DIR"))
+    chosen = np.random.default_rng(0).permutation(len(data.y))[:rows]
+    X = scale_columns(data.X, slice(None), Scale(range=(-1.0, 1.0)))[chosen]
+    return classes(X, np.asarray(data.y)[chosen], "accuracy", tuple(range(6)))
 
 
 def classes(X: Array, y: NDArray[Any], metric: str = "mcc", labels: tuple[int, ...] = (-1, 1)) -> Problem:
@@ -90,14 +99,15 @@ def search_of(model: str, *, paths: bool = True, **fixed: Any) -> Side:
     return side
 
 
-def grid_search(estimator: Any, problem: Problem, parameters: Candidates, *, cut: bool) -> Array:
-    """Return the scores of scikit-learn's own search; with `cut`, labels are the signs of real predictions."""
+def grid_search(estimator: Any, problem: Problem, parameters: Candidates) -> Array:
+    """Return the scores of scikit-learn's own search; the labels -1/+1 are the signs of real predictions."""
 
     def scorer(fitted: Any, X: Array, y: NDArray[Any]) -> float:
         predicted = fitted.predict(X)
-        if cut and problem.labels is not None:
+        if problem.labels == [-1, 1]:
             predicted = np.where(predicted > 0, 1, -1)
-        return _score(problem, y, predicted)
+        value = metric_value(problem.metric, y, predicted, problem.labels)
+        return -value if less_is_better(problem.metric) else value
 
     return split_scores(GridSearchCV, estimator, problem, parameters, scorer)
 
@@ -113,69 +123,55 @@ def split_scores(
     return np.column_stack([fitted.cv_results_[f"split{j}_test_score"] for j in range(len(problem.folds))])
 
 
-def _score(problem: Problem, y: NDArray[Any], predicted: NDArray[Any]) -> float:
-    fold = FoldScores(find_metric(problem.metric), y, problem.labels, 1)
-    fold.add(0, predicted)
-    fold.finish()
-    return float(fold.scores[0])
-
-
 def kernel_ridge(problem: Problem, candidates: Candidates) -> Array:
     """Search KernelRidge, which is the kernel ELM with alpha = 1/C, by GridSearchCV."""
     parameters = [{"gamma": c["gamma"], "alpha": 1.0 / c["C"]} for c in candidates]
-    return grid_search(KernelRidge(kernel="rbf"), problem, parameters, cut=True)
+    return grid_search(KernelRidge(kernel="rbf"), problem, parameters)
 
 
 class HiddenNodes(TransformerMixin, BaseEstimator):
-    """The hidden layer of an ELM as a step of a pipeline, with the nodes that elmbench draws for the same seed."""
+    """The hidden layer of an ELM as a step of a pipeline, with the nodes that elmbench draws for the seed 0."""
 
-    def __init__(self, n_hidden: int = 100, random_state: int = 0) -> None:
+    def __init__(self, n_hidden: int = 100) -> None:
         self.n_hidden = n_hidden
-        self.random_state = random_state
 
     def fit(self, X: Array, y: Any = None) -> "HiddenNodes":
         """Draw the nodes."""
-        random_state = check_random_state(self.random_state)
-        self.weights_, self.biases_ = draw_hidden_nodes(self.n_hidden, X.shape[1], random_state)
+        self.weights_, self.biases_ = draw_hidden_nodes(self.n_hidden, X.shape[1], check_random_state(0))
         return self
 
-    def transform(self, X: Array) -> Array:
+    def transform(self, X: Array) -> Any:
         """Return the outputs of the nodes."""
-        hidden: Array = expit(X @ self.weights_.T + self.biases_)
-        return hidden
+        return expit(X @ self.weights_.T + self.biases_)
 
 
 class KernelAtCentres(TransformerMixin, BaseEstimator):
     """The kernel between a row and random training rows as a step of a pipeline, with the centres of RKELM."""
 
-    def __init__(self, n_landmarks: int = 100, gamma: float = 1.0, random_state: int = 0) -> None:
+    def __init__(self, n_landmarks: int = 100) -> None:
         self.n_landmarks = n_landmarks
-        self.gamma = gamma
-        self.random_state = random_state
 
     def fit(self, X: Array, y: Any = None) -> "KernelAtCentres":
         """Draw the centres."""
-        order = check_random_state(self.random_state).permutation(len(X))
-        self.centres_ = X[order[: self.n_landmarks]]
+        self.centres_ = X[check_random_state(0).permutation(len(X))[: self.n_landmarks]]
         return self
 
-    def transform(self, X: Array) -> Array:
+    def transform(self, X: Array) -> Any:
         """Return the values of the kernel."""
-        values: Array = rbf_kernel(X, self.centres_, gamma=self.gamma)
-        return values
+        return rbf_kernel(X, self.centres_, gamma=0.5)
 
 
 def ridge_pipeline(problem: Problem, candidates: Candidates) -> Array:
     """Search a pipeline of random features and Ridge, which is the ELM, by GridSearchCV."""
     pipeline = make_pipeline(HiddenNodes(), Ridge(fit_intercept=False, solver="cholesky"))
     parameters = [{"hiddennodes__n_hidden": c["n_hidden"], "ridge__alpha": 1.0 / c["C"]} for c in candidates]
-    return grid_search(pipeline, problem, parameters, cut=True)
+    return grid_search(pipeline, problem, parameters)
 
 
 def centres_pipeline(problem: Problem, candidates: Candidates) -> Array:
     """Search a pipeline of kernel values at random rows and Ridge, which is RKELM, by GridSearchCV."""
-    pipeline = make_pipeline(KernelAtCentres(gamma=0.5), RidgeClassifier(fit_intercept=False, solver="cholesky"))
+    pipeline = make_pipeline(KernelAtCentres(), RidgeClassifier(fit_intercept=False, solver="cholesky"))
     parameters = [
         {"kernelatcentres__n_landmarks": c["n_landmarks"], "ridgeclassifier__alpha": 1.0 / c["C"]} for c in candidates
     ]
-    return grid_search(pipeline, problem, parameters, cut=False)
+    return grid_search(pipeline, problem, parameters)

@@ -2,11 +2,9 @@
 
 import json
 import re
-from collections import Counter
 from pathlib import Path
-from typing import Any
 
-from benchmarks.measure import EQUAL, LONG_ROUND, Result
+from benchmarks.measure import EQUAL, LONG_ROUND, Record
 from benchmarks.searches import LONG_POINT, LONG_SIDE
 from elmbench.running.environment import describe_environment
 
@@ -25,9 +23,9 @@ number of nodes and fold, and the solutions and predictions for all C. `before` 
 which were measured in other sittings.
 """
 
+#: Earlier ratios that a row keeps.
 KEPT = 4
-"""Earlier ratios that a row keeps."""
-
+#: Why a row misses its target, by its key.
 REASONS = {
     "k-elm-wdbc": (
         "for 22 ridges, LAPACK's reduction of each kernel to tridiagonal form is the cheapest way. It takes two thirds "
@@ -56,7 +54,6 @@ REASONS = {
     ),
     "hpelm": "both sides spend their time in the same products",
 }
-"""Why a row misses its target, by its key."""
 
 
 def environment_line() -> str:
@@ -75,76 +72,48 @@ def environment_line() -> str:
     return "; ".join(parts)
 
 
-def line(result: Result) -> str:
-    """Return a result as one line of progress."""
-    if result.skipped:
-        return f"{result.name}: not measured, {result.skipped}"
-    verdict = {None: "", True: " (met)", False: " (MISSED)"}[result.met]
-    target = f", target {result.target:g}{verdict}" if result.target is not None else ""
-    ours, theirs = result.ours, result.theirs
-    times = f"{ours.cpu:.3g} s" if ours else ""
-    times += f" to {theirs.cpu:.3g} s" if theirs else ""
-    scores = "" if result.difference is None else f", scores differ by {result.difference:.1g}"
-    choice = {None: "", True: ", same choice", False: ", ANOTHER CHOICE"}[result.same_choice]
-    return f"{result.name}: {result.ratio:.3g}{target}; {times} ({result.against}){scores}{choice}"
-
-
-def write_report(folder: Path, row: str, results: list[Result], environment: str, order: list[str]) -> None:
-    """Replace the earlier results of a row, and rewrite all files in the order of the keys."""
+def write_report(folder: Path, row: str, records: list[Record], environment: str, order: list[str]) -> None:
+    """Replace the earlier records of a row, and rewrite all files in the order of the keys."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "bench.json"
     known = json.loads(path.read_text("utf-8")) if path.is_file() else []
-    records = [record for record in known if record["row"] != row and record["row"] in order]
-    new = [{"row": row} | result.record(environment) for result in results]
-    old = [record for record in known if record["row"] == row]
-    earlier = dict(zip(_keys(old), old, strict=True))
-    records += [
-        record | {"before": _before(record, earlier.get(key))} for key, record in zip(_keys(new), new, strict=True)
-    ]
-    records.sort(key=lambda record: order.index(record["row"]))
-    path.write_text(json.dumps(records, indent=1, allow_nan=False) + "\n", "utf-8")
-    scalings = [record for record in records if record["points"]]
-    if scalings:
+    earlier = {(one["name"], one["against"]): one for one in known if one["row"] == row}
+    every = [one for one in known if one["row"] != row and one["row"] in order]
+    for one in records:
+        new = {"row": row, "environment": environment, **one}
+        every.append(new | {"before": _before(new, earlier.get((one["name"], one["against"])))})
+    every.sort(key=lambda one: order.index(one["row"]))
+    path.write_text(json.dumps(every, indent=1, allow_nan=False) + "\n", "utf-8")
+    if scalings := [one for one in every if one["points"]]:
         write_plot(scalings, folder / PLOT)
-    (folder / "bench.md").write_text(markdown(records), "utf-8")
+    (folder / "bench.md").write_text(markdown(every), "utf-8")
 
 
-def _keys(records: list[dict[str, Any]]) -> list[tuple[str, int]]:
-    """Return the name of each record of a row, with its number among those of the same name."""
-    seen: Counter[str] = Counter()
-    keys = []
-    for record in records:
-        keys.append((record["name"], seen[record["name"]]))
-        seen[record["name"]] += 1
-    return keys
-
-
-def _before(record: dict[str, Any], earlier: dict[str, Any] | None) -> list[dict[str, Any]]:
+def _before(record: Record, earlier: Record | None) -> list[Record]:
     """Return the ratios of earlier commits, the latest first."""
     if earlier is None:
         return []
-    before: list[dict[str, Any]] = earlier.get("before", [])
-    commit = _commit(earlier)
-    if earlier["ratio"] is not None and commit != _commit(record):
+    before: list[Record] = earlier.get("before", [])
+    commit, new = (_commit(one["environment"]) for one in (earlier, record))
+    if earlier["ratio"] is not None and commit != new:
         before = [{"commit": commit, "ratio": earlier["ratio"]}, *before]
     return before[:KEPT]
 
 
-def _commit(record: dict[str, Any]) -> str:
-    match = re.search(r"commit (\w{1,7})", record["environment"])
+def _commit(environment: str) -> str:
+    match = re.search(r"commit (\w{1,7})", environment)
     return match[1] if match else "unknown"
 
 
-def markdown(records: list[dict[str, Any]]) -> str:
+def markdown(records: list[Record]) -> str:
     """Return the report as Markdown, of records as `bench.json` has them."""
-    environments = list(dict.fromkeys(record["environment"] for record in records))
+    environments = dict.fromkeys(record["environment"] for record in records)
     with_target = [record for record in records if record["target"] is not None]
-    met = sum(bool(record["met"]) for record in with_target)
     parts = [
         "# Benchmark\n",
         EXPLANATION,
         *(f"{environment}.\n" for environment in environments),
-        f"Targets met: {met} of {len(with_target)}.\n",
+        f"Targets met: {sum(bool(record['met']) for record in with_target)} of {len(with_target)}.\n",
         "## Against a target\n",
         _table(with_target),
         "## Others\n",
@@ -162,24 +131,21 @@ _HEAD = (
 )
 
 
-def _table(records: list[dict[str, Any]]) -> str:
-    lines = [_line(record) for record in records]
-    remarks = [
-        (r["name"], "; ".join(filter(None, (r["skipped"], r["subset"], r["note"], _reason(r))))) for r in records
-    ]
-    notes = [f"- {name}: {remark}" for name, remark in remarks if remark]
-    return _HEAD + "".join(lines) + "".join(f"\n{note}" for note in dict.fromkeys(notes)) + "\n"
+def _table(records: list[Record]) -> str:
+    notes = []
+    for record in records:
+        reason = REASONS.get(record["row"], "") if record["met"] is False else ""
+        remarks = (record["skipped"], record["subset"], record["note"], reason and f"missed because {reason}")
+        if any(remarks):
+            notes.append(f"\n- {record['name']}: {'; '.join(filter(None, remarks))}")
+    return _HEAD + "".join(f"{line(record)}\n" for record in records) + "".join(dict.fromkeys(notes)) + "\n"
 
 
-def _reason(record: dict[str, Any]) -> str:
-    reason = REASONS.get(record.get("row", "")) if record["met"] is False else None
-    return f"missed because {reason}" if reason else ""
-
-
-def _line(record: dict[str, Any]) -> str:
+def line(record: Record) -> str:
+    """Return a record as a line of a Markdown table."""
     target = "" if record["target"] is None else f"{record['target']:g}"
     if record["skipped"]:
-        return f"| {record['name']} | {record['against']} | - | | {target} | not measured | | | | | |\n"
+        return f"| {record['name']} | {record['against']} | - | | {target} | not measured | | | | | |"
     verdict = {None: "", True: "met", False: "**missed**"}[record["met"]]
     low, high = record["spread"]
     against = record["against"] + (", *extrapolated*" if record["extrapolated"] else "")
@@ -192,11 +158,11 @@ def _line(record: dict[str, Any]) -> str:
     scores = "" if difference is None else "equal" if difference == 0 else f"within {difference:.1g}"
     return (
         f"| {record['name']} | {against} | {record['ratio']:.3g} | {low:.3g} to {high:.3g} | {target} | {verdict} "
-        f"| {ours} | {theirs} | {', '.join(filter(None, (choice, scores)))} | {share} | {before} |\n"
+        f"| {ours} | {theirs} | {', '.join(filter(None, (choice, scores)))} | {share} | {before} |"
     )
 
 
-def write_plot(records: list[dict[str, Any]], path: Path) -> None:
+def write_plot(records: list[Record], path: Path) -> None:
     """Draw seconds against size on logarithmic axes, a panel for each record of `bench.json` that has points."""
     import matplotlib
 

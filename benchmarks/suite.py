@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from benchmarks.measure import Result, Row, Seconds, in_turn, measured, timed
+from benchmarks.measure import CPU, WALL, Array, Record, Run, in_turn, measured, record, timed
 from elmbench.registry.plugins import load_plugin
 from elmbench.running.executors.settings import Settings
 from elmbench.work.plan import Request
@@ -37,28 +37,27 @@ def _cells(runs: int) -> pd.DataFrame:
     return results.cells
 
 
-def _import(trial: bool) -> Iterator[Result]:
+def _import(trial: bool) -> Iterator[Record]:
     def started(code: str) -> None:
         subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
 
-    python = min(timed(lambda: started("pass"))[0].wall for _ in range(5))
+    python = min(timed(lambda: started("pass"))[0][WALL] for _ in range(5))
     rounds = in_turn(
         lambda: started("from elmbench.cli import main; main(['--help'])"),
         lambda: started("import sklearn.kernel_ridge"),
     )
-    against = "the import of scikit-learn's KernelRidge"
     note = f"the start of Python, {python:.2g} s, is in both"
-    yield measured(rounds, name="elmbench --help", against=against, note=note)
+    yield measured(rounds, "elmbench --help", "the import of scikit-learn's KernelRidge", note=note)
 
 
-def _bounded(name: str, against: str, bound: float, rounds: list[Seconds], note: str = "") -> Result:
-    """Return the result of processor times against a bound in seconds."""
-    middle = sorted(rounds, key=lambda seconds: seconds.cpu)[len(rounds) // 2]
-    ratios = [bound / max(seconds.cpu, 1e-6) for seconds in rounds]
-    return Result(name, against, ratios, middle, target=1.0, note=note.format(1e3 * middle.cpu))
+def _bounded(name: str, against: str, bound: float, rounds: list[Array], note: str = "") -> Record:
+    """Return the record of processor times against a bound in seconds."""
+    middle = sorted(rounds, key=lambda seconds: seconds[CPU])[len(rounds) // 2]
+    ratios = [bound / max(seconds[CPU], 1e-6) for seconds in rounds]
+    return record(name, against, ratios, middle, target=1.0, note=note.format(1e3 * middle[CPU]))
 
 
-def _overhead(trial: bool) -> Iterator[Result]:
+def _overhead(trial: bool) -> Iterator[Record]:
     """Measure all runs but the first, which has the start of the worker and the writing of the table."""
     _cells(1)
     rounds = []
@@ -67,25 +66,25 @@ def _overhead(trial: bool) -> Iterator[Result]:
         whole, many = timed(lambda: _cells(3 if trial else 201))
         fits = [float(cells[["fit_seconds", "predict_seconds"]].to_numpy().sum()) for cells in (few, many)]
         in_fits, cells = fits[1] - fits[0], len(many) - len(few)
-        rounds.append((whole - start - Seconds(in_fits, in_fits)) * (1 / cells))
+        rounds.append((whole - start - in_fits) / cells)
     yield _bounded(
         f"{cells} cells of next to no work, one worker", f"{A_CELL:g} ms a cell beyond its fit and prediction",
         A_CELL / 1e3, rounds, "a cell takes {:.1f} ms of processor time beyond its fit and prediction",
     )  # fmt: skip
 
 
-def _stored(trial: bool) -> Iterator[Result]:
+def _stored(trial: bool) -> Iterator[Record]:
     runs = 3 if trial else 667
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         first = _prepared(folder, 1)
         execute(first)
         ((_, plan),) = first.tables
-        record = first.store.result(plan.cells[0].key)
-        assert record is not None
+        result = first.store.result(plan.cells[0].key)
+        assert result is not None
         run = _prepared(folder, runs)
         for key in run.todo:
-            run.store.put(run.works[key], record, "")
+            run.store.put(run.works[key], result, "")
         run.store.close()
         rounds = []
         for _ in range(1 if trial else 5):
@@ -95,4 +94,4 @@ def _stored(trial: bool) -> Iterator[Result]:
     yield _bounded(title, f"{STORED:g} s", STORED, rounds)
 
 
-ROWS = [Row("import", _import), Row("overhead", _overhead), Row("stored-cells", _stored)]
+ROWS: dict[str, Run] = {"import": _import, "overhead": _overhead, "stored-cells": _stored}

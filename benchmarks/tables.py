@@ -3,13 +3,14 @@
 import os
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from benchmarks.measure import Measurement, Result, Row, Seconds, measured, rounds_for, timed
+from benchmarks.measure import CPU, WALL, Record, Rounds, Run, measured, rounds_for, timed
 from elmbench.models.protocols import GridPath
 from elmbench.protocol.folds import fold_data
 from elmbench.registry import find_model
@@ -23,10 +24,10 @@ from elmbench.work.plan import Request
 from elmbench.work.search import Search
 
 TABLES = ("table4", "table6")
+#: Values of C that a grid over two hyperparameters is measured on without paths.
 SUBSET = 2
-"""Values of C that a grid over two hyperparameters is measured on without paths."""
+_OURS, _THEIRS = ["our_cpu", "our_wall"], ["their_cpu", "their_wall"]
 
-NOTHING = Seconds(0.0, 0.0)
 Outcome = dict[str, Any]
 Planned = dict[str, Fit | GridWork]
 
@@ -55,45 +56,34 @@ def thinned(work: GridWork) -> tuple[GridWork, float]:
     return replace(work, paths=False, grid=Grid(thin)), len(chosen) / len(values)
 
 
-@dataclass
-class Sides:
-    """The times of one data set with paths and without."""
+def measure(works: Planned, data_dir: str | None) -> pd.DataFrame:
+    """Do all work with paths and, in turn, without; return a line for each work.
 
-    ours: Seconds = NOTHING
-    theirs: Seconds = NOTHING
-    difference: float = 0.0
-    same_choice: bool = True
-    parts: list[str] = field(default_factory=list)
-
-
-def measure(works: Planned, data_dir: str | None) -> dict[str, Sides]:
-    """Do all work with paths and, in turn, without; return both sides by data set.
-
-    Times without paths are scaled by the share of the candidates. The last fits are the same for both sides, so they
-    are done once.
+    Times without paths are scaled by the share of the candidates. Fits, and searches of models without a path, are the
+    same for both sides, so they are done once, and their `ratio` is None.
     """
     results: dict[str, Outcome] = {}
-    sides: dict[str, Sides] = {}
+    lines = []
     for key, work in works.items():
         preload(work, Context(data_dir))
         fold_data(work.outer_fold, data_dir)
-        side = sides.setdefault(work.outer_fold.dataset.name, Sides())
         ours, results[key] = timed(partial(_done, work, results, data_dir))
-        side.ours += ours
+        line: dict[str, Any] = {"dataset": work.outer_fold.dataset.name, "model": work.model.name, "ratio": None}
+        line |= {"difference": 0.0, "same_choice": True}
+        theirs = ours
         factory = find_model(work.model.name).factory(work.outer_fold.task)
-        if isinstance(work, Fit) or not isinstance(factory, GridPath):
-            side.theirs += ours
-            continue
-        single, share = thinned(work)
-        theirs, expected = timed(partial(_done, single, results, data_dir))
-        side.theirs += theirs * (1 / share)
-        side.parts.append(f"{work.model.name} {theirs.cpu / share / ours.cpu:.1f}")
-        candidates = work.grid.candidates()
-        few = [candidates.index(candidate) for candidate in single.grid.candidates()]
-        scores, single_scores = np.array(results[key]["scores"])[few], np.array(expected["scores"])
-        side.difference = max(side.difference, float(np.max(np.abs(scores - single_scores))))
-        side.same_choice &= int(np.argmax(scores)) == int(np.argmax(single_scores))
-    return sides
+        if isinstance(work, GridWork) and isinstance(factory, GridPath):
+            single, share = thinned(work)
+            seconds, expected = timed(partial(_done, single, results, data_dir))
+            theirs = seconds / share
+            candidates = work.grid.candidates()
+            few = [candidates.index(candidate) for candidate in single.grid.candidates()]
+            scores, single_scores = np.array(results[key]["scores"])[few], np.array(expected["scores"])
+            line["difference"] = float(np.max(np.abs(scores - single_scores)))
+            line["same_choice"] = int(np.argmax(scores)) == int(np.argmax(single_scores))
+            line["ratio"] = theirs[CPU] / ours[CPU]
+        lines.append(line | dict(zip(_OURS + _THEIRS, [*ours, *theirs], strict=True)))
+    return pd.DataFrame(lines)
 
 
 def _done(work: Fit | GridWork, results: dict[str, Outcome], data_dir: str | None) -> Outcome:
@@ -103,7 +93,7 @@ def _done(work: Fit | GridWork, results: dict[str, Outcome], data_dir: str | Non
     return outcome
 
 
-def _tables(trial: bool) -> Iterator[Result]:
+def _tables(trial: bool) -> Iterator[Record]:
     data_dir = os.environ.get("ELMBENCH_DATA_DIR")
     rows = 400 if trial else 2000
     works: Planned = {}
@@ -116,26 +106,24 @@ def _tables(trial: bool) -> Iterator[Result]:
         )
     measure({key: _small(work) for key, work in works.items()}, data_dir)  # loads and compiles
     spent, first = timed(lambda: measure(works, data_dir))
-    rounds = [first, *(measure(works, data_dir) for _ in range(rounds_for(spent.wall) - 1))]
+    rounds = [first, *(measure(works, data_dir) for _ in range(rounds_for(spent[WALL]) - 1))]
+    lines = pd.concat(rounds, keys=range(len(rounds)), names=["round"])
+    title = f"KOS-ELM Tables IV + VI, first outer fold, at most {rows:,} rows"
     lacking = f"without {' and '.join(missing)}, whose files ELMBENCH_DATA_DIR does not name" if missing else ""
-    every = list(first)
-    for names in (every, *([name] for name in every)):
-        both = Measurement(
-            ours=[sum((sides[name].ours for name in names), NOTHING) for sides in rounds],
-            theirs=[sum((sides[name].theirs for name in names), NOTHING) for sides in rounds],
-        )
-        whole = names is every
-        title = f"KOS-ELM Tables IV + VI, first outer fold, at most {rows:,} rows"
-        yield measured(
-            both,
-            name=title if whole else f"{title}: {names[0]}",
-            against="the same, one fit a candidate",
-            target=10.0 if whole else None,
-            subset=f"{SUBSET} random values of C of 8, with all of gamma or L; all budgets and thresholds",
-            same_choice=all(sides[name].same_choice for sides in rounds for name in names),
-            difference=max(sides[name].difference for sides in rounds for name in names),
-            note=lacking if whole else "by model: " + ", ".join(first[names[0]].parts),
-        )
+    yield _compared(title, lines, target=10.0, note=lacking)
+    for name, part in lines.groupby("dataset", sort=False):
+        models = part.loc[0].dropna(subset="ratio")
+        note = ", ".join(f"{one.model} {one.ratio:.1f}" for one in models.itertuples())
+        yield _compared(f"{title}: {name}", part, note=f"by model: {note}")
+
+
+def _compared(name: str, lines: pd.DataFrame, **facts: Any) -> Record:
+    """Return the record of some lines of `measure`, of all rounds."""
+    ours, theirs = (lines.groupby("round")[columns].sum().to_numpy() for columns in (_OURS, _THEIRS))
+    subset = f"{SUBSET} random values of C of 8, with all of gamma or L; all budgets and thresholds"
+    same, difference = bool(lines["same_choice"].all()), float(lines["difference"].max())
+    facts |= {"subset": subset, "same_choice": same, "largest_difference": difference}
+    return measured(Rounds(ours, theirs), name, "the same, one fit a candidate", **facts)
 
 
 def _small(work: Fit | GridWork) -> Fit | GridWork:
@@ -148,4 +136,4 @@ def _small(work: Fit | GridWork) -> Fit | GridWork:
     return small
 
 
-ROWS = [Row("tables", _tables)]
+ROWS: dict[str, Run] = {"tables": _tables}

@@ -7,23 +7,25 @@ import re
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from benchmarks import __main__ as command
-from benchmarks.measure import Result, Row, Seconds
+from benchmarks.measure import Record, record
 from benchmarks.report import line, markdown, write_report
 
 ORDER = ["first", "second", "third"]
-GOOD = Result(
-    "a search", "one by one", [50.0, 60.0], Seconds(1.0, 1.5), Seconds(55.0, 56.0), target=30.0, subset="3 of 9"
+HEAD = {"row": "first", "environment": "here"}
+GOOD = record(
+    "a search", "one by one", [50.0, 60.0], np.array([1.0, 1.5]), np.array([55.0, 56.0]), target=30.0, subset="3 of 9"
 )
 POINTS = {"axis": "rows", "x": [1, 10], "ours": [1.0, 10.0], "theirs": [1.0, 100.0], "slope": 1.0, "slope_against": 2.0}
 
 
 def test_a_row_takes_the_place_of_its_older_self(tmp_path: Path) -> None:
     write_report(tmp_path, "second", [GOOD], "there", ORDER)
-    write_report(tmp_path, "first", [Result("x", skipped="no data", target=2.0)], "there", ORDER)
-    write_report(tmp_path, "second", [Result("again", ratios=[1.0], points=POINTS), GOOD], "here", ORDER)
+    write_report(tmp_path, "first", [record("x", "", skipped="no data", target=2.0)], "there", ORDER)
+    write_report(tmp_path, "second", [record("again", "", [1.0], points=POINTS), GOOD], "here", ORDER)
     records = json.loads((tmp_path / "bench.json").read_text())
     assert [(r["row"], r["name"], r["environment"]) for r in records] == [
         ("first", "x", "there"), ("second", "again", "here"), ("second", "a search", "here"),
@@ -34,11 +36,11 @@ def test_a_row_takes_the_place_of_its_older_self(tmp_path: Path) -> None:
 
 
 def test_a_row_keeps_the_ratios_of_earlier_commits(tmp_path: Path) -> None:
-    slow = Result("a search", "one by one", [10.0], Seconds(1.0, 1.0), Seconds(10.0, 10.0), target=30.0)
+    slow = record("a search", "another side", [10.0], np.ones(2), np.full(2, 10.0), target=30.0)
     for commit, results in (("aaaaaaaaa", [slow, GOOD]), ("bbbbbbbbb", [GOOD, slow]), ("bbbbbbbbb", [slow, GOOD])):
         write_report(tmp_path, "k-elm-wdbc", results, f"commit {commit}; there", ["k-elm-wdbc"])
     records = json.loads((tmp_path / "bench.json").read_text())
-    assert [record["before"] for record in records] == [
+    assert [one["before"] for one in records] == [
         [{"commit": "aaaaaaa", "ratio": 10.0}], [{"commit": "aaaaaaa", "ratio": 55.0}],
     ]  # fmt: skip
     text = (tmp_path / "bench.md").read_text()
@@ -47,27 +49,28 @@ def test_a_row_keeps_the_ratios_of_earlier_commits(tmp_path: Path) -> None:
 
 
 def test_the_report_says_which_targets_are_met() -> None:
-    missed = Result("a fit", "a bound", [0.5], Seconds(1.0, 1.0), Seconds(0.5, 0.5), target=0.8, note="why")
-    other = Result("b", "c", [2.0], Seconds(1.0, 1.0), same_choice=False, difference=1e-3)
-    text = markdown([result.record("here") for result in (GOOD, missed, other)])
+    missed = record("a fit", "a bound", [0.5], np.ones(2), np.full(2, 0.5), target=0.8, note="why")
+    other = record("b", "c", [2.0], np.ones(2), same_choice=False, largest_difference=1e-3)
+    skipped = record("d", "e", skipped="no data")
+    text = markdown([HEAD | one for one in (GOOD, missed, other, skipped)])
     assert "Targets met: 1 of 2." in text
     assert "| a search | one by one, *extrapolated* | 55 | 50 to 60 | 30 | met | 1 (1.5) | 55 (56) |" in text
     assert "| a fit | a bound | 0.5 | 0.5 to 0.5 | 0.8 | **missed** |" in text
     assert "**another choice**, within 0.001" in text
     assert "- a search: 3 of 9" in text
     assert "- a fit: why" in text
+    assert "- d: no data" in text
     assert text.count("here.") == 1
-    assert "MISSED" in line(missed)
-    assert "no data" in line(Result("x", skipped="no data"))
+    assert "not measured" in line(skipped)
 
 
 def test_the_command_measures_what_is_asked_for(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    def fail(trial: bool) -> list[Result]:
+    def fail(trial: bool) -> list[Record]:
         raise RuntimeError("no luck")
 
-    rows = [Row("good", lambda trial: [GOOD]), Row("bad", fail), Row("left out", fail)]
+    rows = {"good": lambda trial: [GOOD], "bad": fail, "left out": fail}
     monkeypatch.setattr(command, "all_rows", lambda: rows)
     monkeypatch.setattr(sys, "argv", ["benchmarks", "good", "bad", "--out", str(tmp_path / "b")])
     command.main()
@@ -77,12 +80,13 @@ def test_the_command_measures_what_is_asked_for(
     ]  # fmt: skip
     output = capsys.readouterr().out
     assert re.search(r"\[1/2, \d+ s\] good", output)
-    assert "target 30 (met)" in output
+    assert "| 30 | met |" in output
+    assert "no luck" in output
     monkeypatch.setattr(sys, "argv", ["benchmarks", "good", "--trial"])
     monkeypatch.chdir(tmp_path)
     command.main()
     assert [path.name for path in tmp_path.iterdir()] == ["b"]
-    assert "target" not in capsys.readouterr().out
+    assert "| met |" not in capsys.readouterr().out
     monkeypatch.setattr(sys, "argv", ["benchmarks", "nothing"])
     with pytest.raises(SystemExit):
         command.main()

@@ -7,17 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.fits import BUDGET, budget_bytes, dependency_bytes
-from benchmarks.problems import (
-    Problem,
-    digits,
-    kernel_ridge,
-    mackey_glass,
-    ridge_pipeline,
-    search_of,
-    series,
-)
-from benchmarks.searches import compare
+from benchmarks.fits import ALD, BUDGET, FB, budget_bytes, dependency_bytes, touched_bytes
+from benchmarks.problems import Problem, digits, kernel_ridge, mackey_glass, ridge_pipeline, search_of, series
+from benchmarks.searches import Sides, compare
 from benchmarks.tables import SUBSET, first_fold, thinned
 from elmbench.specs.grids import candidates
 from elmbench.work.search import Search
@@ -27,16 +19,14 @@ pytestmark = pytest.mark.exhaustive
 KERNEL: dict[str, list[Any]] = {"gamma": [0.05, 2.0], "C": [0.01, 1.0, 100.0]}
 NODES: dict[str, list[Any]] = {"n_hidden": [5, 90], "C": [0.01, 1.0, 100.0]}
 SIDES = [
-    (search_of("k-elm"), kernel_ridge, KERNEL, ("two", "real")),
-    (search_of("k-elm"), search_of("k-elm", paths=False), KERNEL, ("two", "real")),
-    (search_of("elm", random_state=0), ridge_pipeline, NODES, ("two", "real")),
+    (search_of("k-elm"), kernel_ridge, KERNEL),
+    (search_of("k-elm"), search_of("k-elm", paths=False), KERNEL),
+    (search_of("elm", random_state=0), ridge_pipeline, NODES),
 ]
 
 
-@pytest.mark.parametrize(
-    ("ours", "theirs", "grid", "kind"),
-    [(ours, theirs, grid, kind) for ours, theirs, grid, kinds in SIDES for kind in kinds],
-)
+@pytest.mark.parametrize("kind", ["two", "real"])
+@pytest.mark.parametrize(("ours", "theirs", "grid"), SIDES)
 def test_sides_give_the_same_scores(ours: Any, theirs: Any, grid: dict[str, list[Any]], kind: str) -> None:
     problem = digits(90) if kind == "two" else mackey_glass(90)
     every = candidates(grid)
@@ -60,27 +50,26 @@ def test_a_comparison_looks_at_the_candidates_that_both_have() -> None:
         had.append(len(some))
         return ours(problem, some) + 1e-10
 
-    result = compare(problem, grid, ours, theirs)
-    assert (result.subset, result.same_choice, result.measurement.scale) == ("", True, 1.0)
-    assert result.difference == pytest.approx(1e-10, rel=1e-4)
+    def facts(theirs: Any, **limits: float) -> tuple[Any, ...]:
+        one = compare(problem, grid, Sides(ours, "other", theirs), "x", **limits)
+        return one["subset"], one["same_choice"], one["largest_difference"]
+
+    assert facts(theirs) == ("", True, pytest.approx(1e-10, rel=1e-4))
     assert had == [3] + [12] * 5
     had.clear()
-    result = compare(problem, grid, ours, theirs, longest=0.0, allowed=0.0)
-    assert result.subset == "3 of 12 candidates at random"
-    assert (result.same_choice, result.measurement.scale) == (True, 4.0)
+    assert facts(theirs, longest=0.0) == ("3 of 12 candidates at random", True, pytest.approx(1e-10, rel=1e-4))
     assert had == [3] * 6
-    result = compare(problem, grid, ours, lambda problem, some: -ours(problem, some))
-    assert result.same_choice is False
+    assert facts(lambda problem, some: -ours(problem, some))[1] is False
 
 
 def test_bytes_of_the_online_models() -> None:
     X, y = series(40)
-    touched, size = budget_bytes(X, y)
+    touched, size = touched_bytes(FB(), budget_bytes, X, y)
     assert size == 40 < BUDGET
     assert touched == sum(16 * m**2 for m in range(1, 41))
     # Five rows far from each other join, and none of those that only repeat them.
     far = 10.0 * np.repeat(np.arange(5.0)[:, np.newaxis], 7, axis=1)
-    touched, size = dependency_bytes(np.vstack([far, far, far]), np.arange(15.0))
+    touched, size = touched_bytes(ALD(), dependency_bytes, np.vstack([far, far, far]), np.arange(15.0))
     assert size == 5
     assert touched == sum(4 * m**2 for m in range(5)) + 10 * 24 * 5**2
 
