@@ -37,8 +37,7 @@ def _fingerprint(spec: DatasetSpec) -> Fingerprint | None:
         data = load(spec)
     except DataUnavailableError:
         return None
-    part = spec.training_part
-    training_only = part is not None and data.splits is None and len(data.y) == part.instances
+    training_only = spec.is_training_part(len(data.y), data.splits is not None)
     return fingerprint_of(data).model_copy(update={"part": "train" if training_only else "all"})
 
 

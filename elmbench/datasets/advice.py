@@ -21,47 +21,50 @@ _SHOWN = 5
 
 def warnings_of(table: Table, task: str, grouped: bool, dates: Collection[str] = ()) -> Iterator[str]:
     """Yield warnings about the rows of a dense table; columns of dates are not checked against the target."""
-    columns = {name: _codes(table.column(position)) for position, name in enumerate(table.names)}
+    columns = {name: _codes(table.column(name)) for name in table.names}
     target = _codes(label_words(table.target) if task == "classification" else table.target)
     n = len(target)
     constant = [name for name, codes in columns.items() if codes.max() == 0]
     yield from _drop("constant", constant)
-    copies = _copies(table, constant)
-    for name, other in copies[:_SHOWN]:
-        yield f"{name!r} repeats {other!r}: --drop {quote(name)}"
+    first: dict[Hashable, str] = {}
+    copies = {}
+    for name in table.names:
+        key = tuple(table.nominal[name]) if name in table.nominal else table.column(name).tobytes()
+        if first.setdefault(key, name) != name and name not in constant:
+            copies[name] = first[key]
+    for name in list(copies)[:_SHOWN]:
+        yield f"{name!r} repeats {copies[name]!r}: --drop {quote(name)}"
     if len(copies) > _SHOWN:
         yield f"{len(copies) - _SHOWN} more columns repeat others"
-    whole = [
-        name
-        for position, name in enumerate(table.names)
-        if position not in table.nominal and columns[name].max() == n - 1 and _is_whole(table.X[:, position])
-    ]
+    whole = [name for name, codes in columns.items() if codes.max() == n - 1 and _is_whole(table.column(name))]
     yield from _drop("a different whole number in each row, such as an ID", whole)
-    excluded = {*constant, *whole, *dates, *(name for name, _ in copies)}
-    for position, name in enumerate(table.names):
-        if name not in excluded:
-            yield from _about_target(table, position, columns[name], target, task, grouped)
+    for name in table.names:
+        if name not in {*constant, *whole, *dates, *copies}:
+            yield from _about_target(table, name, columns[name], target, task, grouped)
     repeated = n - len({row.tobytes() for row in np.column_stack([*columns.values(), target])})
     if repeated:
         yield f"{repeated} of {n} rows repeat another row, and may be in training and test: remove them from the file"
 
 
 def _about_target(
-    table: Table, position: int, codes: NDArray[np.int64], target: NDArray[np.int64], task: str, grouped: bool
+    table: Table, name: str, codes: NDArray[np.int64], target: NDArray[np.int64], task: str, grouped: bool
 ) -> Iterator[str]:
     """Yield a warning if a column gives the target away, or looks like a group."""
-    name, values = table.names[position], None if position in table.nominal else table.X[:, position]
-    sizes = np.bincount(codes)
-    repeats = values is None or (len(sizes) <= len(target) / 2 and _is_whole(values))
+    sizes, values = np.bincount(codes), table.column(name)
+    repeats = name in table.nominal or (len(sizes) <= len(target) / 2 and _is_whole(values))
     each_has_one = repeats and len(np.unique(codes * len(target) + target)) == len(sizes)
     if each_has_one and _chance_of_one_target(sizes, np.bincount(target) / len(target)) < log(_CHANCE):
         gives_away = len(sizes) <= 2 * len(np.unique(target))
         if not gives_away and not grouped:
             problem = f"{name!r} looks like a group, as each of its {len(sizes)} values has one target"
             yield f"{problem}: --groups {quote(name)}"
+    elif name in table.nominal or not np.isfinite(values).all():
+        gives_away = False
+    elif task == "classification":
+        gives_away = _separates(values, target)
     else:
-        separates = _separates if task == "classification" else _is_scaled
-        gives_away = values is not None and separates(values, target, table)
+        numbers = to_numbers(table.target)
+        gives_away = numbers is not None and bool(abs(np.corrcoef(values, numbers)[0, 1]) > 1 - 1e-9)
     if gives_away:
         yield f"{name!r} alone gives the target away: --drop {quote(name)} if it is known only afterwards"
 
@@ -72,22 +75,14 @@ def _chance_of_one_target(sizes: NDArray[np.int64], shares: NDArray[np.float64])
     return float(counts @ np.log(np.power.outer(shares, different).sum(axis=0)))
 
 
-def _separates(values: NDArray[np.float64], target: NDArray[np.int64], _: Table) -> bool:
+def _separates(values: NDArray[np.float64], target: NDArray[np.int64]) -> bool:
     """Return True if thresholds of one column separate all classes, and not by chance."""
-    if not np.isfinite(values).all():
-        return False
     order = np.lexsort((target, values))
     changes = np.flatnonzero(np.diff(target[order]))
     if len(changes) != target.max() or not (np.diff(values[order])[changes] > 0).all():
         return False
     sizes = np.bincount(target)
     return lgamma(len(sizes) + 1) + sum(lgamma(size + 1) for size in sizes) - lgamma(len(target) + 1) < log(_CHANCE)
-
-
-def _is_scaled(values: NDArray[np.float64], _: NDArray[np.int64], table: Table) -> bool:
-    """Return True if a column is a linear function of the target of a regression."""
-    target = to_numbers(table.target)
-    return target is not None and bool(np.isfinite(values).all() and abs(np.corrcoef(values, target)[0, 1]) > 1 - 1e-9)
 
 
 def _drop(kind: str, names: Sequence[str]) -> Iterator[str]:
@@ -98,17 +93,6 @@ def _drop(kind: str, names: Sequence[str]) -> Iterator[str]:
         yield f"{', '.join(map(repr, names[:_SHOWN]))}{more} {verb} {kind}: {options}"
 
 
-def _copies(table: Table, constant: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the columns that equal an earlier one, with that one."""
-    first: dict[Hashable, str] = {}
-    pairs = []
-    for position, name in enumerate(table.names):
-        words = table.nominal.get(position)
-        key = table.X[:, position].tobytes() if words is None else tuple(words)
-        pairs.append((name, first.setdefault(key, name)))
-    return [(name, other) for name, other in pairs if name != other and name not in constant]
-
-
 def _codes(values: NDArray[Any]) -> NDArray[np.int64]:
     """Return a number for each row, the same for equal values."""
     import pandas as pd
@@ -116,6 +100,9 @@ def _codes(values: NDArray[Any]) -> NDArray[np.int64]:
     return pd.factorize(values, use_na_sentinel=False)[0].astype(np.int64)
 
 
-def _is_whole(values: NDArray[np.float64]) -> bool:
+def _is_whole(values: NDArray[Any]) -> bool:
+    """Return True for a column of whole numbers."""
+    if values.dtype == object:
+        return False
     known = values[~np.isnan(values)]
     return bool((known == np.round(known)).all())

@@ -13,7 +13,7 @@ import os
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from elmbench.errors import ElmbenchError
 from elmbench.files import cache_folder
@@ -116,18 +116,8 @@ def write_table(table: Table, path: Path) -> Path:
         target = table.target.astype(str) if words else table.target
         np.savez_compressed(path, **arrays, shape=np.array(table.X.shape), target=target)
         return path
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    columns: list[Any] = [
-        pa.array(table.nominal[position], type=pa.string())
-        if position in table.nominal
-        else pa.array(table.X[:, position], from_pandas=True)
-        for position in range(table.X.shape[1])
-    ]
-    columns.append(pa.array(table.target, type=pa.string()) if words else pa.array(table.target, from_pandas=True))
-    names = [f"{name}_" if name == "target" else name for name in table.names]
-    pq.write_table(pa.table(columns, names=[*names, "target"]), path)
+    frame = table.frame().rename(columns={"target": "target_"})
+    frame.assign(target=table.target).to_parquet(path, index=False)
     return path
 
 

@@ -14,11 +14,10 @@ from elmbench.datasets.dataset import Dataset, array_checksum
 from elmbench.datasets.fingerprint import differences
 from elmbench.datasets.parts import PATTERN, find_parts
 from elmbench.datasets.prepare import prepare
-from elmbench.datasets.sources.base import Request, Source
-from elmbench.datasets.sources.folder import FolderSource
+from elmbench.datasets.sources.base import FolderSource, Request, Source
 from elmbench.datasets.table import Table
 from elmbench.datasets.targets import check_numeric, check_shape, code_target, with_labels
-from elmbench.datasets.user_table import sorted_by, take_row_columns, with_numbered_categories
+from elmbench.datasets.user_table import sorted_by, take_row_columns
 from elmbench.errors import DataUnavailableError, ElmbenchError
 from elmbench.specs.datasets import DatasetSpec, load_dataset_specs
 from elmbench.specs.datasets.fingerprint import OTHER_DATA, TRAINING_ONLY
@@ -124,15 +123,12 @@ def load_from(source: Source, request: Request) -> Dataset:
     if spec.ordered_by is not None:
         table, _ = sorted_by(table, spec.ordered_by, spec.day_first)
     table, columns = take_row_columns(table, spec)
-    groups, folds, weights = (columns.get(name) for name in ("groups", "fold", "weights"))
     if sp.issparse(table.X) and not spec.sparse:
         table = replace(table, X=table.X.toarray())
-    table = with_labels(prepare(table, source.prepare), spec, source.labels)
-    table = _as_public(table, spec, source)
-    nominal: tuple[int, ...] = ()
+    table = _as_public(with_labels(prepare(table, source.prepare), spec, source.labels), spec, source)
+    nominal = tuple(table.index[name] for name in table.nominal) if spec.by_fold else ()
     if spec.by_fold:
-        nominal = tuple(sorted(table.nominal))
-        table = with_numbered_categories(table)
+        table = _with_numbered_categories(table)
     else:
         check_numeric(table)
     y, classes = code_target(table, spec)
@@ -161,30 +157,39 @@ def load_from(source: Source, request: Request) -> Dataset:
         array_checksum(X, y, *words),
         splits,
         notes,
-        notes if source.is_users else table.notes,
-        nominal,
-        groups,
-        folds,
-        weights,
-        table.positions,
+        remarks=notes if source.is_users else table.notes,
+        nominal=nominal,
+        groups=columns.get("groups"),
+        folds=columns.get("fold"),
+        weights=columns.get("weights"),
+        rows=table.positions,
     )
+
+
+def _with_numbered_categories(table: Table) -> Table:
+    """Return a table whose nominal columns hold the number of each category, NaN if missing."""
+    X = np.array(table.X) if table.nominal else table.X
+    for name, words in table.nominal.items():
+        numbers = {word: float(i) for i, word in enumerate(sorted(set(words) - {None}))}
+        X[:, table.index[name]] = [numbers.get(word, np.nan) for word in words]
+    return replace(table, X=X)
 
 
 def _as_public(table: Table, spec: DatasetSpec, source: Source) -> Table:
     """Check the counts of the rows against the public file, before and after their preparation."""
     part = spec.training_part
-    if part is not None and table.n_train is None and table.X.shape[0] == part.instances:
+    if part is not None and spec.is_training_part(table.X.shape[0], table.n_train is not None):
         check_shape(table, part, "the training part of the public file")
         note = f"{TRAINING_ONLY}: {part.instances} of {spec.shape.instances} rows"
         return prepare(table.remarked(note), spec.prepare)
     if source.already_prepared:
-        check_shape(table, spec.prepared or spec.shape, "the prepared public file")
+        check_shape(table, spec.public, "the prepared public file")
         return table
     check_shape(table, spec.shape, "the public file")
     if source.split_in_order and spec.shape.split:
         table = replace(table, n_train=spec.shape.split[0])
     table = prepare(table, spec.prepare)
-    (n, d), public = table.X.shape, spec.prepared or spec.shape
+    (n, d), public = table.X.shape, spec.public
     if (n, d) == (public.instances, public.features):
         return table
     note = f"{n} rows and {d} features after the preparation; the public file has {public.instances} and "
@@ -200,10 +205,13 @@ def compared(data: Dataset, spec: DatasetSpec, source: Source, other_data: bool 
         return data
     names = ", ".join(PurePath(name).name for name in data.source.split(", "))
     public = "the generated rows of run 0" if spec.generator else "the public file"
-    if spec.fingerprint is None or source.other_values or not _has_part(data, spec):
+    training_only = spec.is_training_part(len(data.y), data.splits is not None)
+    wanted = spec.fingerprint
+    lacks_part = training_only if wanted and wanted.part == "all" else not (training_only or data.splits)
+    if wanted is None or lacks_part or source.other_values:
         note = f"{names}: only the counts were compared with those of {public}"
         return data.remarked(note) if source.in_data_dir else data
-    apart = ", ".join(differences(data, spec.fingerprint))
+    apart = ", ".join(differences(data, wanted))
     if not apart:
         return data
     if other_data:
@@ -213,12 +221,3 @@ def compared(data: Dataset, spec: DatasetSpec, source: Source, other_data: bool 
         expected="the same values, in any order of rows and columns",
         next_step="replace it, or give --other-data: every table will say so",
     )
-
-
-def _has_part(data: Dataset, spec: DatasetSpec) -> bool:
-    """Return True if the rows contain the part that the fingerprint describes."""
-    part = spec.training_part
-    training_only = part is not None and data.splits is None and len(data.y) == part.instances
-    if spec.fingerprint is not None and spec.fingerprint.part == "train":
-        return training_only or data.splits is not None
-    return not training_only

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from shlex import quote
 from typing import Any
@@ -56,47 +56,33 @@ def with_numbers(table: Table, decimal: str = "", words: Collection[str] = ()) -
 
     Raises ElmbenchError if most but not all values of a column are numbers, or the decimal mark is ambiguous.
     """
-    positions = {
-        name: position for position, name in enumerate(table.names) if position in table.nominal and name not in words
-    }
     columns = {
-        name: table.nominal[position]
-        for name, position in positions.items()
-        if _mostly_numeric(table.nominal[position])
+        name: values
+        for name, values in [*table.nominal.items(), (table.target_name, table.target)]
+        if values.dtype == object and name not in words and _mostly_numeric(values)
     }
-    has_words = table.target.dtype == object and table.target_name not in words and _mostly_numeric(table.target)
-    if not columns and not has_words:
+    if not columns:
         return table
-    decimal = decimal or _decimal_of(table, columns | ({table.target_name: table.target} if has_words else {}))
+    decimal = decimal or _decimal_of(table, columns)
     if decimal == ",":
         table = table.remarked("numbers have a decimal comma")
-    if columns:
-        X, nominal = np.array(table.X), dict(table.nominal)
-        for name, values in columns.items():
-            parsed = _parse_column(values, decimal)
+    X, nominal, target = np.array(table.X) if table.nominal else table.X, dict(table.nominal), table.target
+    for name, values in columns.items():
+        parsed = {word: _parse(word, decimal) for word in dict.fromkeys(values) if word is not None}
+        if name in nominal:
             _check_all_parsed(values, parsed, f"{table.origin}: the column {name!r}", name)
-            X[:, positions[name]] = [math.nan if word is None else parsed[word] for word in values]
-            del nominal[positions[name]]
-        table = replace(table, X=X, nominal=nominal)
-    return _with_target(table, _parse_column(table.target, decimal)) if has_words else table
-
-
-def _with_target(table: Table, parsed: dict[str, float | None]) -> Table:
-    """Return the table with a target in plain numbers, None if missing; labels stay as they are."""
-    if None in parsed.values():
-        if len(parsed) > _FEW:
-            _check_all_parsed(table.target, parsed, f"{table.origin}: the target {table.target_name!r}")
-        return table
-    plain = {
-        word: None if number is None or math.isnan(number) else word if is_number(word) else repr(number)
-        for word, number in parsed.items()
-    }
-    return replace(table, target=np.array([plain.get(word) for word in table.target], dtype=object))
-
-
-def _words(values: Iterable[str | None]) -> list[str]:
-    """Return the distinct words of a column, in their order."""
-    return list(dict.fromkeys(word for word in values if word is not None))
+            X[:, table.index[name]] = [math.nan if word is None else parsed[word] for word in values]
+            del nominal[name]
+        elif None not in parsed.values():  # or else labels stay as they are
+            plain = {
+                word: None if math.isnan(number) else word if is_number(word) else repr(number)
+                for word, number in parsed.items()
+                if number is not None
+            }
+            target = np.array([plain.get(word) for word in values], dtype=object)
+        elif len(parsed) > _FEW:
+            _check_all_parsed(values, parsed, f"{table.origin}: the target {name!r}")
+    return replace(table, X=X, nominal=nominal, target=target)
 
 
 def _is_missing(word: str) -> bool:
@@ -115,7 +101,7 @@ def _mostly_numeric(values: NDArray[Any]) -> bool:
     return bool(words) and sum(map(looks_numeric, words)) >= MOSTLY * len(words)
 
 
-def _decimal_of(table: Table, columns: dict[str, NDArray[Any]]) -> str:
+def _decimal_of(table: Table, columns: Mapping[str, NDArray[Any]]) -> str:
     """Return the decimal mark of the numbers in one file that were read as words."""
     seen: dict[str, tuple[str, str]] = {}
     for name, values in columns.items():
@@ -152,12 +138,8 @@ def _decimal_in(word: str) -> str:
     return f"{mark}?" if _GROUPED[mark].fullmatch(word) else mark
 
 
-def _parse_column(values: Iterable[str | None], decimal: str) -> dict[str, float | None]:
-    """Return the number of each word of a column: NaN for a missing value, None if it is not a number."""
-    return {word: _parse(word, decimal) for word in _words(values)}
-
-
 def _parse(word: str, decimal: str) -> float | None:
+    """Return the number of a word: NaN for a missing value, None if it is not a number."""
     if _PLAIN[decimal].fullmatch(word):
         return float(word.replace(decimal, "."))
     if _is_missing(word):
@@ -171,7 +153,7 @@ def _parse(word: str, decimal: str) -> float | None:
     return float(text) if thousands not in whole and is_number(text) else None
 
 
-def _check_all_parsed(values: NDArray[Any], parsed: dict[str, float | None], title: str, name: str = "") -> None:
+def _check_all_parsed(values: NDArray[Any], parsed: Mapping[str, float | None], title: str, name: str = "") -> None:
     """Raise ElmbenchError if a word of a column of numbers is not a number."""
     odd = [row for row, word in enumerate(values) if word is not None and parsed[word] is None]
     if odd:

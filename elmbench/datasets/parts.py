@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from elmbench.datasets.readers import COMPRESSIONS, FORMATS, read_table
 from elmbench.datasets.sizes import unpacked_bytes
-from elmbench.datasets.table import Matrix, Table
+from elmbench.datasets.table import Matrix, Table, few
 from elmbench.errors import ElmbenchError
 from elmbench.specs.datasets import DatasetSpec
 
@@ -75,7 +75,7 @@ def _target_of(path: Path, spec: DatasetSpec, names: list[str]) -> str:
     for target in targets:
         if target in names:
             return target
-    shown = ", ".join(names[:5]) + (f", ... ({len(names)} columns)" if len(names) > 5 else "")
+    shown = few(names, 5) + (f" ({len(names)} columns)" if len(names) > 5 else "")
     expected = " or ".join(map(repr, dict.fromkeys(targets)))
     next_step = f"name the target column 'target' in the header of {path.name}"
     raise ElmbenchError(f"{path} has no target column: its columns are {shown}", expected=expected, next_step=next_step)
@@ -92,9 +92,7 @@ def join_parts(train: Table, test: Table) -> Table:
         train,
         X=X,
         target=np.concatenate([train.target, test.target]),
-        nominal={
-            position: np.concatenate([words, test.nominal[position]]) for position, words in train.nominal.items()
-        },
+        nominal={name: np.concatenate([words, test.nominal[name]]) for name, words in train.nominal.items()},
         n_train=train.X.shape[0],
         origin=f"{train.origin}, {test.origin}",
     )

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from elmbench.datasets.table import Table, label_words
+from elmbench.datasets.table import Table, few, is_missing, label_words
 from elmbench.errors import ElmbenchError
 from elmbench.specs.datasets import steps as specs
 
@@ -31,24 +31,17 @@ def _apply(step: Any, table: Table) -> Table:
 
 @_apply.register(specs.OneHot)
 def _one_hot(step: specs.OneHot, table: Table) -> Table:
-    chosen = table.nominal if step.columns == "nominal" else [_position(table, name) for name in step.columns]
-    blocks: list[NDArray[np.float64]] = []
-    names: list[str] = []
-    nominal: dict[int, NDArray[np.object_]] = {}
+    chosen = table.nominal if step.columns == "nominal" else _known(table, *step.columns)
+    blocks: dict[str, NDArray[np.float64]] = {}
     for index, name in enumerate(table.names):
-        if index not in chosen:
-            if index in table.nominal:
-                nominal[len(names)] = table.nominal[index]
-            blocks.append(table.X[:, [index]])
-            names.append(name)
+        if name not in chosen:
+            blocks[name] = table.X[:, index]
             continue
-        words = label_words(table.column(index))
-        for category in sorted({word for word in words if word is not None}, key=category_order):
-            column = (words == category).astype(np.float64)
-            column[[word is None for word in words]] = np.nan
-            blocks.append(column[:, None])
-            names.append(f"{name}={category}")
-    return replace(table, X=np.hstack(blocks), names=tuple(names), nominal=nominal)
+        words = label_words(table.column(name))
+        for category in sorted(set(words) - {None}, key=category_order):
+            blocks[f"{name}={category}"] = np.where(is_missing(words), np.nan, words == category)
+    nominal = {name: words for name, words in table.nominal.items() if name not in chosen}
+    return replace(table, X=np.column_stack([*blocks.values()]), names=tuple(blocks), nominal=nominal)
 
 
 def category_order(word: str) -> tuple[bool, float, str]:
@@ -61,24 +54,21 @@ def category_order(word: str) -> tuple[bool, float, str]:
 
 @_apply.register(specs.Ordinal)
 def _ordinal(step: specs.Ordinal, table: Table) -> Table:
-    position = _position(table, step.column)
-    words = label_words(table.column(position))
+    (name,) = _known(table, step.column)
+    words = label_words(table.column(name))
     positions = {category: float(index) for index, category in enumerate(step.order, start=1)}
-    strange = sorted({word for word in words if word is not None} - set(positions))
+    strange = sorted(set(words) - {None} - set(positions))
     if strange:
-        problem = f"{table.origin}: the column {step.column!r} holds {strange[0]!r}"
+        problem = f"{table.origin}: the column {name!r} holds {strange[0]!r}"
         raise ElmbenchError(problem, expected="one of " + ", ".join(step.order), next_step=_CORRECT)
     X = np.array(table.X)
-    X[:, position] = [np.nan if word is None else positions[word] for word in words]
-    nominal = {index: column for index, column in table.nominal.items() if index != position}
-    return replace(table, X=X, nominal=nominal)
+    X[:, table.index[name]] = [positions.get(word, np.nan) for word in words]
+    return replace(table, X=X, nominal={other: words for other, words in table.nominal.items() if other != name})
 
 
 @_apply.register(specs.DropColumns)
 def _drop_columns(step: specs.DropColumns, table: Table) -> Table:
-    keep = np.ones(len(table.names), dtype=bool)
-    keep[[_position(table, name) for name in step.columns]] = False
-    return table.columns(keep)
+    return table.without(_known(table, *step.columns))
 
 
 @_apply.register(specs.DropMissingRows)
@@ -89,15 +79,11 @@ def _drop_missing_rows(step: specs.DropMissingRows, table: Table) -> Table:
 
 @_apply.register(specs.FillMissing)
 def _fill_missing(step: specs.FillMissing, table: Table) -> Table:
-    X: NDArray[np.float64] = np.array(_dense(table))
+    X: NDArray[np.float64] = _dense(table)
     known = ~np.isnan(X)
-    counts = known.sum(axis=0)
-    means = np.where(known, X, 0.0).sum(axis=0) / np.maximum(counts, 1)
-    for index in table.nominal:
-        known[:, index] = True
-    rows, columns = np.nonzero(~known)
-    X[rows, columns] = means[columns]
-    return replace(table, X=X)
+    means = np.where(known, X, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+    means[[table.index[name] for name in table.nominal]] = np.nan
+    return replace(table, X=np.where(known, X, means))
 
 
 @_apply.register(specs.DropConstantColumns)
@@ -106,9 +92,9 @@ def _drop_constant_columns(step: specs.DropConstantColumns, table: Table) -> Tab
         constant = (table.X.max(axis=0) - table.X.min(axis=0)).toarray().ravel() == 0
     else:
         constant = (table.X[:1] == table.X).all(axis=0)
-    for index, words in table.nominal.items():
-        constant[index] = len(set(words)) == 1
-    return table.columns(~constant)
+    for name, words in table.nominal.items():
+        constant[table.index[name]] = len(set(words)) == 1
+    return table.without(np.array(table.names)[constant])
 
 
 @_apply.register(specs.DropRepeatedRows)
@@ -154,13 +140,14 @@ def _area_weights(n_old: int, n_new: int) -> NDArray[np.float64]:
     return np.clip(covered, 0.0, None) * (n_new / n_old)
 
 
-def _position(table: Table, name: str) -> int:
-    if name not in table.names:
-        problem = f"{table.origin} has no column {name!r}, which is to be prepared"
-        shown = ", ".join(table.names[:10]) + (", ..." if len(table.names) > 10 else "")
-        next_step = "correct the file, or the preparation in datasets.yaml"
-        raise ElmbenchError(problem, expected=shown, next_step=next_step)
-    return table.names.index(name)
+def _known(table: Table, *names: str) -> tuple[str, ...]:
+    """Return names; raise ElmbenchError if one of them is not a column of the table."""
+    for name in names:
+        if name not in table.index:
+            problem = f"{table.origin} has no column {name!r}, which is to be prepared"
+            next_step = "correct the file, or the preparation in datasets.yaml"
+            raise ElmbenchError(problem, expected=few(table.names, 10), next_step=next_step)
+    return names
 
 
 def _dense(table: Table) -> NDArray[np.float64]:

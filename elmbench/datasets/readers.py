@@ -13,7 +13,7 @@ import lzma
 import math
 import zipfile
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import IO, Any
@@ -23,9 +23,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from elmbench.datasets.sizes import check_columns, check_size, read_at_most
-from elmbench.datasets.table import Table, columns_of, target_position
-from elmbench.datasets.text import PUBLIC, ChooseTarget, Layout, read_text
+from elmbench.datasets.table import Table, target_of
+from elmbench.datasets.text import PUBLIC, ChooseTarget, read_text
 from elmbench.errors import ElmbenchError, first_line
+from elmbench.specs.datasets.sources import FileOptions
 
 FORMATS = ("csv", "svm", "arff", "npz", "parquet")
 COMPRESSIONS = ("", ".gz", ".bz2", ".xz")
@@ -39,49 +40,34 @@ def read_table(
     choose: ChooseTarget,
     *,
     form: str = "",
-    layout: Layout = PUBLIC,
+    layout: FileOptions = PUBLIC,
     n_features: int | None = None,
     sparse: bool = False,
     most: int | None = None,
 ) -> Table:
-    """Read a file of rows.
+    """Read a file of rows; raise ElmbenchError if it is empty, damaged, too large or not a regular file.
 
-    Parameters
-    ----------
-    path : Path
-    choose : callable
-        Chooses the target among the names of the columns.
-    form : str
-        The format; by default, that of the file's ending.
-    layout : Layout
-        The layout of the columns.
-    n_features : int, optional
-        Width of the rows of a LIBSVM file: their last features may be zero everywhere.
-    sparse : bool
-        Keep rows of a LIBSVM file or of a NumPy archive sparse.
-    most : int, optional
-        Largest number of bytes of the unpacked content.
-
-    Raises
-    ------
-    ElmbenchError
-        If the file is empty, damaged, too large or not a regular file, or lacks a target.
+    `choose`: chooses the target among the names of the columns. `form`: the format; by default, that of the file's
+    ending. `n_features`: width of the rows of a LIBSVM file, whose last features may be zero everywhere. `sparse`: keep
+    rows of a LIBSVM file or of a NumPy archive sparse. `most`: largest number of bytes of the unpacked content.
     """
     form = form or path.name.removesuffix(compression_of(path)).rsplit(".", 1)[-1]
     try:
         if not path.is_file():
             raise ValueError("it is not a regular file")
         with _OPENERS.get(path.suffix, open)(path, "rb") as stream:
-            if form == "svm":
+            if form == "svm" and path.stat().st_size:
                 return _read_svm(stream, path, n_features, sparse, most)
             content = read_at_most(stream, most)
         if not content.strip():
             raise bad_file(path, "is empty", "rows of data")
         if form == "npz":
             return read_arrays(content, str(path), sparse, most)
-        if form == "sparse-arff":
-            return _read_sparse_arff(content, path, choose)
-        readers = {"csv": read_text, "xlsx": _read_workbook, "arff": _read_arff, "parquet": _read_parquet}
+        if form == "csv":
+            return read_text(content, path, choose, layout)
+        readers = {
+            "xlsx": _read_workbook, "arff": _read_arff, "sparse-arff": _read_sparse_arff, "parquet": _read_parquet
+        }  # fmt: skip
         return readers[form](content, path, choose, most, layout)
     except ElmbenchError:
         raise
@@ -89,8 +75,9 @@ def read_table(
         message = first_line(error)
         if isinstance(error, LookupError | TypeError | AttributeError | StopIteration):
             message = f"its parser gives up ({type(error).__name__}: {message})"
-        problem = f"cannot be read: {message}"
-        raise bad_file(path, problem, "a complete file in the format that its name says") from error
+        raise bad_file(
+            path, f"cannot be read: {message}", "a complete file in the format that its name says"
+        ) from error
 
 
 def compression_of(path: PurePath) -> str:
@@ -103,28 +90,11 @@ def bad_file(path: Path, problem: str, expected: str) -> ElmbenchError:
     return ElmbenchError(f"{path} {problem}", expected=expected, next_step=f"correct or replace {path.name}")
 
 
-class _Lines:
-    """The lines of a stream of at most `most` bytes."""
-
-    def __init__(self, stream: IO[bytes], most: int | None) -> None:
-        self.read = stream.read  # by which scikit-learn knows a file
-        self._stream, self._most = stream, most
-
-    def __iter__(self) -> Iterator[bytes]:
-        n_bytes = 0
-        while line := self._stream.readline(-1 if self._most is None else self._most + 1):
-            n_bytes += len(line)
-            check_size(n_bytes, self._most)
-            yield line
-
-
 def _read_svm(stream: IO[bytes], path: Path, n_features: int | None, sparse: bool, most: int | None) -> Table:
     from sklearn.datasets import load_svmlight_file
 
-    if path.stat().st_size == 0:
-        raise bad_file(path, "is empty", "rows of data")
-    # Line by line, because the text may not fit into memory.
-    X, y = load_svmlight_file(_Lines(stream, most), n_features=n_features, zero_based=False)
+    # From the stream, because the text may not fit into memory.
+    X, y = load_svmlight_file(stream, n_features=n_features, zero_based=False)
     check_columns(X.shape[1], most)
     if not sparse:
         check_size(8 * math.prod(X.shape), most)
@@ -189,20 +159,23 @@ def _sparse_matrix(
     return X
 
 
-def _read_arff(content: bytes, path: Path, choose: ChooseTarget, most: int | None, layout: Layout) -> Table:
+def _read_arff(content: bytes, path: Path, choose: ChooseTarget, most: int | None, layout: FileOptions) -> Table:
     import arff  # type: ignore[import-untyped]  # liac-arff, which the openml client reads ARFF with
+    import pandas as pd
 
     parsed = arff.loads(content.decode("utf-8"))
     names = [str(name) for name, _ in parsed["attributes"]]
-    target = target_position(names, choose, path)
-    columns = [np.array([row[position] for row in parsed["data"]], dtype=object) for position in range(len(names))]
-    for position, (_, kind) in enumerate(parsed["attributes"]):
-        if not isinstance(kind, list) and kind.upper() in ("NUMERIC", "REAL", "INTEGER"):
-            columns[position] = columns[position].astype(np.float64)
-    return Table.of_columns(names, columns, target, str(path), layout.words)
+    target = target_of(names, choose, path)
+    kinds = {
+        str(name): np.float64
+        for name, kind in parsed["attributes"]
+        if not isinstance(kind, list) and kind.upper() in ("NUMERIC", "REAL", "INTEGER")
+    }
+    frame = pd.DataFrame(parsed["data"], columns=names, dtype=object).astype(kinds)
+    return Table.of_frame(frame, target, str(path), layout.words)
 
 
-def _read_sparse_arff(content: bytes, path: Path, choose: ChooseTarget) -> Table:
+def _read_sparse_arff(content: bytes, path: Path, choose: ChooseTarget, *_: Any) -> Table:
     """Read sparse ARFF. A value that is left out there is 0, or the first word of a column."""
     import arff
 
@@ -224,7 +197,7 @@ def _read_sparse_arff(content: bytes, path: Path, choose: ChooseTarget) -> Table
     return Table(X[:, np.arange(len(names)) != target], (*names[:target], *names[target + 1 :]), y, str(path))
 
 
-def _read_parquet(content: bytes, path: Path, choose: ChooseTarget, most: int | None, layout: Layout) -> Table:
+def _read_parquet(content: bytes, path: Path, choose: ChooseTarget, most: int | None, layout: FileOptions) -> Table:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -235,13 +208,12 @@ def _read_parquet(content: bytes, path: Path, choose: ChooseTarget, most: int | 
         if pa.types.is_nested(field.type):
             raise bad_file(path, f"holds {field.type} in the column {field.name!r}", "a number or a word in each field")
     table = file.read(use_threads=False)
-    names = [str(name) for name in table.column_names]
-    target = target_position(names, choose, path)
+    target = target_of([str(name) for name in table.column_names], choose, path)
     frame = table.to_pandas(use_threads=False, ignore_metadata=True, integer_object_nulls=True)
-    return Table.of_columns(names, columns_of(frame), target, str(path), layout.words)
+    return Table.of_frame(frame, target, str(path), layout.words)
 
 
-def _read_workbook(content: bytes, path: Path, choose: ChooseTarget, most: int | None, layout: Layout) -> Table:
+def _read_workbook(content: bytes, path: Path, choose: ChooseTarget, most: int | None, layout: FileOptions) -> Table:
     """Read the first sheet of an Excel workbook."""
     import pandas as pd
 
@@ -257,6 +229,6 @@ def _read_workbook(content: bytes, path: Path, choose: ChooseTarget, most: int |
         raise ElmbenchError(problem, expected="openpyxl", next_step=next_step) from error
     # Numbers are converted to text and read by the rules for text.
     text = frame.to_csv(index=False, header=False).encode()
-    table = read_text(text, path, choose, None, replace(layout, separator=",", decimal=""))
+    table = read_text(text, path, choose, layout.model_copy(update={"separator": ",", "decimal": ""}))
     table = replace(table, separator="")
     return table.remarked(f"only the first of {len(sheets)} sheets is read: {sheets[0]}") if sheets[1:] else table

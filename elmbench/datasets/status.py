@@ -9,8 +9,7 @@ from elmbench.datasets.dataset import Dataset
 from elmbench.datasets.load import compared, data_folder, find_source, load_from
 from elmbench.datasets.parts import PATTERN, check_folder, find_parts
 from elmbench.datasets.readers import FORMATS, compression_of
-from elmbench.datasets.sources.base import Request, State
-from elmbench.datasets.sources.folder import FolderSource
+from elmbench.datasets.sources.base import FolderSource, Request, State
 from elmbench.errors import DataUnavailableError, ElmbenchError
 from elmbench.files import replacing
 from elmbench.specs.datasets import DatasetSpec, load_dataset_specs

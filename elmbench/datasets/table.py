@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,12 +34,14 @@ class Table:
     ----------
     X : ndarray of shape (n, d) or CSR matrix of shape (n, d)
         The features; NaN for a missing value, and in all rows of a nominal column.
+    names : tuple of str
+        The names of the features.
     target : ndarray of shape (n,)
         Raw target: numbers, or an object array of str; None if missing.
     origin : str
         The file or source of the rows.
-    nominal : dict of int to ndarray of shape (n,)
-        The words of every nominal column, by its position; None for a missing word.
+    nominal : dict of str to ndarray of shape (n,)
+        The words of every nominal column, by its name; None for a missing word.
     n_train : int, optional
         The first `n_train` rows are the official training part and the others the test part.
     two_classes : bool
@@ -57,7 +60,7 @@ class Table:
     names: tuple[str, ...]
     target: NDArray[Any]
     origin: str
-    nominal: dict[int, NDArray[np.object_]] = field(default_factory=dict)
+    nominal: dict[str, NDArray[np.object_]] = field(default_factory=dict)
     n_train: int | None = None
     two_classes: bool = False
     notes: tuple[str, ...] = ()
@@ -71,41 +74,51 @@ class Table:
         return cls(X, tuple(f"x{index}" for index in range(X.shape[1])), target, origin)
 
     @classmethod
-    def of_columns(
-        cls, names: list[str], columns: list[NDArray[Any]], target: int, origin: str, words: Collection[str] = ()
-    ) -> Table:
-        """Return the table of the columns of a file: arrays of shape (n,) of numbers or objects, the target among them.
+    def of_frame(cls, frame: pd.DataFrame, target: str, origin: str, words: Collection[str] = ()) -> Table:
+        """Return the table of the columns of a file.
 
-        Columns of number text become numbers, except those that `words` names.
+        Columns of number text become numbers, except the target and the columns that `words` names.
         """
-        features = [position for position in range(len(names)) if position != target]
-        X = np.full((len(columns[target]), len(features)), np.nan)
-        nominal: dict[int, NDArray[np.object_]] = {}
-        for index, position in enumerate(features):
-            values = columns[position]
-            as_words = names[position] in words
-            numbers = None if as_words else to_numbers(values) if values.dtype == object else values
+        columns = {str(name): _values(column) for name, column in frame.items()}
+        y = columns.pop(target)
+        X = np.full((len(frame), len(columns)), np.nan)
+        nominal: dict[str, NDArray[np.object_]] = {}
+        for index, (name, values) in enumerate(columns.items()):
+            numbers = None if name in words else to_numbers(values)
             if numbers is None:
                 text = [None if value is None or value != value else str(value).strip() for value in values]
-                nominal[index] = np.array(text, dtype=object)
+                nominal[name] = np.array(text, dtype=object)
             else:
                 X[:, index] = numbers
-        feature_names = tuple(names[position] for position in features)
-        return cls(X, feature_names, columns[target], origin, nominal, target_name=names[target])
+        return cls(X, tuple(columns), y, origin, nominal, target_name=target)
+
+    @cached_property
+    def index(self) -> dict[str, int]:
+        """The position of each feature, by its name."""
+        return {name: position for position, name in enumerate(self.names)}
+
+    def frame(self) -> pd.DataFrame:
+        """Return the features as a data frame: numbers as floats, words as objects, NaN if missing."""
+        import pandas as pd
+
+        frame = pd.DataFrame(self.X if isinstance(self.X, np.ndarray) else self.X.toarray(), columns=list(self.names))
+        for name, words in self.nominal.items():
+            frame[name] = np.where(is_missing(words), np.nan, words)
+        return frame
 
     def remarked(self, *notes: str) -> Table:
         """Return the same table with further notes."""
         return replace(self, notes=(*self.notes, *notes))
 
-    def column(self, position: int) -> NDArray[Any]:
+    def column(self, name: str) -> NDArray[Any]:
         """Return a feature of dense rows: words, or numbers."""
-        return self.nominal[position] if position in self.nominal else np.asarray(self.X[:, position])
+        return self.nominal[name] if name in self.nominal else np.asarray(self.X[:, self.index[name]])
 
     def missing(self) -> NDArray[np.bool_]:
         """Return True for each missing value of dense rows, an array of shape (n, d)."""
         missing: NDArray[np.bool_] = np.isnan(self.X)
-        for position, words in self.nominal.items():
-            missing[:, position] = [word is None for word in words]
+        for name, words in self.nominal.items():
+            missing[:, self.index[name]] = is_missing(words)
         return missing
 
     def rows(self, keep: NDArray[np.bool_]) -> Table:
@@ -119,56 +132,60 @@ class Table:
             self,
             X=self.X[rows],
             target=self.target[rows],
-            nominal={position: words[rows] for position, words in self.nominal.items()},
+            nominal={name: words[rows] for name, words in self.nominal.items()},
             positions=rows if self.positions is None else self.positions[rows],
         )
 
-    def columns(self, keep: NDArray[Any]) -> Table:
-        """Return the table of the columns where `keep` is true, or of these positions, in their order."""
-        positions = np.arange(len(self.names))[keep]
-        where = {int(position): index for index, position in enumerate(positions)}
-        return replace(
-            self,
-            X=self.X[:, positions],
-            names=tuple(self.names[position] for position in positions),
-            nominal={where[position]: words for position, words in self.nominal.items() if position in where},
-        )
+    def columns(self, names: Sequence[str]) -> Table:
+        """Return the table of these columns, in this order."""
+        positions = np.array([self.index[name] for name in names], dtype=np.intp)
+        nominal = {name: self.nominal[name] for name in names if name in self.nominal}
+        return replace(self, X=self.X[:, positions], names=tuple(names), nominal=nominal)
+
+    def without(self, dropped: Collection[str]) -> Table:
+        """Return the table without some columns, which it may lack."""
+        gone = {*dropped}
+        return self.columns([name for name in self.names if name not in gone])
 
 
-def columns_of(frame: pd.DataFrame) -> list[NDArray[Any]]:
-    """Return the columns of a data frame: integers, floats, or objects that are str, None if missing."""
+def _values(column: pd.Series[Any]) -> NDArray[Any]:
+    """Return a column of a data frame: integers, floats, or objects that are str, None if missing."""
     from pandas.api.types import is_bool_dtype, is_integer_dtype, is_numeric_dtype
 
-    arrays: list[NDArray[Any]] = []
-    for _, column in frame.items():
-        if is_integer_dtype(column):
-            arrays.append(np.asarray(column))
-        elif is_numeric_dtype(column) and not is_bool_dtype(column):
-            arrays.append(np.asarray(column, dtype=np.float64))
-        else:
-            missing = column.isna()
-            words = [None if gone else _word(value) for value, gone in zip(column, missing, strict=True)]
-            arrays.append(np.array(words, dtype=object))
-    return arrays
+    if is_integer_dtype(column):
+        return np.asarray(column)
+    if is_numeric_dtype(column) and not is_bool_dtype(column):
+        return np.asarray(column, dtype=np.float64)
+    words = [None if gone else _word(value) for value, gone in zip(column, column.isna(), strict=True)]
+    return np.array(words, dtype=object)
 
 
 def _word(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool | np.bool_) else str(value)
 
 
-def target_position(names: list[str], choose: Callable[[list[str]], str], path: Path) -> int:
-    """Return the position of the target; raise ElmbenchError for a repeated name or too many columns."""
+def target_of(names: list[str], choose: Callable[[list[str]], str], path: Path) -> str:
+    """Return the name of the target; raise ElmbenchError for a repeated name or too many columns."""
     if len(names) > _MOST_COLUMNS:
         problem, expected = f"{path} has {len(names):,} columns", f"at most {_MOST_COLUMNS:,} columns"
         raise ElmbenchError(problem, expected=expected, next_step="save wider data as LIBSVM text (.svm)")
-    positions: dict[str, int] = {}
-    for position, name in enumerate(names):
-        if name in positions:
-            problem = f"{path}: the column {name!r} appears twice (columns {positions[name] + 1} and {position + 1})"
-            next_step = f"rename or remove one of the two in {path.name}"
-            raise ElmbenchError(problem, expected="column names that differ", next_step=next_step)
-        positions[name] = position
-    return positions[choose(names)]
+    if len(set(names)) < len(names):
+        name = next(name for position, name in enumerate(names) if name in names[:position])
+        first, second = [position for position, other in enumerate(names, start=1) if other == name][:2]
+        problem = f"{path}: the column {name!r} appears twice (columns {first} and {second})"
+        next_step = f"rename or remove one of the two in {path.name}"
+        raise ElmbenchError(problem, expected="column names that differ", next_step=next_step)
+    return choose(names)
+
+
+def few(names: Sequence[str], most: int) -> str:
+    """Return the first names, and dots if there are more."""
+    return ", ".join(names[:most]) + ", ..." * (len(names) > most)
+
+
+def is_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return True for each value that is None or NaN."""
+    return np.array([value is None or value != value for value in values], dtype=bool)
 
 
 def is_number(text: str) -> bool:
@@ -178,8 +195,8 @@ def is_number(text: str) -> bool:
 
 def to_numbers(values: NDArray[Any]) -> NDArray[np.float64] | None:
     """Return a column as floats, NaN for missing values; return None if it holds anything but numbers."""
-    if values.dtype != object:
-        return values.astype(np.float64) if values.dtype.kind in "biuf" else to_numbers(values.astype(object))
+    if values.dtype.kind in "biuf":
+        return values.astype(np.float64)
     known = {value for value in values if value is not None and value == value}
     if not all(is_number(str(value)) for value in known):
         return None
@@ -191,11 +208,9 @@ def label_words(target: NDArray[Any]) -> NDArray[np.object_]:
 
     None and NaN become None.
     """
-    words = np.empty(len(target), dtype=object)
     unique, inverse = np.unique(target.astype(str) if target.dtype == object else target, return_inverse=True)
-    spelled = np.array([label_word(value) for value in unique], dtype=object)
-    words[:] = spelled[inverse]
-    words[[value is None or value != value for value in target]] = None  # NaN is not equal to itself
+    words = np.array([label_word(value) for value in unique], dtype=object)[inverse]
+    words[is_missing(target)] = None
     return words
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elmbench.datasets.prepare import category_order
-from elmbench.datasets.table import Table, is_number, label_words, to_numbers
+from elmbench.datasets.table import Table, few, is_missing, is_number, label_words, to_numbers
 from elmbench.errors import ElmbenchError
 from elmbench.specs.datasets import DatasetSpec, Shape
 
@@ -22,9 +22,9 @@ def with_labels(table: Table, spec: DatasetSpec, labels: dict[str, str]) -> Tabl
     `labels` is the mapping of the source. A file of the data directory may also use the labels of any source. Other
     labels of a two-class file are recognised by the sizes of the classes if these differ.
     """
-    missing = sum(value is None or value != value for value in table.target)
-    if missing:
-        problem = f"{table.origin}: the target is missing in {missing} of {len(table.target)} rows"
+    missing = is_missing(table.target)
+    if missing.any():
+        problem = f"{table.origin}: the target is missing in {missing.sum()} of {len(missing)} rows"
         raise ElmbenchError(problem, expected="a target in every row", next_step=_REPLACE)
     if spec.task == "regression":
         return table
@@ -42,8 +42,7 @@ def with_labels(table: Table, spec: DatasetSpec, labels: dict[str, str]) -> Tabl
             table = replace(table, target=target, two_classes=mapping is by_size)
             pairs = ", ".join(f"{'another' if word == '*' else word} is {label}" for word, label in mapping.items())
             return table.remarked(f"{note}{pairs}") if note else table
-    shown = ", ".join(sorted(present, key=category_order)[:10])
-    problem = f"{table.origin}: the labels are {shown}{', ...' if len(present) > 10 else ''}"
+    problem = f"{table.origin}: the labels are {few(sorted(present, key=category_order), 10)}"
     raise ElmbenchError(problem, expected=", ".join(known), next_step=_REPLACE)
 
 
@@ -91,10 +90,10 @@ def _counts(table: Table, shape: Shape) -> Iterator[tuple[str, str]]:
 
 def check_numeric(table: Table) -> None:
     """Raise ElmbenchError if a column has words, or a value is missing or infinite."""
-    for position, words in table.nominal.items():
+    for name, words in table.nominal.items():
         # The word that made the column nominal may be in a row that the preparation drops.
         shown = next((f"{word!r} (row {row + 1})" for row, word in enumerate(words) if _is_word(word)), "words")
-        problem = f"{table.origin}: the column {table.names[position]!r} holds {shown}"
+        problem = f"{table.origin}: the column {name!r} holds {shown}"
         expected = "numbers, since no preparation of this column is declared"
         next_step = "correct the file, or declare one-hot or ordinal in datasets.yaml"
         raise ElmbenchError(problem, expected=expected, next_step=next_step)

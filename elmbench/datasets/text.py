@@ -6,15 +6,15 @@ import codecs
 import csv
 import io
 import re
-from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
 from elmbench.datasets.numbers import MISSING, looks_numeric
-from elmbench.datasets.sizes import check_columns
-from elmbench.datasets.table import Table, columns_of, target_position
+from elmbench.datasets.table import Table, few, target_of
 from elmbench.errors import ElmbenchError
+from elmbench.specs.datasets.sources import FileOptions
 
 #: A function from the names of the columns to that of the target.
 ChooseTarget = Callable[[list[str]], str]
@@ -26,27 +26,15 @@ _SAMPLE, _SAMPLE_FIELDS = 1000, 100_000
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 #: The most names of columns that a note shows.
 _SHOWN = 5
-
-
-@dataclass(frozen=True)
-class Layout:
-    """The layout of a text table; empty and None mean that a property is detected.
-
-    The target, and the columns that `words` names, keep the spelling of their values.
-    """
-
-    separator: str = ""
-    decimal: str = ""
-    header: bool | None = None
-    words: Collection[str] = ()
-
-
 #: Layout of the public files.
-PUBLIC = Layout(",", ".", True)
+PUBLIC = FileOptions(separator=",", decimal=".", header=True)
 
 
-def read_text(content: bytes, path: Path, choose: ChooseTarget, most: int | None, layout: Layout) -> Table:
-    """Read a text table; its notes list the detected settings."""
+def read_text(content: bytes, path: Path, choose: ChooseTarget, layout: FileOptions) -> Table:
+    """Read a text table; its notes list the detected settings.
+
+    The target, and the columns that `layout.words` names, keep the spelling of their values.
+    """
     import pandas as pd
 
     text, notes = _decode(content)
@@ -54,37 +42,36 @@ def read_text(content: bytes, path: Path, choose: ChooseTarget, most: int | None
     if separator != "," and not layout.separator:
         notes.append(f"fields are separated by {_NAMES[separator]}")
     sample = list(islice(_rows(text, separator), 1 if layout.header is not None else _SAMPLE))
-    check_columns(len(sample[0]), most)
+    names = [name.strip() or f"column {position}" for position, name in enumerate(sample[0], start=1)]
     header = layout.header
     if header is None:
-        header = _has_header(sample[: max(20, _SAMPLE_FIELDS // len(sample[0]))])
-    names = [name.strip() or f"column {position}" for position, name in enumerate(sample[0], start=1)]
+        header = _has_header(sample[: max(20, _SAMPLE_FIELDS // len(names))])
+        shown = f"line 1 is taken for the header (--no-header if it is data): {few(names, _SHOWN)}"
+        last = len(names) - 1
+        data = f"line 1 is taken for data (--header if it holds names): the columns are x0 to x{last}"
+        notes.append(shown if header else data)
     if not header:
         names = [f"x{position}" for position in range(len(names))]
-    if layout.header is None:
-        notes.append(_header_note(names, header))
     _check_widths(text, separator, path, is_detected=not layout.separator)
-    target = target_position(names, choose, path)
+    target = target_of(names, choose, path)
     # pandas accepts a point as decimal mark even if the mark is a comma.
     words = names if layout.decimal == "," else layout.words
-    as_text = {position for position, name in enumerate(names) if name in words} | {target}
     # Not by Arrow's reader or with Arrow's strings: that reader's threads outlive the interpreter, and abort its exit.
     with pd.option_context("mode.string_storage", "python"):
         frame = pd.read_csv(
             io.BytesIO(text.encode()),
             sep=separator,
             header=0 if header else None,
-            names=list(range(len(names))),
+            names=names,
             index_col=False,
-            dtype=dict.fromkeys(as_text, object),
+            dtype=dict.fromkeys({*words, target}, object),
             na_values=sorted(MISSING),
             keep_default_na=False,
             skipinitialspace=True,
             engine="c",
             low_memory=False,
         )
-        columns = columns_of(frame)
-    table = Table.of_columns(names, columns, target, str(path), words)
+        table = Table.of_frame(frame, target, str(path), words)
     return replace(table, notes=tuple(notes), separator=separator)
 
 
@@ -162,10 +149,3 @@ def _has_header(rows: list[list[str]]) -> bool:
         return not repeated
     # All columns of numbers begin with a number. Names may be numbers as well, such as positions or wavelengths.
     return few or numbers == [str(position) for position in range(len(numbers))]
-
-
-def _header_note(names: list[str], header: bool) -> str:
-    if not header:
-        return f"line 1 is taken for data (--header if it holds names): the columns are x0 to x{len(names) - 1}"
-    shown = ", ".join(names[:_SHOWN]) + ", ..." * (len(names) > _SHOWN)
-    return f"line 1 is taken for the header (--no-header if it is data): {shown}"

@@ -96,7 +96,7 @@ def fit_final(run: PreparedRun, results: Results, column: str = "") -> Any:
             folds = list(splitter(work.calibrate, 0).split(table.X, table.target, groups))
         model = CalibratedClassifierCV(model, cv=folds, ensemble=False)
         by_weight |= {"model__sample_weight": weights} if by_weight else {}
-    X = sp.csr_matrix(table.X) if spec.sparse else frame_of(table)
+    X = sp.csr_matrix(table.X) if spec.sparse else table.frame()
     with warnings.catch_warnings():
         # A pipeline passes weights on under the name of its last step.
         warnings.filterwarnings("ignore", "Since Pipeline does not appear to accept")
@@ -124,18 +124,6 @@ def _rows(spec: DatasetSpec) -> tuple[Table, Any, Any]:
     return table.taken(learnt), groups, weights
 
 
-def frame_of(table: Table) -> pd.DataFrame:
-    """Return the features of a table as a data frame: numbers as floats, categories as objects."""
-    import pandas as pd
-
-    X = table.X.toarray() if sp.issparse(table.X) else table.X
-    frame = pd.DataFrame(X, columns=list(table.names))
-    for position, words in table.nominal.items():
-        known = [np.nan if word is None else word for word in words]
-        frame[table.names[position]] = np.array(known, dtype=object)
-    return frame
-
-
 def _targets(table: Table, task: str) -> Any:
     if task == "regression":
         return np.asarray(table.target, dtype=np.float64)
@@ -154,7 +142,7 @@ def _pipeline(table: Table, model: Any, spec: DatasetSpec) -> Any:
     else:
         (source,) = spec.sources
         dates = [name for name in table.names if name in getattr(source, "dates", ())]
-        words = [name for position in sorted(table.nominal) if (name := table.names[position]) not in dates]
+        words = [name for name in table.nominal if name not in dates]
         numbers = [name for name in table.names if name not in {*words, *dates}]
         inputs = encoder(numbers, words, dates, spec.day_first)
         pipeline = Pipeline([("inputs", inputs), ("scale", StandardScaler()), ("model", model)])
@@ -258,7 +246,7 @@ def _frame_like(table: Table, names: list[str], columns: dict[str, list[str]], f
     """Return the columns of a file that a model was fitted to."""
     import pandas as pd
 
-    frame = frame_of(table).assign(**{table.target_name: table.target})
+    frame = table.frame().assign(**{table.target_name: table.target})
     if sp.issparse(table.X):  # whose last features may be zero in all rows
         frame = frame.reindex(columns=names, fill_value=0.0)
     missing = [name for name in names if name not in frame]

@@ -4,10 +4,11 @@ from pathlib import Path
 from typing import Any
 
 from elmbench.datasets.sources.file import FileSource
-from elmbench.datasets.user_data import FILE_OPTIONS, UserData, describe
+from elmbench.datasets.user_data import UserData, describe
 from elmbench.errors import ElmbenchError
 from elmbench.specs.catalogue import ExperimentFile, add_experiments, load_catalogue, read_own_table
-from elmbench.specs.datasets import add_dataset_specs, parse_dataset_specs
+from elmbench.specs.datasets import RowColumns, add_dataset_specs, parse_dataset_specs
+from elmbench.specs.datasets.sources import FileOptions
 from elmbench.specs.files import invalid, parse_spec, read_yaml
 
 #: The file of a folder that describes data sets.
@@ -76,10 +77,8 @@ def _complete_entry(name: object, path: Path, entry: Any) -> Any:
     if "shape" in entry or "like" in entry or kinds != ["file"] or len(sources) > 1:
         return entry
     file = parse_spec(FileSource, sources[0], path, f"{name}.sources.0")
-    options = {
-        key: entry[key] for key in ("groups", "fold", "weights", "ordered_by", "day_first", "task") if key in entry
-    }
-    options |= file.model_dump(include=set(FILE_OPTIONS))
+    options = {key: entry[key] for key in ("task", *RowColumns.model_fields) if key in entry}
+    options |= file.model_dump(include=set(FileOptions.model_fields))
     data = UserData(file.path, str(file.target), impute=bool(entry.get("by_fold", False)), **options)
     described = describe(data).model_dump(mode="json", exclude_defaults=True, exclude={"name"})
     return described | {key: value for key, value in entry.items() if key != "sources"}

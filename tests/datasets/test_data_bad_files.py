@@ -16,12 +16,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from elmbench.datasets.load import load_dataset
-from elmbench.datasets.sizes import unpacked_bytes
 from elmbench.errors import DataUnavailableError, ElmbenchError
 
 Lines = list[str]
-#: What wdbc may unpack to.
-MOST = unpacked_bytes(569, 30, False)
 
 
 def check(folder: Path, problem: str, expected: str = "", name: str = "wdbc") -> None:
@@ -159,9 +156,8 @@ HOSTILE: dict[str, tuple[str, Callable[[], bytes], str]] = {
     "an archive bomb": ("npz", lambda: bomb(lambda content: zipped("X.npy", content), b"\0"), "more than the 1.6 MB"),
     "CR line ends": ("csv", lambda: b"a,b,target\r1,2,1\r3,4,2\r", "CR alone"),
     "a header of 200 kB": ("csv", lambda: b"a" * 200_000 + b",target\n1,1\n", "cannot be read: field larger"),
-    "a million columns": ("csv", lambda: b",".join(b"%d" % i for i in range(200_000)) + b"\n", "more than the"),
+    "a million columns": ("csv", lambda: b",".join(b"%d" % i for i in range(200_000)) + b"\n", "has 200,000 columns"),
     "bytes of no text": ("csv", lambda: b"a,target\n\0,1\n", "not text"),
-    "one endless line": ("svm", lambda: b"1 " + b" " * (MOST + 10), "holds more than"),
     "more rows than there can be": ("svm", lambda: b"1\n" * 100_000, "holds more than"),
     "an empty list of words": ("arff", lambda: b"@relation a\n@attribute b {}\n@data\n1\n", "parser gives up"),
     "lists": ("parquet", lambda: parquet(**COLUMNS, target=[[1], [2], [1]]), "list<.*column 'target'"),

@@ -31,7 +31,7 @@ def step(**content: Any) -> Step:
 def table() -> Table:
     X = np.array([[1.0, np.nan, 4.0], [1.0, np.nan, np.nan], [1.0, np.nan, 8.0], [1.0, np.nan, 4.0]])
     words = np.array(["red", "blue", None, "red"], dtype=object)
-    return Table(X, ("one", "colour", "size"), np.array(["a", "b", "a", "a"], dtype=object), "here", {1: words})
+    return Table(X, ("one", "colour", "size"), np.array(["a", "b", "a", "a"], dtype=object), "here", {"colour": words})
 
 
 def test_one_hot_stands_in_place_in_alphabetical_order(table: Table) -> None:
@@ -47,7 +47,7 @@ def test_one_hot_of_named_numbers_keeps_the_words_beside_them(table: Table) -> N
     spread = prepare(table, [step(step="one-hot", columns=["size"])])
     assert spread.names == ("one", "colour", "size=4", "size=8")
     np.testing.assert_array_equal(spread.X[:, 2], [1, np.nan, 0, 1])
-    assert list(spread.nominal) == [1]
+    assert list(spread.nominal) == ["colour"]
 
 
 def test_ordinal(table: Table) -> None:
@@ -63,10 +63,10 @@ def test_ordinal(table: Table) -> None:
 def test_rows_and_columns_that_are_dropped(table: Table) -> None:
     prepared = prepare(table, [step(step="drop-missing-rows")])
     assert list(prepared.target) == ["a", "a"]
-    assert list(prepared.nominal[1]) == ["red", "red"]
+    assert list(prepared.nominal["colour"]) == ["red", "red"]
     fewer = prepare(table, [step(step="drop-columns", columns=["one"])])
     assert fewer.names == ("colour", "size")
-    assert list(fewer.nominal[0]) == ["red", "blue", None, "red"]
+    assert list(fewer.nominal["colour"]) == ["red", "blue", None, "red"]
     assert prepare(prepared, [step(step="drop-constant-columns")]).names == ()
     assert prepare(table, [step(step="drop-constant-columns")]).names == ("colour", "size")
 

@@ -17,8 +17,7 @@ from hypothesis import strategies as st
 
 from elmbench.datasets.load import load_from
 from elmbench.datasets.readers import read_table
-from elmbench.datasets.sources.base import Request
-from elmbench.datasets.sources.folder import FolderSource
+from elmbench.datasets.sources.base import FolderSource, Request
 from elmbench.datasets.user_data import UserData, describe
 from elmbench.errors import ElmbenchError
 from elmbench.specs.datasets import DatasetSpec, parse_dataset_specs

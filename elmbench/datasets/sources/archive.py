@@ -94,9 +94,7 @@ class ArchiveSource(NetworkSource):
             raise _bad(f"{origin} cannot be read: {first_line(error)}", "rows of values") from error
 
     def _dense(self, lines: list[bytes], labels: list[bytes], origin: str) -> Table:
-        import numpy as np
-
-        from elmbench.datasets.text import Layout, read_text
+        from elmbench.datasets.text import PUBLIC, read_text
 
         if self.separator == "space":
             lines = [b",".join(line.split()) for line in lines]
@@ -104,9 +102,9 @@ class ArchiveSource(NetworkSource):
             lines = [line + b"," + label for line, label in zip(lines, labels, strict=True)]
         position = -1 if labels else self.target
         name = Path(origin.rpartition("/")[2])
-        table = read_text(b"\n".join(lines), name, lambda names: names[position], None, Layout(",", ".", False))
-        dropped = [f"x{index}" for index in self.drop]
-        table = table.columns(np.array([name not in dropped for name in table.names]))
+        layout = PUBLIC.model_copy(update={"header": False})
+        table = read_text(b"\n".join(lines), name, lambda names: names[position], layout)
+        table = table.without([f"x{index}" for index in self.drop])
         return replace(table, names=tuple(f"x{index}" for index in range(len(table.names))), origin=origin)
 
 

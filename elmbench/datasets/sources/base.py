@@ -90,6 +90,26 @@ class Source(SourceSpec):
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
+class FolderSource(Source):
+    """Files of the data directory: 'all' rows, or the parts 'train' and 'test'. No spec names it."""
+
+    in_data_dir: ClassVar[bool] = True
+
+    kind: str = "folder"
+    parts: dict[str, Path]
+
+    def status(self, request: Request) -> tuple[State, str]:
+        return "file", ", ".join(map(str, self.parts.values()))
+
+    def files(self, request: Request) -> tuple[Path, ...]:
+        return tuple(self.parts.values())
+
+    def load(self, request: Request) -> Table:
+        from elmbench.datasets.parts import read_parts
+
+        return read_parts(self.parts, request.spec)
+
+
 class NetworkSource(Source):
     """Base class of the kinds of source that are downloaded into the cache; they need a `fetch`."""
 

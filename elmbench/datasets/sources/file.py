@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from elmbench.datasets.sources.base import Request, Source, State
-from elmbench.specs.datasets.user_file import UserFile
+from elmbench.specs.datasets.sources import UserFile
 
 if TYPE_CHECKING:
     from elmbench.datasets.table import Table

@@ -67,14 +67,12 @@ class OpenMLSource(NetworkSource):
         return self._read(description, path, job, "sparse-arff" if is_sparse else "arff")
 
     def _read(self, description: Any, path: Path, job: FetchJob, form: str) -> Table:
-        import numpy as np
-
         from elmbench.datasets.readers import read_table
 
         ignored = {*_as_list(description.row_id_attribute), *_as_list(description.ignore_attribute)}
         choose = partial(self._choose, description, ignored)
         table = read_table(path, choose, form=form, most=job.most)
-        table = table.columns(np.array([name not in ignored for name in table.names]))
+        table = table.without(ignored)
         return replace(table, origin=f"OpenML {description.dataset_id}")
 
     def _choose(self, description: Any, ignored: set[str], columns: list[str]) -> str:
@@ -104,7 +102,7 @@ class OpenMLSource(NetworkSource):
                 expected = "the same rows in all of " + ", ".join(map(str, self.ids))
                 raise ElmbenchError(problem, expected=expected, next_step=correct)
             if table.nominal:
-                problem = f"OpenML {number}: the column {table.names[min(table.nominal)]!r} holds words"
+                problem = f"OpenML {number}: the column {next(iter(table.nominal))!r} holds words"
                 raise ElmbenchError(problem, expected="numbers in sets that are joined", next_step=correct)
         pairs = zip(self.ids, tables, strict=True)
         names = tuple(f"{number}:{name}" for number, table in pairs for name in table.names)

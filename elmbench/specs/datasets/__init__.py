@@ -39,7 +39,7 @@ class Shape(SpecPart):
         if self.split is not None and sum(self.split) != self.instances:
             raise ValueError(f"the split {self.split} does not sum to {self.instances} instances")
         total = self.count(self.labels)
-        if self.labels and total not in (None, self.instances):
+        if total not in (None, self.instances):
             raise ValueError(f"the classes sum to {total}, not to {self.instances} instances")
         return self
 
@@ -49,9 +49,9 @@ class Shape(SpecPart):
         return tuple(self.classes) if isinstance(self.classes, dict) else ()
 
     def count(self, labels: Iterable[str]) -> int | None:
-        """Return the rows of some labels, None if their number is not known."""
+        """Return the rows of some labels; None if their number is not known, or no label is given."""
         counts = [self.classes.get(label) if isinstance(self.classes, dict) else None for label in labels]
-        return None if None in counts else sum(count or 0 for count in counts)
+        return None if None in counts or not counts else sum(count or 0 for count in counts)
 
 
 class PaperCounts(SpecPart):
@@ -68,7 +68,22 @@ class PaperCounts(SpecPart):
     note: str = ""
 
 
-class DatasetSpec(SpecPart):
+class RowColumns(SpecPart):
+    """The columns of a file that are not features.
+
+    `groups`: of rows that belong together. `fold`: the outer fold of each row. `weights`: the weights of rows in fits.
+    `ordered_by`: the rows are sorted by it. `day_first`: decides between February and January for dates such as
+    1/2/2023, if no value does.
+    """
+
+    groups: str | None = None
+    fold: str | None = None
+    weights: str | None = None
+    ordered_by: str | None = None
+    day_first: bool | None = None
+
+
+class DatasetSpec(RowColumns):
     """One data set.
 
     `positive` are the labels of the positive class (the other labels are "the rest"); by default, a classification task
@@ -95,11 +110,6 @@ class DatasetSpec(SpecPart):
     fingerprint: Fingerprint | None = None
     sparse: bool = False
     by_fold: bool = False
-    groups: str | None = None
-    fold: str | None = None
-    weights: str | None = None
-    ordered_by: str | None = None
-    day_first: bool | None = None
     redraw: Literal["run"] | None = None
     papers: dict[str, PaperCounts] = Field(default_factory=dict)
     sources: tuple[AnySource, ...] = Field(min_length=1)
@@ -144,40 +154,37 @@ class DatasetSpec(SpecPart):
         """True if a kind of source is from a package or plug-in file."""
         return any(source.kind not in BUILT_IN for source in self.sources)
 
+    def is_training_part(self, n_rows: int, is_split: bool) -> bool:
+        """Return True if so many rows, which are not split, are the official training rows alone."""
+        return self.training_part is not None and not is_split and n_rows == self.training_part.instances
+
     @property
     def public(self) -> Shape:
         """The counts after the preparation."""
         return self.prepared or self.shape
 
     def chosen_options(self, options: Mapping[str, float] | None = None) -> dict[str, float]:
-        """Return the value of every option of the data, by default the first one.
-
-        Raises ElmbenchError if the generator does not declare an option or its value.
-        """
+        """Return the value of every option of the data, by default the first one; raise ElmbenchError for others."""
         declared = self.sources[0].declared_options
-        chosen = {option: values[0] for option, values in declared.items()}
         for option, value in (options or {}).items():
             if option not in declared:
                 problem = f"{self.name} has no option {option!r}"
                 expected = ", ".join(declared) or "none: this data set has no options"
-                raise ElmbenchError(problem, expected=expected, next_step="correct the option")
-            if value not in declared[option]:
+            elif value not in declared[option]:
                 problem = f"the option {option!r} of {self.name} is {value!r}"
                 expected = "one of " + ", ".join(f"{allowed:g}" for allowed in declared[option])
-                raise ElmbenchError(problem, expected=expected, next_step="correct the option")
-            chosen[option] = float(value)
-        return chosen
+            else:
+                continue
+            raise ElmbenchError(problem, expected=expected, next_step="correct the option")
+        return {option: float((options or {}).get(option, values[0])) for option, values in declared.items()}
 
     def with_options(self, options: Mapping[str, float]) -> DatasetSpec:
         """Return generated data with some options fixed: a spec with its own name that allows these values alone.
 
         Its rows are those of this spec under the same options. A file in a data directory has the full name.
-
-        Raises ElmbenchError as for `chosen_options`.
         """
-        chosen = self.chosen_options(options)
         first, *others = self.sources
-        fixed = {option: chosen[option] for option in first.declared_options if option in options}
+        fixed = {option: value for option, value in self.chosen_options(options).items() if option in options}
         source = first.with_options(first.declared_options | {option: (value,) for option, value in fixed.items()})
         name = f"{self.name}[{','.join(f'{option}={value:g}' for option, value in fixed.items())}]"
         changes = {"name": name, "file": "", "aliases": (), "fingerprint": None, "sources": (source, *others)}
@@ -186,14 +193,14 @@ class DatasetSpec(SpecPart):
     @property
     def positives(self) -> int | None:
         """Rows of the positive class in the public file, if the counts are known."""
-        return self.shape.count(self.positive) if self.positive else None
+        return self.shape.count(self.positive)
 
     def differences(self, paper: str) -> tuple[str, ...]:
         """Return the differences between the counts that a paper prints and the data, one sentence each."""
         printed, here = self.papers.get(paper), self.public
         if printed is None:
             return ()
-        positives = here.count(self.positive) if self.positive else None
+        positives = here.count(self.positive)
         classes = here.classes if isinstance(here.classes, int) else len(here.labels)
         pairs = [
             ("instances", printed.instances, here.instances),
@@ -216,17 +223,14 @@ class DatasetSpecs(dict[str, DatasetSpec]):
 
     def __init__(self, specs: list[DatasetSpec]) -> None:
         super().__init__((spec.name, spec) for spec in specs)
-        self._names: dict[str, str] = {spec.name: spec.name for spec in specs}
+        #: The data set of each name and alias.
+        self.names: dict[str, str] = {spec.name: spec.name for spec in specs}
         for spec in specs:
             for alias in spec.aliases:
-                other = self._names.setdefault(alias, spec.name)
+                other = self.names.setdefault(alias, spec.name)
                 if other != spec.name or alias == spec.name:
                     problem = f"datasets.yaml: the alias {alias!r} of {spec.name!r} also names {other!r}"
                     raise invalid(problem, "each name and each alias once")
-
-    def knows(self, name: str) -> bool:
-        """Return True if exactly this name or alias is taken."""
-        return name in self._names
 
     def find(self, name: str) -> DatasetSpec:
         """Return the data set of a name or alias; the case matters only if two names differ by nothing else.
@@ -236,24 +240,19 @@ class DatasetSpecs(dict[str, DatasetSpec]):
         base, options = split_name(name)
         if options:
             return self.find(base).with_options(options)
-        if name in self._names:
-            return self[self._names[name]]
-        spellings = {key: owner for key, owner in self._names.items() if key.casefold() == name.casefold()}
+        if name in self.names:
+            return self[self.names[name]]
+        spellings = {key: owner for key, owner in self.names.items() if key.casefold() == name.casefold()}
         if len(set(spellings.values())) == 1:
             return self[next(iter(spellings.values()))]
         if spellings:
             either = ", ".join(f"{key!r} ({owner})" for key, owner in spellings.items())
             raise ElmbenchError(f"{name!r} may be any of {either}", expected="one as it is spelled", next_step=NEXT)
-        raise unknown_name("data set", name, list(self._names), NEXT)
+        raise unknown_name("data set", name, list(self.names), NEXT)
 
 
 def split_name(name: str) -> tuple[str, dict[str, float]]:
-    """Return the name of a data set without its options, and the options.
-
-    `sparse-10k[density=0.6]` is `sparse-10k` with density 0.6; several options are separated by commas.
-
-    Raises ElmbenchError if the brackets contain anything but options and numbers.
-    """
+    """Return the name of a data set without its options, which commas separate, and the options."""
     match = _NAME_WITH_OPTIONS.fullmatch(name)
     if match is None:
         return name, {}
@@ -299,10 +298,7 @@ _added: dict[str, DatasetSpec] = {}
 
 
 def add_dataset_specs(specs: Iterable[DatasetSpec]) -> None:
-    """Add a user's data sets to those of `load_dataset_specs`; they replace earlier ones of the same names.
-
-    Raises ElmbenchError if the suite has a data set of that name, or an alias.
-    """
+    """Add a user's data sets to those of `load_dataset_specs`; they replace earlier ones, but none of the suite."""
     for spec in specs:
         for name in (spec.name, *spec.aliases):
             if is_of_suite(name):
@@ -314,7 +310,7 @@ def add_dataset_specs(specs: Iterable[DatasetSpec]) -> None:
 
 def is_of_suite(name: str) -> bool:
     """Return True if a data set of `datasets.yaml` has exactly this name or alias."""
-    return _of_suite().knows(name)
+    return name in _of_suite().names
 
 
 @cache

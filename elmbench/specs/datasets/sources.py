@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from inspect import isabstract
-from typing import Annotated, Any, ClassVar, Self, Union
+from typing import Annotated, Any, ClassVar, Literal, Self, Union
 
 from pydantic import Field, GetJsonSchemaHandler, PlainValidator, SerializeAsAny, TypeAdapter, model_validator
 from pydantic.json_schema import JsonSchemaValue
@@ -73,6 +73,31 @@ class SourceSpec(SpecPart):
     def with_options(self, declared: Mapping[str, tuple[float, ...]]) -> Self:
         """Return a source that allows only these options."""
         return self.model_copy(update={"options": dict(declared)})
+
+
+class FileOptions(SpecPart):
+    """The options for reading a user's file; if they are empty or None, a property is detected.
+
+    `drop`: columns that are not features. `words`: columns of categories, even if they look like numbers. `separator`,
+    `decimal`: the marks of a text table. `header`: True if its line 1 holds the names of the columns.
+    `drop_missing_target`: leave out rows without a target. `test`: path of a file of held-out rows.
+    """
+
+    drop: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
+    separator: str = ""
+    decimal: Literal["", ".", ","] = ""
+    header: bool | None = None
+    drop_missing_target: bool = False
+    test: str = ""
+
+
+class UserFile(SourceSpec, FileOptions):
+    """A user's file, which `FileSource` describes."""
+
+    path: str
+    target: str | int = "target"
+    dates: tuple[str, ...] = ()
 
 
 def source_class(kind: object) -> type[SourceSpec]:
