@@ -64,8 +64,8 @@ def compare(
     """Compare models on your own data by nested search. Stored results are not computed again."""
     from elmbench.cli.run import run_prepared, show_plan
     from elmbench.errors import unknown_name
+    from elmbench.running.executors.base import Settings
     from elmbench.running.executors.local import LocalExecutor
-    from elmbench.running.executors.settings import Settings
     from elmbench.running.store import Store
     from elmbench.specs.limits import parse_limits
 

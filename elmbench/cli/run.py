@@ -79,8 +79,8 @@ def run(
     force: Annotated[bool, typer.Option("--force", help="Run everything again.")] = False,
 ) -> None:
     """Run experiments and write their tables; what has been computed before is not computed again."""
-    from elmbench.running.executors.engines import executor_of
-    from elmbench.running.executors.settings import Settings
+    from elmbench.running.executors import executor_of
+    from elmbench.running.executors.base import Settings
     from elmbench.specs.limits import parse_duration, parse_limits
 
     if budget is not None and not until_told:

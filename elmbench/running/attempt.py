@@ -19,8 +19,6 @@ from elmbench.work.fit import warm_up
 STATUSES = ("ok", "diverged", "out-of-memory", "failed")
 #: The beginning of the reason why work fails whose search has failed.
 BEFORE = "the search before it: "
-#: The most characters of a stored message.
-_LONGEST = 500
 #: Surrogates, control and bidirectional characters.
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
@@ -67,9 +65,13 @@ def attempt(work: Work, inputs: Mapping[str, Result], context: Context, blas_thr
 
 
 def guarded(action: Callable[[], Result], context: Context) -> Result:
-    """Return the result of an action, or the failure of an action that raises or returns something else."""
+    """Return the result of an action in the types of JSON, or the failure of an action without such a result."""
     try:
-        return _check_result(action())
+        result: Result = json.loads(json.dumps(action()))
+        if result.get("status") not in STATUSES or not isinstance(result.get("reason"), str):
+            expected = f"expected a result with a reason and a status among {', '.join(STATUSES)}"
+            raise ValueError(f"{expected}, got {result}")
+        return result
     except MemoryError as error:
         reason = printable(str(error)) or "the machine has no more memory"
         return {"status": "out-of-memory", "reason": reason, "limit": context.memory_limit}
@@ -80,14 +82,6 @@ def guarded(action: Callable[[], Result], context: Context) -> Result:
         return {"status": "failed", "reason": printable(f"{type(error).__name__}: {error}"), "traceback": trace}
 
 
-def _check_result(result: Result) -> Result:
-    """Return a result in the types of JSON, as it is stored."""
-    plain: Result = json.loads(json.dumps(result))
-    if plain.get("status") not in STATUSES or not isinstance(plain.get("reason"), str):
-        raise ValueError(f"expected a result with a reason and a status among {', '.join(STATUSES)}, got {result}")
-    return plain
-
-
-def printable(text: str, longest: int = _LONGEST) -> str:
+def printable(text: str, longest: int = 500) -> str:
     """Return the beginning of a text, with a question mark for each character that is unsafe in a file or terminal."""
     return _UNPRINTABLE.sub("?", text[:longest])

@@ -1,22 +1,22 @@
 """Running a plan: a task starts as soon as its inputs exist, and each result is stored when it arrives."""
 
+import heapq
 import math
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from dataclasses import InitVar, dataclass
-from typing import Literal
+from dataclasses import dataclass
+from graphlib import TopologicalSorter
+from typing import Any, Literal
 
 from elmbench.errors import ElmbenchError
 from elmbench.running.attempt import attempt
 from elmbench.running.estimates import Estimates
-from elmbench.running.executors.base import Done, Executor
+from elmbench.running.executors.base import Done, Executor, Settings
 from elmbench.running.executors.local import LocalExecutor
-from elmbench.running.executors.settings import Settings
-from elmbench.running.limits import allows_more, share_of_memory
+from elmbench.running.processes import share_of_memory
 from elmbench.running.records import SYNC_EVERY
 from elmbench.running.store import CLEAN, Store
-from elmbench.running.work_queue import WorkQueue
 from elmbench.specs.limits import Limits
 from elmbench.work.base import Context, Result, Work
 
@@ -55,16 +55,23 @@ def pending(
     """
     if force:
         return list(works)
-    todo = []
-    again: set[str] = set()
+    todo: dict[str, None] = {}
     for key, work in works.items():
         result = store.result(key)
-        stopped = result is not None and ((retry and result["status"] != "ok") or allows_more(limits[key], result))
+        stopped = result is not None and ((retry and result["status"] != "ok") or _allows_more(limits[key], result))
         # Work that depends on a recomputed result is recomputed.
-        if result is None or stopped or again.intersection(work.needs):
-            todo.append(key)
-            again.add(key)
-    return todo
+        if result is None or stopped or not todo.keys().isdisjoint(work.needs):
+            todo[key] = None
+    return list(todo)
+
+
+def _allows_more(limits: Limits, result: Mapping[str, Any]) -> bool:
+    """Return True if work that reached a limit, in its stored result, has a larger one now."""
+    name = {"timeout": "seconds", "out-of-memory": "memory"}.get(result["status"])
+    if name is None or result.get("limit") is None:
+        return False
+    now = getattr(limits, name)
+    return now is None or now > result["limit"]
 
 
 @dataclass
@@ -100,92 +107,105 @@ class Run:
             return
         with self.executor or LocalExecutor(self.settings) as executor:
             alone = bool(clean) and executor.fixed and executor.workers == 1
-            _Running(self, todo, executor, frozenset(clean if alone else ()), 1 if alone else None).go_on()
+            self._do(executor, todo, clean if alone else (), 1 if alone else None)
             if again := self._to_time_again(clean):
-                _Running(self, again, executor, frozenset(again), 1).go_on()
+                self._do(executor, again, again, 1)
 
     def _to_time_again(self, fits: Iterable[str]) -> list[str]:
         """Return the fits that ended ok, but ran beside other work."""
         results = ((key, self.store.result(key)) for key in fits)
         return [key for key, one in results if one and one["status"] == "ok" and CLEAN not in one]
 
-    def put(self, work: Work, result: Result, done: Done) -> None:
-        """Store a result."""
+    def _do(self, executor: Executor, todo: list[str], clean: Collection[str], at_most: int | None) -> None:
+        """Do the work of these keys, at most so many pieces at a time; the times of the fits in `clean` are clean."""
+        # A single worker follows the order of the plan, because neighbours share their data.
+        in_turn = at_most == 1 or (executor.fixed and executor.workers == 1)
+        queue = WorkQueue(self.works, todo, None if in_turn else self.estimates.formula)
+        running: dict[Future[Done], Work] = {}
+        clean = frozenset(clean)
+
+        def finish(work: Work, done: Done) -> None:
+            result = done.result | ({CLEAN: True} if work.key in clean else {})
+            self._put(work, result, done)
+            if not work.immediate:
+                self.estimates.note(work.key, done.seconds)
+            self.on_event(Event("end", work, result))
+            queue.done(work.key)
+
+        try:
+            while queue and (running or time.monotonic() < self.until):
+                while len(running) < (at_most or executor.width) and time.monotonic() < self.until:
+                    key = queue.pop()
+                    if key is None:
+                        break
+                    work = self.works[key]
+                    inputs = {name: self.store.result(name) or {} for name in work.needs}
+                    self.on_event(Event("start", work))
+                    if work.immediate:
+                        finish(work, Done(attempt(work, inputs, Context(self.settings.data_dir))))
+                    else:
+                        running[executor.submit(work, inputs, self._limits_now(key))] = work
+                if running and executor.deserted:
+                    self.on_event(Event("no-workers", next(iter(running.values()))))
+                # With a timeout, to sync the disk and to notice new workers.
+                for future in wait(running, SYNC_EVERY, FIRST_COMPLETED).done:
+                    # Work counts as running until it is stored, so an interrupt in between loses nothing.
+                    finish(running[future], future.result())
+                    del running[future]
+                self.store.sync(at_once=False)
+        except (KeyboardInterrupt, ElmbenchError):
+            for future, work in running.items():
+                if future.done() and future.exception() is None:
+                    self._put(work, future.result().result, future.result())
+            raise
+        finally:
+            self.store.sync()
+
+    def _limits_now(self, key: str) -> Limits:
+        """Return the limits of some work that starts now, within the time of the run."""
+        if math.isinf(self.until):
+            return self.limits[key]
+        return self.limits[key].narrower(Limits(max(self.until - time.monotonic(), 0.1)))
+
+    def _put(self, work: Work, result: Result, done: Done) -> None:
         elsewhere = done.environment
         environment = self.store.put_environment(dict(elsewhere)) if elsewhere else self.settings.environment
         self.store.put(work, result, environment, done.seconds)
 
 
-@dataclass
-class _Running:
-    """The state of a run.
+class WorkQueue:
+    """The work that has not ended, by key; `pop` returns work whose inputs are ready.
 
-    Fits whose keys are in `clean` have clean times. At most `at_most` pieces of work run at a time.
+    `todo`: keys of the work to do. `seconds`: rough durations; work with the longest chain of dependent work comes
+    first. By default, work comes in the order of `todo`.
     """
 
-    plan: Run
-    todo: InitVar[list[str]]
-    executor: Executor
-    clean: Collection[str] = ()
-    at_most: int | None = None
+    def __init__(
+        self, works: Mapping[str, Work], todo: Iterable[str], seconds: Mapping[str, float] | None = None
+    ) -> None:
+        self._number = {key: i for i, key in enumerate(todo)}
+        graph = {key: [name for name in works[key].needs if name in self._number] for key in self._number}
+        #: The duration of each piece of work together with the longest chain that depends on it.
+        self._lengths = dict.fromkeys(graph, 0.0)
+        if seconds is not None:
+            for key in reversed(list(TopologicalSorter(graph).static_order())):
+                self._lengths[key] += seconds[key]
+                for before in graph[key]:
+                    self._lengths[before] = max(self._lengths[before], self._lengths[key])
+        self._sorter = TopologicalSorter(graph)
+        self._sorter.prepare()
+        #: A heap of work that can start: minus the length of the chain, the number and the key.
+        self._ready: list[tuple[float, int, str]] = []
 
-    def __post_init__(self, todo: list[str]) -> None:
-        self.store, self.on_event = self.plan.store, self.plan.on_event
-        # A single worker follows the order of the plan, because neighbours share their data.
-        in_turn = self.at_most == 1 or (self.executor.fixed and self.executor.workers == 1)
-        self.queue = WorkQueue(self.plan.works, todo, None if in_turn else self.plan.estimates.formula)
-        self.running: dict[Future[Done], Work] = {}
+    def __bool__(self) -> bool:
+        return self._sorter.is_active()
 
-    def go_on(self) -> None:
-        """Do all the work."""
-        try:
-            while self.queue and (self.running or not self._is_over()):
-                while self._has_room() and not self._is_over():
-                    key = self.queue.pop()
-                    if key is None:
-                        break
-                    self._start(self.plan.works[key])
-                self._wait()
-        except (KeyboardInterrupt, ElmbenchError):
-            for future, work in self.running.items():
-                if future.done() and future.exception() is None:
-                    self.plan.put(work, future.result().result, future.result())
-            raise
-        finally:
-            self.store.sync()
+    def pop(self) -> str | None:
+        """Return the key of the next work that can start; None if there is none."""
+        for key in self._sorter.get_ready():
+            heapq.heappush(self._ready, (-self._lengths[key], self._number[key], key))
+        return heapq.heappop(self._ready)[2] if self._ready else None
 
-    def _wait(self) -> None:
-        """Wait for a result of a worker and store it; meanwhile, wait for the disk."""
-        if self.running and self.executor.deserted:
-            self.on_event(Event("no-workers", next(iter(self.running.values()))))
-        # With a timeout, to sync the disk and to notice new workers.
-        for future in wait(self.running, SYNC_EVERY, FIRST_COMPLETED).done:
-            # Work counts as running until it is stored, so an interrupt in between loses nothing.
-            self._finish(self.running[future], future.result())
-            del self.running[future]
-        self.store.sync(at_once=False)
-
-    def _is_over(self) -> bool:
-        return time.monotonic() >= self.plan.until
-
-    def _has_room(self) -> bool:
-        return len(self.running) < (self.at_most or self.executor.width)
-
-    def _start(self, work: Work) -> None:
-        inputs = {key: self.store.result(key) or {} for key in work.needs}
-        self.on_event(Event("start", work))
-        if work.immediate:
-            self._finish(work, Done(attempt(work, inputs, Context(self.plan.settings.data_dir))))
-        else:
-            limits = self.plan.limits[work.key]
-            if math.isfinite(self.plan.until):
-                limits = limits.narrower(Limits(max(self.plan.until - time.monotonic(), 0.1)))
-            self.running[self.executor.submit(work, inputs, limits)] = work
-
-    def _finish(self, work: Work, done: Done) -> None:
-        result = done.result | ({CLEAN: True} if work.key in self.clean else {})
-        self.plan.put(work, result, done)
-        if not work.immediate:
-            self.plan.estimates.note(work.key, done.seconds)
-        self.on_event(Event("end", work, result))
-        self.queue.done(work.key)
+    def done(self, key: str) -> None:
+        """Release the work that depends on ended work."""
+        self._sorter.done(key)

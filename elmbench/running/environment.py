@@ -8,11 +8,9 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from elmbench.running.limits import machine_memory
+from elmbench.running.processes import machine_memory
 
-_PACKAGES = (
-    "elmbench", "numpy", "scipy", "scikit-learn", "numba", "pandas", "joblib", "threadpoolctl",
-)  # fmt: skip
+_PACKAGES = ("elmbench", "numpy", "scipy", "scikit-learn", "numba", "pandas", "joblib", "threadpoolctl")
 
 
 def describe_environment() -> dict[str, Any]:
@@ -46,21 +44,19 @@ def _blas() -> list[dict[str, Any]]:
     import scipy.linalg  # noqa: F401 - loads the library that is to be described
     from threadpoolctl import threadpool_info
 
-    libraries = [
-        {key: entry.get(key) for key in ("internal_api", "version", "architecture", "threading_layer")}
-        for entry in threadpool_info()
-        if entry.get("user_api") == "blas"
-    ]
-    return [entry for i, entry in enumerate(libraries) if entry not in libraries[:i]]
+    libraries: list[dict[str, Any]] = []
+    for entry in threadpool_info():
+        library = {key: entry.get(key) for key in ("internal_api", "version", "architecture", "threading_layer")}
+        if entry.get("user_api") == "blas" and library not in libraries:
+            libraries.append(library)
+    return libraries
 
 
 def _processor() -> str:
     cpuinfo = Path("/proc/cpuinfo")
-    if cpuinfo.is_file():
-        for line in cpuinfo.read_text().splitlines():
-            if line.startswith("model name"):
-                return line.split(":", 1)[1].strip()
-    return platform.processor()
+    lines = cpuinfo.read_text().splitlines() if cpuinfo.is_file() else []
+    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(names, "") or platform.processor()
 
 
 def _commit() -> str | None:
@@ -68,16 +64,15 @@ def _commit() -> str | None:
     top = Path(__file__).resolve().parents[2]
     if not (top / ".git").exists():
         return None
+
+    def git(*words: str) -> str:
+        command, silent = ["git", "-C", str(top), *words], subprocess.DEVNULL
+        return subprocess.run(command, capture_output=True, text=True, check=True, stdin=silent).stdout.strip()
+
     try:
-        commit = _git(top, "rev-parse", "HEAD")
+        commit = git("rev-parse", "HEAD")
         # Results that a run writes do not change the code.
-        changed = _git(top, "status", "--porcelain", "--", "elmbench", "experiments", "datasets.yaml")
+        changed = git("status", "--porcelain", "--", "elmbench", "experiments", "datasets.yaml")
     except (OSError, subprocess.CalledProcessError):
         return None
     return f"{commit}+changes" if changed else commit
-
-
-def _git(top: Path, *words: str) -> str:
-    return subprocess.run(
-        ["git", "-C", str(top), *words], capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL
-    ).stdout.strip()

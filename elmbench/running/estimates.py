@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -87,12 +86,16 @@ class TimeLeft:
         self._began = clock()
         self._waiting = set(todo)
         self._running: dict[str, float] = {}
-        #: Waiting work and its seconds by the formula, summed by group because a run may have a hundred thousand pieces
-        #: of work.
-        self._counts = Counter(estimates.groups[key] for key in self._waiting)
-        self._formula: defaultdict[Group, float] = defaultdict(float)
+        #: Number of pieces of waiting work and their seconds by the formula. They are summed by group because a run may
+        #: have a hundred thousand pieces of work.
+        self._sums: dict[Group, tuple[int, float]] = {}
         for key in self._waiting:
-            self._formula[estimates.groups[key]] += estimates.formula[key]
+            self._count(key, 1)
+
+    def _count(self, key: str, sign: int) -> None:
+        group = self._estimates.groups[key]
+        number, formula = self._sums.get(group, (0, 0.0))
+        self._sums[group] = number + sign, formula + sign * self._estimates.formula[key]
 
     @property
     def elapsed(self) -> float:
@@ -103,8 +106,7 @@ class TimeLeft:
         """Record that some work has begun."""
         if key in self._waiting:
             self._waiting.discard(key)
-            self._counts[self._estimates.groups[key]] -= 1
-            self._formula[self._estimates.groups[key]] -= self._estimates.formula[key]
+            self._count(key, -1)
         self._running[key] = self._clock()
 
     def end(self, key: str) -> None:
@@ -114,15 +116,16 @@ class TimeLeft:
 
     def left(self, workers: int) -> Left:
         """Return the remaining time for this number of workers."""
-        groups = [group for group, count in self._counts.items() if count]
-        factors = {group: self._estimates.factor(group) for group in groups}
-        seconds = sum(self._formula[group] * factor for group, factor in factors.items() if factor is not None)
-        complete = None not in factors.values()
+        seconds, complete = 0.0, True
+        for group, (number, formula) in self._sums.items():
+            factor = self._estimates.factor(group)
+            seconds += (factor or 0.0) * formula if number else 0.0
+            complete = complete and not (number and factor is None)
         for key, began in self._running.items():
             factor, spent = self._estimates.factor(self._estimates.groups[key]), self._clock() - began
-            complete = complete and factor is not None
-            expected = 0.0 if factor is None else factor * self._estimates.formula[key]
+            expected = (factor or 0.0) * self._estimates.formula[key]
             seconds += max(expected - spent, _OVERDUE * spent)
+            complete = complete and factor is not None
         return Left(seconds / workers, complete)
 
 

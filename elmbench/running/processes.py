@@ -24,6 +24,16 @@ MARK = "ELMBENCH_WORKER"
 _PATIENCE = 5.0
 
 
+def machine_memory() -> int:
+    """Return the machine's memory in bytes."""
+    return int(psutil.virtual_memory().total)
+
+
+def share_of_memory(workers: int, memory: int | None = None) -> int:
+    """Return the bytes of each worker's share of some memory, by default of the machine's."""
+    return (memory or machine_memory()) // workers
+
+
 def descendants(process: int) -> list[psutil.Process]:
     """Return the living descendants of a process."""
     with contextlib.suppress(psutil.Error):
@@ -48,19 +58,15 @@ def held_bytes(process: int, enough: int) -> int:
     `enough`: shared pages count for each process unless the sum exceeds this, because attributing them is slow.
     """
     family = [process, *_descendant_ids(process)]
-    total = sum(map(_resident, family))
-    return total if total <= enough or len(family) == 1 else sum(map(_proportional, family))
+    total = sum(_bytes_of(one) for one in family)
+    return total if total <= enough or len(family) == 1 else sum(_bytes_of(one, proportional=True) for one in family)
 
 
-def _resident(process: int) -> int:
+def _bytes_of(process: int, *, proportional: bool = False) -> int:
+    """Return the memory of a process, if asked with its share of shared pages if the system reports it."""
     with contextlib.suppress(psutil.Error):
-        return int(psutil.Process(process).memory_info().rss)
-    return 0
-
-
-def _proportional(process: int) -> int:
-    """Return the memory of a process, with its share of shared pages if the system reports it."""
-    with contextlib.suppress(psutil.Error):
+        if not proportional:
+            return int(psutil.Process(process).memory_info().rss)
         full = psutil.Process(process).memory_full_info()
         return int(getattr(full, "pss", full.uss))
     return 0
@@ -108,13 +114,11 @@ def guarded_mark() -> str:
     """
     mark = f"{os.getpid()}-{secrets.token_hex(8)}"
     package = str(Path(__file__).resolve().parents[2])
-    paths = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH"))))
-    guard = [sys.executable, "-P", "-m", __name__, mark]
     process = subprocess.Popen(
-        guard,
+        [sys.executable, "-P", "-m", __name__, mark],
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
-        env=os.environ | {"PYTHONPATH": paths},
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH"))))},
         start_new_session=True,  # what ends the processes of a terminal does not end the guard before them
     )
     atexit.register(_release, process, os.getpid())

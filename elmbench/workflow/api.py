@@ -8,8 +8,8 @@ from elmbench.files import RESULTS_DIR
 from elmbench.registry.plugins import load_plugins
 from elmbench.reporting.results import Results
 from elmbench.running.engine import Event
-from elmbench.running.executors.engines import executor_of
-from elmbench.running.executors.settings import Settings
+from elmbench.running.executors import executor_of
+from elmbench.running.executors.base import Settings
 from elmbench.specs.limits import parse_limits
 from elmbench.work.plan import Request
 from elmbench.workflow.execute import execute

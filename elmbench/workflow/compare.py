@@ -21,8 +21,8 @@ from elmbench.errors import ElmbenchError
 from elmbench.registry import registry
 from elmbench.registry.instances import write_plugin
 from elmbench.running.engine import Event
+from elmbench.running.executors.base import Settings
 from elmbench.running.executors.local import LocalExecutor
-from elmbench.running.executors.settings import Settings
 from elmbench.specs.limits import parse_limits
 from elmbench.workflow.budget import spend
 from elmbench.workflow.comparison import Comparison, prepare_comparison

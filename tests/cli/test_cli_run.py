@@ -134,7 +134,7 @@ def test_exit_codes(elmbench: Callable, toy: Callable, worker: dict, status: str
 def test_limits_of_fits_and_of_searches(
     elmbench: Callable, toy: Callable, worker: dict, declared: dict, given: str, fit: float, search: float
 ) -> None:
-    from elmbench.running.executors.settings import Settings
+    from elmbench.running.executors.base import Settings
     from elmbench.specs.limits import parse_limits
     from elmbench.workflow.prepare import RunOptions, prepare
 

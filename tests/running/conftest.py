@@ -12,7 +12,7 @@ from toy_data import add_model, make_unit, toys
 from toy_plans import plan_table, plan_toy
 
 from elmbench.registry.plugins import load_plugin
-from elmbench.running.limits import machine_memory
+from elmbench.running.processes import machine_memory
 from elmbench.running.store import Store
 from elmbench.work.plan import Plan
 

@@ -11,7 +11,7 @@ from made_work import Content
 
 from elmbench.running.engine import Run, pending
 from elmbench.running.executors import local
-from elmbench.running.executors.settings import Settings
+from elmbench.running.executors.base import Settings
 from elmbench.running.store import Store
 from elmbench.specs.limits import Limits
 from elmbench.work.base import Result, Work

@@ -15,8 +15,8 @@ import pytest
 from elmbench.errors import ElmbenchError
 from elmbench.running.engine import Run, effective_limits
 from elmbench.running.executors import dask as module
-from elmbench.running.executors.engines import executor_of
-from elmbench.running.executors.settings import Settings
+from elmbench.running.executors import executor_of
+from elmbench.running.executors.base import Settings
 from elmbench.running.store import Store
 from elmbench.specs.limits import Limits
 from elmbench.work.plan import Plan

@@ -13,8 +13,8 @@ from made_store import lose
 from made_work import Content, needs, units
 
 from elmbench.running.engine import Event, effective_limits, pending
-from elmbench.running.executors.settings import Settings
-from elmbench.running.limits import machine_memory
+from elmbench.running.executors.base import Settings
+from elmbench.running.processes import machine_memory
 from elmbench.running.store import Store
 from elmbench.specs.limits import Limits
 from elmbench.work.plan import Plan

@@ -10,8 +10,8 @@ from made_runs import InProcess, limits_of, run
 from made_work import Content
 
 from elmbench.running.engine import Event, Run, pending
+from elmbench.running.executors.base import Settings
 from elmbench.running.executors.local import LocalExecutor
-from elmbench.running.executors.settings import Settings
 from elmbench.running.store import Store
 from elmbench.work.plan import Plan
 

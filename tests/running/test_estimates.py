@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from elmbench.running.engine import WorkQueue
 from elmbench.running.estimates import Estimates, TimeLeft
-from elmbench.running.work_queue import WorkQueue
 from elmbench.specs.limits import Limits
 from elmbench.work import work_from
 from elmbench.work.plan import Plan

@@ -19,12 +19,9 @@ from elmbench.errors import ElmbenchError
 from elmbench.running.attempt import attempt
 from elmbench.running.engine import Event, Run, effective_limits
 from elmbench.running.estimates import Estimates
-from elmbench.running.executors import dask_worker
-from elmbench.running.executors.base import Done, Executor
-from elmbench.running.executors.engines import ENGINES, executor_of
-from elmbench.running.executors.settings import Settings
-from elmbench.running.limits import machine_memory
-from elmbench.running.processes import MARK
+from elmbench.running.executors import ENGINES, dask_worker, executor_of
+from elmbench.running.executors.base import Done, Executor, Settings
+from elmbench.running.processes import MARK, machine_memory
 from elmbench.running.store import Store
 from elmbench.specs.limits import Limits
 from elmbench.work.base import Context, Work

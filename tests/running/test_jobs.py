@@ -9,7 +9,7 @@ from typing import Any
 from made_work import untimed
 
 from elmbench.running.engine import Run
-from elmbench.running.executors.settings import Settings
+from elmbench.running.executors.base import Settings
 from elmbench.running.store import Store
 from elmbench.specs.limits import Limits
 from elmbench.work.plan import Plan

@@ -9,8 +9,8 @@ import pytest
 from made_runs import InProcess
 
 from elmbench.running.executors import local
+from elmbench.running.executors.base import Settings
 from elmbench.running.executors.local import LocalExecutor
-from elmbench.running.executors.settings import Settings
 from elmbench.specs.limits import Limits
 from elmbench.work.plan import Plan
 

@@ -17,8 +17,8 @@ import psutil
 import pytest
 
 from elmbench.running.executors import sandbox as sandbox_module
+from elmbench.running.executors.base import Settings
 from elmbench.running.executors.sandbox import Sandbox, asked_of
-from elmbench.running.executors.settings import Settings
 from elmbench.specs.limits import Limits
 from elmbench.work.plan import Plan
 
@@ -255,7 +255,7 @@ def test_a_child_in_a_session_of_its_own(fresh: Sandbox, plan_models: PlanModels
 OWNER = """
 import json, sys, time
 from elmbench.running.executors.sandbox import Sandbox
-from elmbench.running.executors.settings import Settings
+from elmbench.running.executors.base import Settings
 from elmbench.specs.limits import Limits
 Sandbox(Settings(plugins=tuple(sys.argv[2:]))).ask(json.loads(sys.argv[1]), Limits())
 time.sleep(3600)

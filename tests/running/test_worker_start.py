@@ -12,9 +12,9 @@ import psutil
 import pytest
 
 from elmbench.running.executors import sandbox
+from elmbench.running.executors.base import Settings
 from elmbench.running.executors.local import LocalExecutor
 from elmbench.running.executors.sandbox import Sandbox, _Worker
-from elmbench.running.executors.settings import Settings
 from elmbench.specs.limits import Limits
 from elmbench.work.fit import Fit
 from elmbench.work.plan import Plan

@@ -1,4 +1,4 @@
-"""The interface of executors."""
+"""The interface of executors, and the settings of a run as a worker receives them."""
 
 from __future__ import annotations
 
@@ -8,12 +8,35 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+from elmbench.specs.limits import Limits
+
 if TYPE_CHECKING:
-    from elmbench.specs.limits import Limits
     from elmbench.work.base import Result, Work
 
 #: Tasks are short below this number of seconds: the time to store a result then matters.
 SHORT = 0.25
+#: A request for work in the types of JSON; `asked_of` makes it.
+Asked = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Settings of a run.
+
+    `jobs`: worker processes. `plugins`: plug-in files, loaded by every worker that needs them. `blas_threads`: in every
+    worker. It changes the last digits of some results: it is recorded with each cell, but does not belong to its key,
+    so stored results are used for any number of threads. `limits`: for all work; they replace those of the experiment.
+    `environment`: hash of the environment of this machine in the store. `memory`: default memory limit in bytes; None
+    for a job's share of this machine.
+    """
+
+    jobs: int = 1
+    data_dir: str | None = None
+    plugins: tuple[str, ...] = ()
+    blas_threads: int = 1
+    limits: Limits = field(default_factory=Limits)
+    environment: str = ""
+    memory: int | None = None
 
 
 @dataclass(frozen=True)
@@ -32,10 +55,7 @@ class Done:
 
 
 class Executor(ABC):
-    """A context manager that runs work, and ends all that it has started.
-
-    `deserted` is True while there is no worker; workers may still join.
-    """
+    """A context manager that runs work, and ends all that it has started."""
 
     #: True if the number of workers is fixed.
     fixed: ClassVar[bool] = False
@@ -54,6 +74,7 @@ class Executor(ABC):
 
     @property
     def deserted(self) -> bool:
+        """True while there is no worker; workers may still join."""
         return False
 
     @property

@@ -21,11 +21,10 @@ from typing import TYPE_CHECKING, Any
 
 from elmbench.errors import ElmbenchError
 from elmbench.running.environment import version_of_code
-from elmbench.running.executors.base import Done, Executor
+from elmbench.running.executors.base import Asked, Done, Executor, Settings
 from elmbench.running.executors.dask_worker import BEGUN, do_task, end_run
 from elmbench.running.executors.sandbox import asked_of
-from elmbench.running.executors.settings import Asked, Settings
-from elmbench.running.limits import share_of_memory
+from elmbench.running.processes import share_of_memory
 from elmbench.specs.limits import Limits
 from elmbench.work.base import key_of
 
@@ -54,10 +53,7 @@ class _Request:
 
 
 class DaskExecutor(Executor):
-    """Workers of a scheduler; a context manager.
-
-    `scheduler`: its address, such as `tls://host:8786`.
-    """
+    """Workers of a scheduler at an address such as `tls://host:8786`."""
 
     def __init__(self, settings: Settings, scheduler: str) -> None:
         self._settings = settings
@@ -74,8 +70,7 @@ class DaskExecutor(Executor):
 
     def warm(self) -> None:
         """Connect to the scheduler in the background."""
-        if self._connected is None:
-            self._connected = self._sender.submit(self._connect)
+        self._connected = self._connected or self._sender.submit(self._connect)
 
     def _connect(self) -> Any:
         try:
@@ -102,38 +97,36 @@ class DaskExecutor(Executor):
         assert self._connected is not None
         return self._connected.result()
 
+    def _ask(self, name: str) -> Any:
+        """Return the answer of the scheduler to a question, a method of the client."""
+        try:
+            return getattr(self._client(), name)()
+        except OSError as error:
+            raise self._gone(error) from error
+
+    def _count_threads(self) -> int:
+        now = time.monotonic()
+        if now - self._looked > _LOOK_EVERY:
+            self._threads, self._looked = sum(self._ask("nthreads").values()), now
+        return self._threads
+
     @property
     def workers(self) -> int:
         """The number of threads of the present workers, at least 1."""
-        return max(1, self._threads_now())
+        return max(1, self._count_threads())
 
     @property
     def deserted(self) -> bool:
-        """True if there is no worker."""
-        return not self._threads_now()
-
-    def _threads_now(self) -> int:
-        now = time.monotonic()
-        if now - self._looked > _LOOK_EVERY:
-            self._threads = sum(self._ask(self._client().nthreads).values())
-            self._looked = now
-        return self._threads
+        return not self._count_threads()
 
     @property
     def memory(self) -> int:
         """The largest share of memory of a worker's thread; without workers, the share of a job on this machine."""
-        workers = self._ask(self._client().scheduler_info)["workers"].values()
+        workers = self._ask("scheduler_info")["workers"].values()
         shares = [share_of_memory(worker["nthreads"], worker["memory_limit"]) for worker in workers]
         return max(shares, default=share_of_memory(self._settings.jobs))
 
-    def _ask(self, question: Any) -> Any:
-        try:
-            return question()
-        except OSError as error:
-            raise self._gone(error) from error
-
     def submit(self, work: Work, inputs: Mapping[str, Result], limits: Limits) -> Future[Done]:
-        """Start some work; see `Executor`."""
         self.warm()
         answer: Future[Done] = Future()
         answer.set_running_or_notify_cancel()
@@ -145,15 +138,13 @@ class DaskExecutor(Executor):
 
         Its key depends on its content only, so a run takes over tasks that workers still do for a killed run.
         """
-        run = self._settings
+        run, limits = self._settings, request.limits
         settings = Settings(1, run.data_dir and os.path.abspath(run.data_dir), run.plugins, run.blas_threads)
-        content = [request.asked, request.limits.seconds, request.limits.memory]
+        content = [request.asked, limits.seconds, limits.memory]
         name = key_of([content, settings.data_dir, run.plugins, run.blas_threads, self._code])
-        key = f"elmbench-{name}-{request.retries}"
+        task = do_task, request.asked, limits, settings, self._code, self._run
         try:
-            remote = self._client().submit(
-                do_task, request.asked, request.limits, settings, self._code, self._run, key=key
-            )
+            remote = self._client().submit(*task, key=f"elmbench-{name}-{request.retries}")
         except Exception as error:  # noqa: BLE001 - the run has to hear of every error
             self._fail(request, error)
         else:
@@ -161,7 +152,10 @@ class DaskExecutor(Executor):
             remote.add_done_callback(partial(self._pass_on, request))
 
     def _pass_on(self, request: _Request, remote: Any) -> None:
-        """Pass on the result of a task; runs in a thread of dask."""
+        """Pass on the result of a task; runs in a thread of dask.
+
+        A task that has killed too many workers is given up; one that was only queued on them is submitted again.
+        """
         from distributed import KilledWorker
 
         try:
@@ -169,21 +163,17 @@ class DaskExecutor(Executor):
             self._lately = done.seconds + done.before
             request.answer.set_result(done)
         except KilledWorker as error:
-            self._blame(request, self._begun.pop(remote.key, 0), error)
+            request.deaths += self._begun.pop(remote.key, 0)
+            if request.deaths > error.allowed_failures:
+                reason = f"its worker died {request.deaths} times, the last one {error.last_worker.address}"
+                request.answer.set_result(Done({"status": "failed", "reason": reason}))
+            else:
+                request.retries += 1
+                self._sender.submit(self._send, request)
         except (Exception, CancelledError) as error:  # noqa: BLE001 - the run has to hear of every error
             self._fail(request, error)
         finally:
             self._held.discard(remote)
-
-    def _blame(self, request: _Request, deaths: int, error: Any) -> None:
-        """Give up a task that has killed too many workers, or resubmit one that was only queued on them."""
-        request.deaths += deaths
-        if request.deaths > error.allowed_failures:
-            reason = f"its worker died {request.deaths} times, the last one {error.last_worker.address}"
-            request.answer.set_result(Done({"status": "failed", "reason": reason}))
-        else:
-            request.retries += 1
-            self._sender.submit(self._send, request)
 
     def _fail(self, request: _Request, error: BaseException) -> None:
         request.answer.set_exception(error if isinstance(error, ElmbenchError) else self._gone(error))

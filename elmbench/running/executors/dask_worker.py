@@ -18,58 +18,20 @@ from typing import Any
 
 from elmbench.errors import ElmbenchError
 from elmbench.running.environment import describe_environment, version_of_code
-from elmbench.running.executors.base import Done
+from elmbench.running.executors.base import Asked, Done, Settings
 from elmbench.running.executors.sandbox import STOPPED, Sandbox
-from elmbench.running.executors.settings import Asked, Settings
-from elmbench.running.limits import share_of_memory
+from elmbench.running.processes import share_of_memory
 from elmbench.specs.limits import Limits
 
 #: Topic of the scheduler's events under which a worker logs the key of each task that it begins.
 BEGUN = "elmbench-begun"
 
-
-class Sandboxes:
-    """The sandboxes of a process: the busy ones, each with its run, and the idle ones."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._idle: list[Sandbox] = []
-        self._busy: dict[Sandbox, str] = {}
-        self._ended: set[str | None] = set()
-
-    def take(self, settings: Settings, run: str) -> Sandbox:
-        """Return a sandbox with these settings; end the idle ones with other settings."""
-        with self._lock:
-            others = [box for box in self._idle if box.settings != settings]
-            self._idle = [box for box in self._idle if box.settings == settings]
-            box = self._idle.pop() if self._idle else Sandbox(settings)
-            self._busy[box] = run
-        for other in others:
-            other.stop()
-        return box
-
-    def give_back(self, box: Sandbox) -> None:
-        """Keep a sandbox for the next task, unless its run has ended."""
-        with self._lock:
-            if self._busy.pop(box) not in self._ended:
-                self._idle.append(box)
-
-    def end(self, run: str | None = None) -> None:
-        """End the sandboxes of a run, by default of all runs, and the idle ones; no more tasks of the run begin."""
-        with self._lock:
-            self._ended.add(run)
-            ended = [*self._idle, *(box for box, its_run in self._busy.items() if run in (None, its_run))]
-            self._idle = []
-        for box in ended:
-            box.stop()
-
-    def has_ended(self, run: str) -> bool:
-        """Return True if a run has ended, so that no more of its tasks may begin."""
-        with self._lock:
-            return run in self._ended
-
-
-_sandboxes = Sandboxes()
+_lock = threading.Lock()
+#: The sandboxes of this process: the idle ones, and the busy ones with their runs.
+_idle: list[Sandbox] = []
+_busy: dict[Sandbox, str] = {}
+#: The runs that have ended: none of their tasks begins.
+_ended: set[str | None] = set()
 
 
 def do_task(asked: Asked, limits: Limits, settings: Settings, code: str, run: str) -> Done:
@@ -96,15 +58,39 @@ def do_task(asked: Asked, limits: Limits, settings: Settings, code: str, run: st
     share = Limits(memory=share_of_memory(worker.state.nthreads, worker.memory_manager.memory_limit))
     environment = _environment(settings.blas_threads)
     _become_parent()
-    box = _sandboxes.take(settings, run)
+    box = _take(settings, run)
     try:
-        if _sandboxes.has_ended(run):
+        if run in _ended:
             return Done(dict(STOPPED))
         started = time.monotonic()
         result = box.ask(asked, limits.narrower(share))
         return Done(result, time.monotonic() - started - box.before, box.before, environment)
     finally:
-        _sandboxes.give_back(box)
+        with _lock:
+            if _busy.pop(box) not in _ended:
+                _idle.append(box)
+
+
+def _take(settings: Settings, run: str) -> Sandbox:
+    """Return a sandbox with these settings, which is busy now; end the idle ones with other settings."""
+    with _lock:
+        others = [box for box in _idle if box.settings != settings]
+        _idle[:] = [box for box in _idle if box.settings == settings]
+        box = _idle.pop() if _idle else Sandbox(settings)
+        _busy[box] = run
+    for other in others:
+        other.stop()
+    return box
+
+
+def end_run(run: str | None = None) -> None:
+    """End the sandboxes of a run, by default of all runs, and the idle ones; no more tasks of the run begin."""
+    with _lock:
+        _ended.add(run)
+        ended = [*_idle, *(box for box, its_run in _busy.items() if run in (None, its_run))]
+        _idle.clear()
+    for box in ended:
+        box.stop()
 
 
 @cache
@@ -112,12 +98,7 @@ def _become_parent() -> None:
     """Allow this process to start processes: dask's workers are daemons, which may not."""
     multiprocessing.current_process().daemon = False
     # Before it ends, a process of multiprocessing waits for its children.
-    multiprocessing.util.Finalize(None, _sandboxes.end, exitpriority=100)
-
-
-def end_run(run: str) -> None:
-    """End the sandboxes of a run in this process."""
-    _sandboxes.end(run)
+    multiprocessing.util.Finalize(None, end_run, exitpriority=100)
 
 
 @cache

@@ -7,10 +7,9 @@ from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
-from elmbench.running.executors.base import Done, Executor
+from elmbench.running.executors.base import Done, Executor, Settings
 from elmbench.running.executors.sandbox import Sandbox
-from elmbench.running.executors.settings import Settings
-from elmbench.running.limits import share_of_memory
+from elmbench.running.processes import share_of_memory
 from elmbench.specs.limits import Limits
 
 if TYPE_CHECKING:
@@ -23,7 +22,6 @@ class LocalExecutor(Executor):
     fixed = True
 
     def __init__(self, settings: Settings) -> None:
-        self._jobs = settings.jobs
         self._sandboxes = [Sandbox(settings) for _ in range(settings.jobs)]
         #: The idle sandboxes. The last one to become idle is the next to work, because it has loaded its data.
         self._idle = self._sandboxes.copy()
@@ -31,19 +29,17 @@ class LocalExecutor(Executor):
 
     @property
     def workers(self) -> int:
-        return self._jobs
+        return len(self._sandboxes)
 
     @property
     def memory(self) -> int:
         """A worker's share of the machine's memory in bytes."""
-        return share_of_memory(self._jobs)
+        return share_of_memory(self.workers)
 
     def warm(self) -> None:
-        """Start a worker before there is work for it."""
         self._idle[-1].warm()
 
     def submit(self, work: Work, inputs: Mapping[str, Result], limits: Limits) -> Future[Done]:
-        """Start some work; see `Executor`."""
         return self._pool.submit(self._run, work, inputs, limits)
 
     def _run(self, work: Work, inputs: Mapping[str, Result], limits: Limits) -> Done:

@@ -23,7 +23,7 @@ import psutil
 from loky.process_executor import ProcessPoolExecutor
 
 from elmbench.running.executors import worker
-from elmbench.running.executors.settings import Asked, Settings
+from elmbench.running.executors.base import Asked, Settings
 from elmbench.running.processes import MARK, end_in_words, end_marked, guarded_mark, held_bytes, lives
 from elmbench.specs.limits import Limits, in_words
 
@@ -41,6 +41,8 @@ _LOADING = 60.0
 STOPPED = {"status": "failed", "reason": "the run was stopped"}
 #: Seconds to wait for the exit code of a worker that has ended.
 _EXIT_CODE = 30.0
+#: The prefixes of the variables that limit the threads of linear algebra libraries.
+_LIBRARIES = ("OMP", "OPENBLAS", "MKL", "BLIS", "VECLIB_MAXIMUM", "NUMEXPR")
 
 
 @contextlib.contextmanager
@@ -53,9 +55,8 @@ def _safe_path() -> Iterator[None]:
         try:
             yield
         finally:
-            if before is None:
-                del os.environ[name]
-            else:
+            del os.environ[name]
+            if before is not None:
                 os.environ[name] = before
 
 
@@ -75,30 +76,30 @@ class _Worker:
     """
 
     def __init__(self, blas_threads: int) -> None:
-        libraries = ("OMP", "OPENBLAS", "MKL", "BLIS", "VECLIB_MAXIMUM", "NUMEXPR")
         self.mark = f"{guarded_mark()}-{secrets.token_hex(4)}"
         self.loaded: object = None
         self.held = 0
+        self._killed = False
+        self._process: BaseProcess | None = None
         self._log, self._log_path = tempfile.mkstemp(prefix="elmbench-")
         # Only our memory limit ends a worker: loky's own check is switched off.
-        env = {f"{name}_NUM_THREADS": str(blas_threads) for name in libraries} | {"LOKY_MAX_MEMORY_LEAK_SIZE": "1e18"}
+        env = {MARK: self.mark, "LOKY_MAX_MEMORY_LEAK_SIZE": "1e18"}
+        env |= {f"{name}_NUM_THREADS": str(blas_threads) for name in _LIBRARIES}
         with _safe_path():
-            self._pool = ProcessPoolExecutor(
-                1, initializer=worker.begin, initargs=(self._log_path,), env=env | {MARK: self.mark}
-            )
+            self._pool = ProcessPoolExecutor(1, initializer=worker.begin, initargs=(self._log_path,), env=env)
             self._number = self._pool.submit(os.getpid)
-        self._process: BaseProcess | None = None
-        self._killed = False
 
     def wait_until_ready(self) -> None:
         """Wait until the process has started."""
         if self._process is None:
-            number = self._result(self._number)
-            self._process = next(one for one in multiprocessing.active_children() if one.pid == number)
-            self.number = number
-            self._system = psutil.Process(number)
-            with contextlib.suppress(OSError):  # Windows deletes no file that is open
-                os.unlink(self._log_path)
+            self.number = self._result(self._number)
+            self._process = next(one for one in multiprocessing.active_children() if one.pid == self.number)
+            self._system = psutil.Process(self.number)
+            self._delete_log()  # it stays open
+
+    def _delete_log(self) -> None:
+        with contextlib.suppress(OSError):  # Windows deletes no file that is open
+            os.unlink(self._log_path)
 
     def lives(self) -> bool:
         """Return True until the process has ended."""
@@ -122,7 +123,10 @@ class _Worker:
             if limits.seconds is not None and now - started > limits.seconds:
                 raise _Ended("timeout", f"> {limits.seconds:g} s", limit=limits.seconds)
             if limits.memory is not None and now >= look_again:
-                self._check_memory(limits.memory)
+                self.held = held_bytes(self.number, limits.memory)
+                if self.held > limits.memory:
+                    reason = f"grew to {in_words(self.held)}; the limit is {in_words(limits.memory)}"
+                    raise _Ended("out-of-memory", reason, limit=limits.memory)
                 # Checks take a tenth of the time at most.
                 look_again = now + 10 * (time.monotonic() - now)
 
@@ -131,12 +135,6 @@ class _Worker:
         if limit is not None and self.held > limit // 2:
             self.held = held_bytes(self.number, limit // 2)
         return limit is None or self.held <= limit // 2
-
-    def _check_memory(self, limit: int) -> None:
-        self.held = held_bytes(self.number, limit)
-        if self.held > limit:
-            reason = f"grew to {in_words(self.held)}; the limit is {in_words(limit)}"
-            raise _Ended("out-of-memory", reason, limit=limit)
 
     def _result(self, answer: Future[Any], seconds: float | None = None) -> Any:
         try:
@@ -163,8 +161,7 @@ class _Worker:
         """Return the last line of standard error after a colon; nothing if there is none."""
         from elmbench.running.attempt import printable
 
-        size = os.fstat(self._log).st_size
-        os.lseek(self._log, max(0, size - 2000), os.SEEK_SET)
+        os.lseek(self._log, max(0, os.fstat(self._log).st_size - 2000), os.SEEK_SET)
         lines = os.read(self._log, 2000).decode(errors="replace").split("\n")
         return next((f": {printable(line.strip())}" for line in reversed(lines) if line.strip()), "")
 
@@ -174,15 +171,11 @@ class _Worker:
         end_marked(self.mark)
         self._pool.shutdown(kill_workers=True)
         os.close(self._log)
-        with contextlib.suppress(OSError):
-            os.unlink(self._log_path)
+        self._delete_log()
 
 
 def asked_of(work: Work, inputs: Mapping[str, Result]) -> Asked:
-    """Return a request to a sandbox in the types of JSON.
-
-    `inputs`: results of the work that it needs, by key.
-    """
+    """Return a request to a sandbox; `inputs` are the results of the work that it needs, by key."""
     spec = work.data.spec if work.data is not None else None
     return {
         "work": work.content(),
@@ -222,7 +215,10 @@ class Sandbox:
     def ask(self, asked: Asked, limits: Limits) -> Result:
         """Run the work of a request; see `asked_of` and `run`."""
         started, self.before = time.monotonic(), 0.0
-        self._end_unfit(limits)
+        current = self._worker
+        # What a worker holds counts against the next work.
+        if current is not None and not (current.lives() and current.is_small(limits.memory)):
+            self._end_worker()
         self.warm()
         current = self._worker
         if current is None:
@@ -248,12 +244,6 @@ class Sandbox:
         failed: Result | None = current.ask(worker.prepare, asked, self.settings, Limits(seconds, limits.memory))
         current.loaded = None if failed else needed
         return failed
-
-    def _end_unfit(self, limits: Limits) -> None:
-        """End the worker if it has died or holds much of the memory limit, which would count against the next work."""
-        current = self._worker
-        if current is not None and not (current.lives() and current.is_small(limits.memory)):
-            self._end_worker()
 
     def _end_worker(self) -> None:
         """End the worker at once, with its work and its descendants."""

@@ -4,13 +4,12 @@ import os
 import signal
 import sys
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from elmbench.running.processes import end_descendants
 
 if TYPE_CHECKING:
-    from elmbench.running.executors.settings import Asked, Settings
+    from elmbench.running.executors.base import Asked, Settings
     from elmbench.work.base import Result, Work
 
 
@@ -41,8 +40,8 @@ def prepare(asked: "Asked", settings: "Settings", memory: int | None) -> "Result
     from elmbench.work.base import Context
 
     def load() -> "Result":
-        for path in settings.plugins if asked["from_outside"] else ():
-            _load_plugin(path)
+        if asked["from_outside"]:
+            _load_plugins(settings.plugins)
         preload(_work(asked), context)
         return {"status": "ok", "reason": ""}
 
@@ -54,10 +53,10 @@ def prepare(asked: "Asked", settings: "Settings", memory: int | None) -> "Result
 
 
 @cache
-def _load_plugin(path: str) -> None:
-    from elmbench.registry.plugins import load_plugin
+def _load_plugins(paths: tuple[str, ...]) -> None:
+    from elmbench.registry.plugins import load_plugins
 
-    load_plugin(Path(path))
+    load_plugins(paths)
 
 
 def run(asked: "Asked", settings: "Settings", memory: int | None) -> "Result":
