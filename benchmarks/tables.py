@@ -18,10 +18,10 @@ from elmbench.running.attempt import attempt, preload
 from elmbench.running.planning import make_plan
 from elmbench.specs.catalogue import find_experiment
 from elmbench.specs.profiles import resolve
-from elmbench.work.base import Context, Grid, GridWork
+from elmbench.work.base import Context, Grid
 from elmbench.work.fit import Fit
 from elmbench.work.plan import Request
-from elmbench.work.search import Search
+from elmbench.work.search import GridWork, Search
 
 TABLES = ("table4", "table6")
 #: Values of C that a grid over two hyperparameters is measured on without paths.

@@ -20,8 +20,6 @@ from elmbench.specs.datasets import load_dataset_specs
 from elmbench.specs.protocol import Split
 from elmbench.work import work_from
 from elmbench.work.base import Context, Result, Work
-from elmbench.work.model import ModelRef
-from elmbench.work.model import model_seed as seed_of
 from elmbench.work.plan import Plan
 
 Content = dict[str, Any]
@@ -76,7 +74,7 @@ def fold_data(content: Content, data_dir: str | None = None) -> FoldData:
 
 def model_seed(content: Content) -> int:
     """Return the seed of the model of some content."""
-    return seed_of(outer_fold_of(content), read_content(ModelRef, content))
+    return integer_seed("model", content["dataset"]["name"], content["run"], content["fold"], content["stream"])
 
 
 def outer_split(data: Dataset, protocol: Content, run: int, fold: int) -> tuple[np.ndarray, np.ndarray]:

@@ -1,9 +1,9 @@
 """One outer fold of a data set: its scaled rows in the order of learning."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,19 +20,6 @@ if TYPE_CHECKING:
 
 #: Increase this when the meaning of stored results changes, but nothing else in their keys does.
 FORMAT = 1
-
-
-class Options(tuple[tuple[str, float], ...]):
-    """Options of generated data, by name in alphabetical order."""
-
-    def content(self) -> dict[str, float]:
-        """Return the options as a mapping."""
-        return dict(self)
-
-    @classmethod
-    def from_content(cls, content: Mapping[str, float]) -> Self:
-        """Return the options of a mapping."""
-        return cls(sorted(content.items()))
 
 
 @dataclass(frozen=True)
@@ -56,7 +43,7 @@ class DatasetRef:
     name: str
     checksum: str = field(metadata=named("identity"))
     run: int = 0
-    options: Options = field(default_factory=Options)
+    options: dict[str, float] = field(default_factory=dict, hash=False)
     rows: int | None = None
     spec: DatasetSpec | None = field(default=None, compare=False, repr=False, metadata=OMITTED)
 
@@ -164,7 +151,7 @@ def load_rows(dataset: DatasetRef, data_dir: str | None) -> "Dataset":
     from elmbench.datasets.load import load  # SciPy's sparse matrices take long to import
 
     assert dataset.spec is not None
-    data = load(dataset.spec, data_dir, dataset.run, dict(dataset.options))
+    data = load(dataset.spec, data_dir, dataset.run, dataset.options)
     chosen = subsample(data, dataset.rows)
     if len(chosen) == len(data.y):
         return data

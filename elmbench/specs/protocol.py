@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
 
@@ -66,11 +66,6 @@ class Scale(Spec):
         own: dict[str, Any] = {"range": list(self.range)} if self.kind == "range" else {"kind": self.kind}
         return own | {"fit-on": self.fit_on}
 
-    @classmethod
-    def from_content(cls, content: dict[str, Any]) -> Self:
-        """Return the scaling of a key's content."""
-        return cls.model_validate(content)
-
 
 class TargetScale(Scale):
     """Scaling of the targets of a regression, and the units of its metrics: scaled (as in the papers) or the file's."""
@@ -100,11 +95,6 @@ class Split:
         if self.kind == "official":
             return {"kind": self.kind}
         return {"kind": self.kind, "train": self.train, "test": self.test}
-
-    @classmethod
-    def from_content(cls, content: dict[str, Any]) -> Split:
-        """Return the split of a key's content."""
-        return cls(**content)
 
 
 def _for_task(kind: str, task: str) -> str:

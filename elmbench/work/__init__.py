@@ -61,4 +61,6 @@ def work_from(content: dict[str, Any], spec: DatasetSpec | None = None) -> Work:
 
     `content`: as `Work.content` returns it. `spec`: of its data set; only needed to run or estimate the work.
     """
-    return work_class(content.get("criterion") or content["kind"]).read(content, spec)
+    from elmbench.protocol.content import read_content
+
+    return read_content(work_class(content.get("criterion") or content["kind"]), content, spec=spec)

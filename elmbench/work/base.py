@@ -10,20 +10,23 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from elmbench.errors import ElmbenchError
-from elmbench.protocol.content import FLAT, OPTIONAL, content_of_fields, read_fields
-from elmbench.protocol.folds import DatasetRef, OuterFold, labels_of
-from elmbench.registry import find_model, is_built_in
-from elmbench.specs.datasets import DatasetSpec
+from elmbench.models.protocols import MemoryEstimate
+from elmbench.numerics.seeds import integer_seed
+from elmbench.protocol.content import FLAT, content_of_fields, named
+from elmbench.protocol.folds import DatasetRef, OuterFold
+from elmbench.registry import find_model, is_built_in, parameter_names
 from elmbench.specs.grids import GridValue, candidates
-from elmbench.work.model import OVERHEAD, ModelRef, fit_seconds, fixed_parameters, memory_over, model_seed
-
-if TYPE_CHECKING:
-    from elmbench.datasets.dataset import Dataset
+from elmbench.specs.limits import in_words
 
 Result = dict[str, Any]
+
+#: Floating-point operations a second that the dense part of these models reaches on one core of a desk machine.
+RATE = 3e10
+#: The least seconds of a fit, or of a candidate of a path.
+OVERHEAD = 5e-4
 
 
 def key_of(content: Any) -> str:
@@ -59,14 +62,6 @@ class Work(ABC):
     def content(self) -> dict[str, Any]:
         """Return the JSON content that determines the value."""
         return content_of_fields(self) | {"kind": self.kind}
-
-    @classmethod
-    def read(cls, content: Mapping[str, Any], spec: DatasetSpec | None = None) -> Self:
-        """Return the work with this content.
-
-        `spec`: of the data set; only needed to run or estimate the work.
-        """
-        return read_fields(cls, content, spec=spec)
 
     @abstractmethod
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
@@ -106,7 +101,7 @@ class Work(ABC):
     @property
     def data(self) -> DatasetRef | None:
         """The data set that the work uses; None for immediate work."""
-        return None
+        return getattr(self, "dataset", None)
 
     @property
     def model_name(self) -> str:
@@ -124,6 +119,19 @@ class Work(ABC):
     def number_of_fits(self) -> int:
         """The number of models that the work fits."""
         return 0
+
+
+@dataclass(frozen=True)
+class ModelRef:
+    """A model of the registry.
+
+    `stream`: name of the model whose random stream it uses. Columns that inherit hyperparameters use the stream of the
+    first one.
+    """
+
+    name: str = field(metadata=named("model"))
+    version: str
+    stream: str
 
 
 @dataclass(frozen=True)
@@ -156,6 +164,9 @@ class Grid:
 class FoldWork(Work):
     """Work with one model on one outer fold; `params` are those that the column fixes."""
 
+    #: The first word of the label.
+    verb: ClassVar[str] = "fit"
+
     outer_fold: OuterFold = field(metadata=FLAT)
     model: ModelRef = field(metadata=FLAT)
     params: dict[str, Any]
@@ -164,53 +175,69 @@ class FoldWork(Work):
     def data(self) -> DatasetRef:
         return self.outer_fold.dataset
 
-    def memory_over(self, limit: int) -> bool:
-        return memory_over(self.model.name, self.outer_fold, self.params, limit)
-
-    def factory_with(self, params: dict[str, Any]) -> tuple[Callable[..., Any], dict[str, Any]]:
-        """Return the factory of the model, and the parameters that it accepts, with its seed on this fold."""
-        factory = find_model(self.model.name).factory(self.outer_fold.task)
-        return factory, fixed_parameters(factory, params, model_seed(self.outer_fold, self.model))
-
-
-@dataclass(frozen=True)
-class GridWork(FoldWork):
-    """Work that goes through a grid of hyperparameters of one model on one outer fold.
-
-    `given`: key of the choice whose hyperparameters are taken over. `paths`: False fits each candidate separately, even
-    if the model can share work between candidates.
-    """
-
-    grid: Grid = field(metadata=FLAT)
-    given: str | None
-    paths: bool = field(default=True, metadata=OPTIONAL)
-
     @property
-    def needs(self) -> tuple[str, ...]:
-        return (self.given,) if self.given else ()
+    def label(self) -> str:
+        return f"{self.verb} {self.model.name} on {self.data.name}"
 
     @property
     def number_of_fits(self) -> int:
-        return len(self.grid)
+        return 1
 
     @property
-    def label(self) -> str:
-        return f"search {self.model.name} on {self.outer_fold.dataset.name}"
+    def estimated_params(self) -> dict[str, Any]:
+        """The parameters that the estimates of duration and memory are for."""
+        return self.params
 
-    def seconds(self) -> float:
-        return self.seconds_of(self.outer_fold.n_train)
+    def fit_seconds(self, n_rows: int | None = None) -> float:
+        """Return the rough duration of one fit, by default to all training rows."""
+        n, d, cost = n_rows or self.outer_fold.n_train, self.data.n_features, find_model(self.model.name).cost
+        return OVERHEAD + (cost(n, d, self.estimated_params) if cost is not None else 1e3 * n * d) / RATE
 
     def memory_over(self, limit: int) -> bool:
-        return memory_over(self.model.name, self.outer_fold, self.params | self._middle(), limit)
+        n = self.outer_fold.n_train
+        if 8 * n**2 <= limit:  # only an n x n matrix can exceed it
+            return False
+        factory = find_model(self.model.name).factory(self.outer_fold.task)
+        if not isinstance(factory, MemoryEstimate):
+            return False
+        names = parameter_names(factory) or ()
+        known = {name: value for name, value in self.estimated_params.items() if name in names}
+        return factory.memory_estimate(n, self.data.n_features, **known) > limit
 
-    def seconds_of(self, n_rows: int) -> float:
-        """Return the rough duration of all fits with this number of rows."""
-        one = fit_seconds(self.model.name, n_rows, self.outer_fold.dataset.n_features, self.params | self._middle())
-        shared = find_model(self.model.name).sharing if self.paths else 1.0
-        return self.number_of_fits * (OVERHEAD + shared * (one - OVERHEAD))
+    def factory_with(self, params: dict[str, Any]) -> tuple[Callable[..., Any], dict[str, Any]]:
+        """Return the factory of the model, and the parameters that it accepts, with its seed on this fold.
 
-    def _middle(self) -> dict[str, GridValue]:
-        return {name: values[len(values) // 2] for name, values in self.grid.values.items()}
+        The seed does not depend on the grid or the reading, so these are compared on the same random nodes.
+        """
+        factory = find_model(self.model.name).factory(self.outer_fold.task)
+        names = parameter_names(factory)
+        if names is None:
+            return factory, dict(params)
+        fixed = {name: value for name, value in params.items() if name in names}
+        if "random_state" in names:
+            place = self.data.name, self.outer_fold.run, self.outer_fold.fold
+            fixed["random_state"] = integer_seed("model", *place, self.model.stream)
+        return factory, fixed
+
+
+def shown_parameters(fixed: dict[str, Any]) -> dict[str, Any]:
+    """Return the parameters of a model that a result records: all but the seed of its random stream."""
+    return {name: value for name, value in fixed.items() if name != "random_state"}
+
+
+def check_memory(
+    factory: Any, shape: tuple[int, int], labels: list[int] | None, params: dict[str, Any], limit: int | None
+) -> None:
+    """Raise MemoryError if a fit to rows of this shape needs more bytes than the limit.
+
+    The estimate is the model's own, for one output, or one for each of more than two `labels`.
+    """
+    if limit is None or not isinstance(factory, MemoryEstimate):
+        return
+    n_outputs = len(labels) if labels is not None and len(labels) > 2 else 1
+    needed = factory.memory_estimate(*shape, n_outputs, **params)
+    if needed > limit:
+        raise MemoryError(f"would need about {in_words(needed)}; the limit is {in_words(limit)}")
 
 
 def chosen_for(key: str | None, inputs: Mapping[str, Result]) -> Result:
@@ -218,12 +245,16 @@ def chosen_for(key: str | None, inputs: Mapping[str, Result]) -> Result:
     return inputs[key] if key else {"params": {}, "seconds": 0.0}
 
 
-def check_two_classes(data: Dataset, next_step: str) -> None:
-    """Raise ElmbenchError unless the data have two classes, as the divergence requires."""
-    labels = labels_of(data)
+def finished(result: Result, given: Result) -> Result:
+    """Return a result that ended ok; its time includes the search for inherited hyperparameters."""
+    return {"status": "ok", "reason": "", **result, "seconds": result["seconds"] + given["seconds"]}
+
+
+def check_two_classes(dataset: str, labels: list[int] | None, next_step: str) -> None:
+    """Raise ElmbenchError unless a data set has two classes, as the divergence requires."""
     if labels is None or len(labels) != 2:
         raise ElmbenchError(
-            f"{data.name} has {'no' if labels is None else len(labels)} classes, so there is no divergence of two",
+            f"{dataset} has {'no' if labels is None else len(labels)} classes, so there is no divergence of two",
             expected="data of two classes",
             next_step=next_step,
         )

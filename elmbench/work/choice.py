@@ -7,9 +7,8 @@ from typing import ClassVar
 import numpy as np
 
 from elmbench.protocol.content import FLAT
-from elmbench.work.base import Context, Grid, Result, Work, chosen_for
+from elmbench.work.base import Context, Grid, Result, Work, chosen_for, finished
 from elmbench.work.scoring import best
-from elmbench.work.search import finished
 
 
 @dataclass(frozen=True)
@@ -20,6 +19,7 @@ class Choice(Work):
     """
 
     kind = "choice"
+    label = "choice"
     immediate = True
     #: Options of the experiment file that belong to this kind of choice.
     option_names: ClassVar[tuple[str, ...]] = ()
@@ -32,25 +32,13 @@ class Choice(Work):
     def needs(self) -> tuple[str, ...]:
         return (*self.evaluated, *((self.given,) if self.given else ()))
 
-    @property
-    def label(self) -> str:
-        return "choice"
-
     def seconds(self) -> float:
         return 0.0
 
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
-        """Choose.
-
-        The result: `params` (the inherited and the chosen ones), `scores` (means) and `seconds` (mean of a fold).
-        """
+        """Choose; the result has `params` (the inherited and the chosen ones), `scores` and `seconds` (of a fold)."""
         given, evaluated = chosen_for(self.given, inputs), [inputs[key] for key in self.evaluated]
         scores = np.array([part["scores"] for part in evaluated]).T
-        return finished(
-            {
-                "params": given["params"] | self.grid.candidates()[best(scores)],
-                "scores": scores.mean(axis=1).tolist(),
-                "seconds": float(sum(part["seconds"] for part in evaluated)) / len(evaluated),
-            },
-            given,
-        )
+        params = given["params"] | self.grid.candidates()[best(scores)]
+        seconds = float(sum(part["seconds"] for part in evaluated)) / len(evaluated)
+        return finished({"params": params, "scores": scores.mean(axis=1).tolist(), "seconds": seconds}, given)

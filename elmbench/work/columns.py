@@ -2,21 +2,20 @@
 
 from typing import Any
 
+from elmbench.errors import ElmbenchError
 from elmbench.metrics import find_metric, is_metric
 from elmbench.protocol.content import content_of
-from elmbench.protocol.folds import DatasetRef, FoldProtocol, Options, OuterFold
+from elmbench.protocol.folds import DatasetRef, FoldProtocol, OuterFold
 from elmbench.registry import check_parameters, find_model, has_method, model_version
 from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.experiments import Model
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.protocol import Split
 from elmbench.work import work_class
-from elmbench.work.base import Grid
+from elmbench.work.base import Grid, ModelRef
 from elmbench.work.choice import Choice
 from elmbench.work.grid import GridEvaluation
-from elmbench.work.model import ModelRef
 from elmbench.work.plan import Plan, Request
-from elmbench.work.printed import PrintedParameters
 from elmbench.work.search import Search
 
 
@@ -25,9 +24,8 @@ class ColumnWork:
 
     `plan`: receives the searches and evaluations. `resolved`: the experiment under a profile and readings. `models`:
     every column by name, those of the table and those that the user adds. `models`: the columns on this data set, with
-    printed values for the hyperparameters that are not searched. `printed`: the paper's hyperparameters for this data
-    set. `folds`, `runs`: of this data set. `checksums`: of the data in each run; empty until the data have been
-    located.
+    printed values for the hyperparameters that are not searched. `folds`, `runs`: of this data set. `checksums`: of the
+    data in each run; empty until the data have been located.
     """
 
     def __init__(
@@ -37,8 +35,14 @@ class ColumnWork:
         self.resolved = resolved
         self.request = request
         self.dataset = dataset
-        self.printed = PrintedParameters(resolved, dataset, models)
-        self.models = {name: self.printed.fixed(name, model.on(dataset.name)) for name, model in models.items()}
+        name = resolved.stand_ins.get(dataset.name, dataset.name)
+        self._printed = {
+            column: params
+            for (spelled, column), params in resolved.file.printed_parameters.items()
+            if resolved.dataset(spelled).name == name
+        }
+        self.models = {column: model.on(dataset.name) for column, model in models.items()}
+        self.models = {column: self._with_printed(column) for column in models}
         self.protocol = resolved.spec.protocol
         self.split = self.protocol.outer.split(dataset.name, dataset.task)
         self.folds = self.split.folds
@@ -46,12 +50,46 @@ class ColumnWork:
         self.options = dict(resolved.spec.data.get(dataset.name, {}))
         self.checksums: list[str] = []
 
+    def printed(self, column: str) -> dict[str, Any]:
+        """Return the paper's hyperparameters of a column for this data set, under the names of its model.
+
+        Without `printed`, a column has the paper's names. With it, a column without printed values has those of the
+        nearest column that it inherits from.
+        """
+        names = self.models[column].printed
+        if not names:
+            return dict(self._printed.get(column, {}))
+        values = next((self._printed[one] for one in reversed(self.chain(column)) if one in self._printed), {})
+        known = {name: word for name, word in names.items() if word.removeprefix("1/") in values}
+        return {
+            name: 1 / values[word.removeprefix("1/")] if word.startswith("1/") else values[word]
+            for name, word in known.items()
+        }
+
+    def _with_printed(self, column: str) -> Model:
+        """Return a column with the printed values of the hyperparameters that neither it nor its chain searches.
+
+        Raises ElmbenchError if the paper does not print a value.
+        """
+        model, dataset = self.models[column], self.dataset.name
+        searched = {name for one in self.chain(column) for name in self.models[one].search}
+        names = [name for name in model.printed if name not in searched and name not in model.params]
+        if not names or not model.runs_on(dataset):
+            return model
+        printed = self.printed(column)
+        if missing := [name for name in names if name not in printed]:
+            raise ElmbenchError(
+                f"{self.resolved.file.path}: the paper prints no {' and no '.join(missing)} of {column} for {dataset}",
+                expected=f"its value in models.{column}, as except: {{{dataset}: {{params: {{{missing[0]}: ...}}}}}}",
+                next_step="elmbench validate",
+            )
+        return model.model_copy(update={"params": {name: printed[name] for name in names} | model.params})
+
     def dataset_ref(self, run: int) -> DatasetRef:
         """Return the data of a run."""
         redrawn = run if self.dataset.redraw == "run" else 0
-        options = Options(sorted(self.options.items()))
         rows = self.resolved.settings.rows
-        return DatasetRef(self.dataset.name, self.checksums[run], redrawn, options, rows, self.dataset)
+        return DatasetRef(self.dataset.name, self.checksums[run], redrawn, self.options, rows, self.dataset)
 
     def outer_fold(self, run: int, fold: int) -> OuterFold:
         """Return an outer fold."""
@@ -128,10 +166,9 @@ class ColumnWork:
                 inner = self.protocol.inner.split(self.dataset.task)
                 last = self.plan.add(Search(**fields, inner=inner, metric=self.metric, tune_rows=tune_rows))
                 continue
-            choice: Any = work_class(criterion)
-            evaluation = choice.evaluation(fields, tune_rows)
-            self.plan.add(evaluation)
-            last = self.plan.add(choice.after(evaluation, criterion, self.resolved.spec.options))
+            kind: Any = work_class(criterion)
+            for work in kind.steps(fields, tune_rows, criterion, self.resolved.spec.options):
+                last = self.plan.add(work)
         return last
 
     def oracle(self, column: str) -> str | None:
@@ -157,8 +194,8 @@ class ColumnWork:
         if criterion == "score":
             inner = self.protocol.inner.split(self.dataset.task).content()
             return {"inner": inner, "metric": self.metric, "tune_rows": tune_rows}
-        choice: Any = work_class(criterion)
-        form = choice.form_of(criterion, self.resolved.spec.options)
+        kind: Any = work_class(criterion)
+        form = kind.form_of(criterion, self.resolved.spec.options)
         return {"criterion": criterion, **({"dcs": form} if form else {}), "tune_rows": tune_rows}
 
     def stages(self, column: str) -> list[Any]:

@@ -26,11 +26,10 @@ from elmbench.numerics.nodes.hidden_layer import draw_hidden_nodes
 from elmbench.numerics.nodes.projections import projected_classes, unit_columns
 from elmbench.numerics.seeds import generator, integer_seed
 from elmbench.protocol.content import FLAT, named
-from elmbench.protocol.folds import FORMAT, DatasetRef, load_rows, scaled_inputs
+from elmbench.protocol.folds import FORMAT, DatasetRef, labels_of, load_rows, scaled_inputs
 from elmbench.specs.measures import Measure
 from elmbench.specs.protocol import Scale
-from elmbench.work.base import Context, Grid, Result, Work, check_two_classes
-from elmbench.work.model import OVERHEAD, RATE, ModelRef
+from elmbench.work.base import OVERHEAD, RATE, Context, Grid, ModelRef, Result, Work, check_two_classes
 
 NOTHING_VARIES = (
     "nothing varies over the random layers and operators for {}, so there is no correlation; with activation='sigmoid' "
@@ -75,15 +74,11 @@ class Correlation(Work):
     format: int = FORMAT
 
     @property
-    def data(self) -> DatasetRef:
-        return self.dataset
-
-    @property
     def label(self) -> str:
         return f"correlate {self.model.name} on {self.dataset.name}"
 
     def seconds(self) -> float:
-        n, d = self.data.n_rows, self.data.n_features
+        n, d = self.dataset.n_rows, self.dataset.n_features
         sizes: Any = self.grid.values["n_hidden"]
         operations = n * (max(sizes) * (2 * d + 50) + 4 * sum(sizes) * self.draws.operators)
         return float(self.draws.projections * (OVERHEAD + operations / RATE))
@@ -96,9 +91,9 @@ class Correlation(Work):
 
         Raises ElmbenchError if the data have more than two classes, or none.
         """
-        data = load_rows(self.data, context.data_dir)
-        check_two_classes(data, "take the data set out of the experiment")
-        X = scaled_inputs(self.data, context.data_dir, self.protocol.scale, np.arange(len(data.y)))
+        data = load_rows(self.dataset, context.data_dir)
+        check_two_classes(data.name, labels_of(data), "take the data set out of the experiment")
+        X = scaled_inputs(self.dataset, context.data_dir, self.protocol.scale, np.arange(len(data.y)))
         sizes: Any = self.grid.values["n_hidden"]
         key = (data.name, self.run_number, self.model.stream)
         drawn = generator("operators", *key).normal(size=(max(sizes), self.draws.operators))

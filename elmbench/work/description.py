@@ -22,19 +22,12 @@ class Description(Work):
     """
 
     kind = "description"
+    label = "description"
 
     task: str
     dataset: DatasetRef
     format: int = FORMAT
     outer: Split | None = field(default=None, metadata=OPTIONAL)
-
-    @property
-    def data(self) -> DatasetRef:
-        return self.dataset
-
-    @property
-    def label(self) -> str:
-        return "description"
 
     def seconds(self) -> float:
         return 0.0

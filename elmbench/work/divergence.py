@@ -12,15 +12,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from elmbench.errors import ElmbenchError
 from elmbench.numerics.entropy.divergence import gaussian_divergence, kde_divergence
 from elmbench.protocol.content import OPTIONAL
-from elmbench.protocol.folds import fold_data, load_rows
-from elmbench.work.base import Context, GridWork, Result, check_two_classes, chosen_for
+from elmbench.protocol.folds import FoldData
+from elmbench.work.base import Context, Result, check_two_classes, chosen_for, finished
 from elmbench.work.choice import Choice
-from elmbench.work.search import finished, grid_problem, tuning_rows
+from elmbench.work.search import GridWork, tuning_rows
 
 
 @dataclass(frozen=True)
@@ -37,7 +36,7 @@ class Projections(GridWork):
     def seconds(self) -> float:
         return self.seconds_of(min(self.outer_fold.n_train, self.tune_rows or self.outer_fold.n_train))
 
-    def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
+    def evaluated(self, data: FoldData, given: Result, context: Context) -> Result:
         """Project the training rows by every candidate, and describe the projections of the two classes.
 
         The result: one a candidate: `means` and `variances` (pairs, of the negative class and of the positive one; the
@@ -46,33 +45,24 @@ class Projections(GridWork):
 
         Raises ElmbenchError if the data have more than two classes, or none.
         """
-        given = chosen_for(self.given, inputs)
-        data = fold_data(self.outer_fold, context.data_dir)
-        next_step = "give the experiment `criterion: score`, or another data set"
-        check_two_classes(load_rows(self.outer_fold.dataset, context.data_dir), next_step)
+        check_two_classes(self.data.name, data.labels, "give the experiment `criterion: score`, or another data set")
         rows = tuning_rows(self, data)
         X, y = data.X_train[rows], data.y_train[rows]
         everything = np.arange(len(y))
-        problem = grid_problem(self, given, (X, y, [(everything, everything)]), data.labels, context)
         means, variances = np.full((2, len(self.grid), 2), np.nan)
         estimated = np.full(len(self.grid), np.nan)
         started = time.perf_counter()
-        for i, _, projections, _ in problem.projections():
-            values = _check_projections(projections, len(y))
+        for i, _, projections, _ in self.problem(X, y, [(everything, everything)], data, given, context).projections():
+            values = np.asarray(projections, dtype=np.float64)
+            if values.shape != (len(y),):
+                raise ValueError(f"expected one projection a row, of shape {(len(y),)}, got {values.shape} instead")
             if np.isfinite(values).all():
                 sides = values[y < 0], values[y > 0]
                 means[i] = [np.mean(side) for side in sides]
                 variances[i] = [np.var(side) for side in sides]
                 estimated[i] = kde_divergence(*sides)
-        result = {"means": means.tolist(), "variances": variances.tolist(), "kde": estimated.tolist()}
-        return finished(result | {"seconds": time.perf_counter() - started}, given)
-
-
-def _check_projections(projections: Any, n_rows: int) -> NDArray[np.float64]:
-    values = np.asarray(projections, dtype=np.float64)
-    if values.shape != (n_rows,):
-        raise ValueError(f"expected one projection a row, of shape {(n_rows,)}, got {values.shape} instead")
-    return values
+        seconds = time.perf_counter() - started
+        return {"means": means.tolist(), "variances": variances.tolist(), "kde": estimated.tolist(), "seconds": seconds}
 
 
 @dataclass(frozen=True)
@@ -94,25 +84,22 @@ class DivergenceChoice(Choice):
         return str(options.get("dcs", "corrected")) if criterion == "dcs-gaussians" else None
 
     @classmethod
-    def evaluation(cls, fields: Mapping[str, Any], tune_rows: int | None) -> Projections:
-        """Return the work whose results the choice needs; all criteria of this kind share it."""
-        return Projections(**fields, tune_rows=tune_rows)
-
-    @classmethod
-    def after(cls, evaluation: Projections, criterion: str, options: Mapping[str, Any]) -> DivergenceChoice:
-        """Return the choice among the evaluated candidates."""
-        form = cls.form_of(criterion, options)
-        return cls(evaluation.grid, evaluation.given, (evaluation.key,), criterion, form)
+    def steps(
+        cls, fields: Mapping[str, Any], tune_rows: int | None, criterion: str, options: Mapping[str, Any]
+    ) -> tuple[Projections, DivergenceChoice]:
+        """Return the evaluation of the candidates, which all criteria of this kind share, and the choice among them."""
+        work = Projections(**fields, tune_rows=tune_rows)
+        return work, cls(work.grid, work.given, (work.key,), criterion, cls.form_of(criterion, options))
 
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
-        """Choose the candidate of the largest divergence; the first of several equally good ones. A candidate whose
-        divergence is not finite, such as one that projects a class onto one point, is never chosen.
+        """Choose the candidate of the largest divergence; the first of several equally good ones.
 
+        A candidate whose divergence is not finite, such as one that projects a class onto one point, is never chosen.
         The result: `params`, `scores` (the divergences) and `seconds`.
 
         Raises ElmbenchError if no candidate has a finite divergence.
         """
-        given, (evaluated,) = chosen_for(self.given, inputs), [inputs[key] for key in self.evaluated]
+        given, evaluated = chosen_for(self.given, inputs), inputs[self.evaluated[0]]
         if self.dcs is None:
             values = np.array(evaluated["kde"])
         else:

@@ -16,8 +16,7 @@ from elmbench.protocol.folds import FoldData, fold_data, fold_rows
 from elmbench.protocol.predictions import check_predictions, class_numbers, metric_value
 from elmbench.protocol.stored import packed_rows, stored_predictions
 from elmbench.specs.protocol import TRAIN_ACCURACY, Split
-from elmbench.work.base import Context, FoldWork, Grid, Result, chosen_for
-from elmbench.work.model import check_memory, fit_seconds, n_outputs, shown_parameters
+from elmbench.work.base import Context, FoldWork, Grid, Result, check_memory, chosen_for, shown_parameters
 from elmbench.work.scoring import fitted
 from elmbench.work.search import Search
 
@@ -54,13 +53,8 @@ class Fit(FoldWork):
     def number_of_fits(self) -> int:
         return 1 + (self.calibrate.folds if self.calibrate else 0)
 
-    @property
-    def label(self) -> str:
-        return f"fit {self.model.name} on {self.outer_fold.dataset.name}"
-
     def seconds(self) -> float:
-        features = self.outer_fold.dataset.n_features
-        return 1.2 * self.number_of_fits * fit_seconds(self.model.name, self.outer_fold.n_train, features, self.params)
+        return 1.2 * self.number_of_fits * self.fit_seconds()
 
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
         """Fit and predict.
@@ -71,8 +65,7 @@ class Fit(FoldWork):
         chosen = chosen_for(self.chosen, inputs)
         data = fold_data(self.outer_fold, context.data_dir)
         factory, fixed = self.factory_with(chosen["params"] | self.params)
-        shape = (*data.X_train.shape, n_outputs(data.labels))
-        check_memory(factory, shape, fixed, context.memory_limit)
+        check_memory(factory, data.X_train.shape, data.labels, fixed, context.memory_limit)
         few = _few_rows(data)
         warm_up(factory, fixed, data.X_train[few], data.y_train[few])
 

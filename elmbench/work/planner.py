@@ -1,7 +1,6 @@
 """The cells of one data set of a table, for the kinds of table to add."""
 
-from collections.abc import Callable
-from dataclasses import replace
+from itertools import product
 from typing import Any
 
 from elmbench.datasets.checksums import Identity, identify
@@ -21,8 +20,8 @@ from elmbench.work.plan import Cell, Plan, Request
 class DatasetPlanner:
     """Adds the cells of one data set to a plan.
 
-    `plan`: receives the cells. `resolved`: the experiment under a profile and readings. `columns`: the columns to fill.
-    `columns`: those of them that are run on this data set. `missing`: the reason why the data are missing; empty if
+    `plan`: receives the cells. `resolved`: the experiment under a profile and readings. `columns`: the columns to fill;
+    afterwards those of them that are run on this data set. `missing`: the reason why the data are missing; empty if
     they are here. `remarks`: assumptions about the rows, that they are not those of the public file, or rare classes.
     """
 
@@ -40,7 +39,7 @@ class DatasetPlanner:
             redrawn = self.work.runs if dataset.redraw == "run" else 1
             identities = [self._identity(run) for run in range(redrawn)]
             self.work.checksums = [identity.checksum for identity in identities] * (self.work.runs // redrawn)
-            rare = rare_class_remark(dataset, self.work.protocol.outer.split(dataset.name, dataset.task))
+            rare = rare_class_remark(dataset, self.work.split)
             self.remarks = "; ".join(filter(None, (*identities[0].remarks, rare)))
         except DataUnavailableError as error:
             self.missing = f"{error.found}; {error.next_step}" if error.next_step else error.found
@@ -49,8 +48,7 @@ class DatasetPlanner:
         request = self.request
         if request.without_data:
             return Identity("not loaded")
-        redrawn = run if self.dataset.redraw == "run" else 0
-        return identify(self.dataset, request.data_dir, redrawn, self.work.options, other_data=request.other_data)
+        return identify(self.dataset, request.data_dir, run, self.work.options, other_data=request.other_data)
 
     def add_fits(self, *, choices_only: bool = False, kind: type[Fit] = Fit) -> None:
         """Add a fit on every outer fold for each column under each selection.
@@ -80,13 +78,18 @@ class DatasetPlanner:
             return list(dict.fromkeys("nested" if select == "published" else select for select in selections))
         return list(selections)
 
+    def _printed_params(self, column: str) -> dict[str, Any] | None:
+        """Return the printed hyperparameters of a column and of those that it is like; None unless all are printed."""
+        params: dict[str, Any] = {}
+        for name in self.work.chain(column):
+            values = self.work.printed(name)
+            if set(self.work.grid(name)) - set(values):
+                return None
+            params |= values
+        return params
+
     def _add_column(
-        self,
-        column: str,
-        select: Selection,
-        printed: dict[str, Any] | None,
-        choices_only: bool,
-        kind: Callable[..., Fit],
+        self, column: str, select: Selection, printed: dict[str, Any] | None, choices_only: bool, kind: type[Fit]
     ) -> None:
         work = self.work
         model = work.models[column]
@@ -106,28 +109,17 @@ class DatasetPlanner:
                 *([content_of(calibrate)] if calibrate else []),
             ]
         )
-        for run in range(work.runs):
-            for fold in range(work.folds):
-                if select == "nested":
-                    choice = work.nested(column, run, fold)
-                if choices_only and choice is not None:
-                    self.plan.cells.append(self._cell(column, run, fold, select, choice, family))
-                    continue
-                # Values that the column fixes take precedence over printed ones.
-                params = (printed or {}) | model.params
-                outer_fold, ref = work.outer_fold(run, fold), work.model_ref(column)
-                fit = kind(outer_fold, ref, params, model.carry_over, choice, learnt, calibrate)
-                self.plan.cells.append(self._cell(column, run, fold, select, self.plan.add(fit), family))
-
-    def _printed_params(self, column: str) -> dict[str, Any] | None:
-        """Return the printed hyperparameters of a column and of those that it is like; None unless all are printed."""
-        params: dict[str, Any] = {}
-        for name in self.work.chain(column):
-            values = self.work.printed.of(name, self.work.models[name])
-            if set(self.work.grid(name)) - set(values):
-                return None
-            params |= values
-        return params
+        for run, fold in product(range(work.runs), range(work.folds)):
+            if select == "nested":
+                choice = work.nested(column, run, fold)
+            if choices_only and choice is not None:
+                self._add_cell(column, run, fold, select, choice, family)
+                continue
+            # Values that the column fixes take precedence over printed ones.
+            params = (printed or {}) | model.params
+            outer_fold, ref = work.outer_fold(run, fold), work.model_ref(column)
+            fit = kind(outer_fold, ref, params, model.carry_over, choice, learnt, calibrate)
+            self._add_cell(column, run, fold, select, self.plan.add(fit), family)
 
     @property
     def own_selection(self) -> Selection:
@@ -141,15 +133,13 @@ class DatasetPlanner:
         """
         family = next(iter(works.values())).key
         for (run, fold), work in works.items():
-            self.plan.cells.append(self._cell(column, run, fold, select, self.plan.add(work), family))
+            self._add_cell(column, run, fold, select, self.plan.add(work), family)
 
     def add_unavailable(self, column: str, select: str, folds: int, runs: int | None = None) -> None:
         """Add the cells of a column whose data are missing."""
-        for run in range(self.work.runs if runs is None else runs):
-            for fold in range(folds):
-                cell = self._cell(column, run, fold, select, key="", family="unavailable")
-                self.plan.cells.append(replace(cell, unavailable=self.missing))
+        for run, fold in product(range(self.work.runs if runs is None else runs), range(folds)):
+            self._add_cell(column, run, fold, select, "", "unavailable")
 
-    def _cell(self, column: str, run: int, fold: int, select: str, key: str, family: str) -> Cell:
-        entry = self.dataset.name, column, run, fold, select, self.resolved.reading
-        return Cell(*entry, key, family, remarks=self.remarks, first_runs=self.request.first_runs)
+    def _add_cell(self, column: str, run: int, fold: int, select: str, key: str, family: str) -> None:
+        entry = self.dataset.name, column, run, fold, select, self.resolved.reading, key, family
+        self.plan.cells.append(Cell(*entry, self.missing, self.remarks, self.request.first_runs))

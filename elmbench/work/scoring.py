@@ -14,8 +14,7 @@ from elmbench.models.protocols import DecisionPath, Evaluated, GridPath, Project
 from elmbench.numerics.arrays import Array
 from elmbench.protocol.predictions import FoldScores, outputs_for
 from elmbench.protocol.splits import Indices
-from elmbench.work.base import Context
-from elmbench.work.model import check_memory, n_outputs
+from elmbench.work.base import Context, check_memory
 
 
 def weight_argument(model: Any) -> str | None:
@@ -49,19 +48,6 @@ def _predictions(model: Any, X: Any) -> Any:
 
 def _projections(model: Any, X: Any) -> Any:
     return model.project(X) if hasattr(model, "project") else model.decision_function(X)
-
-
-@dataclass
-class Spent:
-    """The time and solvers of the evaluation of a grid on one fold.
-
-    Work that several folds share counts for the first of them.
-
-    `solvers`: the number of uses of each solver.
-    """
-
-    seconds: float = 0.0
-    solvers: Counter[str] = field(default_factory=Counter)
 
 
 @dataclass(frozen=True)
@@ -130,10 +116,10 @@ class GridProblem:
         return hasattr(model, "decision_function") and not hasattr(model, "predict_proba")
 
     def _evaluations(self, path: Callable[..., Any] | None, outputs: Callable[[Any, Any], Any]) -> Iterator[Evaluated]:
-        largest = max(len(train) for train, _ in self.folds)
-        shape = (largest, self.X.shape[1], n_outputs(self.labels))
+        shape = max(len(train) for train, _ in self.folds), self.X.shape[1]
         for candidate in self.candidates:
-            check_memory(self.factory, shape, self.fixed | candidate, self.context.memory_limit)
+            limit = self.context.memory_limit
+            check_memory(self.factory, shape, self.labels, self.fixed | candidate, limit)
         if path is not None and self.paths and self.weights is None:
             each = path(self.X, self.y, self.folds, self.candidates, **self.fixed)
         else:
@@ -152,45 +138,34 @@ class GridProblem:
                 yield Evaluated(i, j, outputs(estimator, self.X[test]), solvers)
 
 
-def grid_scores(problems: Iterable[GridProblem], metric: str) -> tuple[NDArray[np.float64], list[Spent]]:
-    """Return the score of every candidate on every fold, and the time and solvers of each fold.
+def grid_scores(problems: Iterable[GridProblem], metric: str) -> tuple[NDArray[np.float64], float]:
+    """Return the score of every candidate on every fold, and the seconds that this takes.
 
     If the metric needs probabilities and the model has none, one sigmoid for each candidate calibrates its decision
     values on all folds, as in the fit of the chosen one.
 
     `problems`: the same grid on different folds. Returns `scores` (ndarray of shape (n_candidates, n_folds)): larger is
-    better; NaN where a path yields nothing. Returns `spent`: by fold.
+    better; NaN where a path yields nothing.
     """
     by = find_metric(metric)
     every: list[FoldScores] = []
-    spent: list[Spent] = []
     uncalibrated: dict[int, list[tuple[FoldScores, NDArray[Any], Array]]] = {}
     started = time.perf_counter()
     for problem in problems:
         calibrates = problem.calibrates(by)
         folds = [FoldScores(by, problem.y[test], problem.labels, len(problem.candidates)) for _, test in problem.folds]
-        taken = [Spent() for _ in folds]
-        for i, j, outputs, solvers in problem.outputs(by):
+        for i, j, outputs, _ in problem.outputs(by):
             if calibrates:
                 weights = problem.weights_of(problem.folds[j][1])
                 uncalibrated.setdefault(i, []).append((folds[j], outputs, weights))
             else:
                 folds[j].add(i, outputs)
-            now = time.perf_counter()
-            taken[j].seconds += now - started
-            taken[j].solvers.update(solvers)
-            started = now
-        for fold, spent_here in zip(folds, taken, strict=True):
+        for fold in folds:
             fold.finish()
-            now = time.perf_counter()
-            spent_here.seconds += now - started
-            started = now
         every += folds
-        spent += taken
     for i, parts in uncalibrated.items():
         _calibrate(i, parts)
-    spent[-1].seconds += time.perf_counter() - started
-    return np.column_stack([fold.scores for fold in every]), spent
+    return np.column_stack([fold.scores for fold in every]), time.perf_counter() - started
 
 
 def _calibrate(candidate: int, parts: list[tuple[FoldScores, NDArray[Any], Array]]) -> None:

@@ -16,9 +16,8 @@ from elmbench.protocol.folds import FoldData, fold_data
 from elmbench.protocol.predictions import check_predictions, metric_value
 from elmbench.specs.measures import Measure, rows_after_chunks
 from elmbench.specs.protocol import TRAIN_ACCURACY
-from elmbench.work.base import Context, FoldWork, Result
+from elmbench.work.base import Context, FoldWork, Result, check_memory, shown_parameters
 from elmbench.work.fit import model_size
-from elmbench.work.model import check_memory, fit_seconds, n_outputs, shown_parameters
 
 
 @dataclass(frozen=True)
@@ -30,22 +29,13 @@ class Stream(FoldWork):
     """
 
     kind = "stream"
+    verb = "stream"
 
     chunk: int
     prequential: bool = field(default=False, metadata=OPTIONAL)
 
-    @property
-    def number_of_fits(self) -> int:
-        return 1
-
-    @property
-    def label(self) -> str:
-        return f"stream {self.model.name} on {self.outer_fold.dataset.name}"
-
     def seconds(self) -> float:
-        sizes = rows_after_chunks(self.outer_fold.n_train, self.chunk)
-        features = self.outer_fold.dataset.n_features
-        return sum(fit_seconds(self.model.name, size, features, self.params) for size in sizes)
+        return sum(map(self.fit_seconds, rows_after_chunks(self.outer_fold.n_train, self.chunk)))
 
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
         """Learn each chunk and measure.
@@ -57,8 +47,7 @@ class Stream(FoldWork):
         """
         data = fold_data(self.outer_fold, context.data_dir)
         factory, fixed = self.factory_with(self.params)
-        shape = (*data.X_train.shape, n_outputs(data.labels))
-        check_memory(factory, shape, fixed, context.memory_limit)
+        check_memory(factory, data.X_train.shape, data.labels, fixed, context.memory_limit)
         estimator = factory(**fixed)
         measured: dict[str, float] = {}
         ahead: list[NDArray[Any]] = []

@@ -22,13 +22,11 @@ from elmbench.protocol.encoding import encoder, prepared_inputs
 from elmbench.protocol.folds import FoldData, labels_of
 from elmbench.protocol.scaling import scale_columns, scale_targets
 from elmbench.protocol.splits import splitter
-from elmbench.registry import find_model
 from elmbench.registry.plugins import loaded_plugins
 from elmbench.reporting.results import Results
 from elmbench.specs.datasets import DatasetSpec
 from elmbench.work.base import Context
 from elmbench.work.fit import Fit
-from elmbench.work.model import fixed_parameters, model_seed
 from elmbench.work.scoring import best, grid_scores, weight_argument
 from elmbench.work.search import Search
 from elmbench.workflow.prepare import PreparedRun
@@ -83,9 +81,7 @@ def fit_final(run: PreparedRun, results: Results, column: str = "") -> Any:
     table, groups, weights = _rows(spec)
     work = run.works[keys[0]]
     assert isinstance(work, Fit)
-    factory = find_model(work.model.name).factory(spec.task)
-    chosen = _search_all_rows(run, work, load(spec))
-    params = fixed_parameters(factory, chosen | work.params, model_seed(work.outer_fold, work.model))
+    factory, params = work.factory_with(_search_all_rows(run, work, load(spec)) | work.params)
     model = factory(**params)
     by_weight = {} if weights is None else {f"model__{weight_argument(model)}": weights}
     if work.calibrate is not None and not hasattr(model, "predict_proba") and hasattr(model, "decision_function"):

@@ -155,7 +155,7 @@ def shipped(table: str, column: str, dataset: str) -> dict[str, Any]:
     resolved = resolve(find_experiment(f"rkelm/{table}"), "paper")
     spec = load_dataset_specs().find(dataset)
     work = ColumnWork(Plan(), resolved, Request(without_data=True), spec, dict(resolved.spec.models))
-    return work.printed.of(column, work.models[column]) | work.models[column].params
+    return work.printed(column) | work.models[column].params
 
 
 @pytest.mark.parametrize(

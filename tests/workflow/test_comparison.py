@@ -21,7 +21,6 @@ from elmbench.protocol.splits import outer_split
 from elmbench.reporting.results import read_results
 from elmbench.specs import datasets
 from elmbench.specs.comparisons import recorded_comparison
-from elmbench.work import search as module
 from elmbench.work.base import Context
 from elmbench.work.fit import Fit
 from elmbench.work.search import Search
@@ -199,14 +198,14 @@ def test_inner_folds_are_prepared_by_their_own_training_rows(monkeypatch: pytest
     run = prepared(UserData("shop.csv", "buys", impute=True), models=("ridge",), folds=4)
     (search, *_) = [work for work in run.works.values() if isinstance(work, Search)]
     seen = []
-    problem = module.grid_problem
+    problem = Search.problem
 
-    def looked_at(work: Any, given: Any, rows: Any, *others: Any) -> Any:
-        X, _, ((train, _),) = rows
+    def looked_at(work: Search, X: Any, y: Any, folds: Any, *others: Any) -> Any:
+        ((train, _),) = folds
         seen.append(np.abs(X[train].mean(axis=0)).max())
-        return problem(work, given, rows, *others)
+        return problem(work, X, y, folds, *others)
 
-    monkeypatch.setattr(module, "grid_problem", looked_at)
+    monkeypatch.setattr(Search, "problem", looked_at)
     assert search.run({}, Context())["status"] == "ok"
     assert len(seen) == 3
     assert max(seen) < 1e-12
