@@ -23,23 +23,11 @@ Takes = Literal["counts", "values", "scores", "probabilities"]
 class Metric:
     """A metric of the predictions for test rows.
 
-    Attributes
-    ----------
-    name : str
-    task : {"classification", "regression"}
-    takes : {"counts", "values", "scores", "probabilities"}
-        Arguments of `function`: confusion counts of shape (..., k, k); targets and predictions, of shapes (n,) and
-        (..., n); class numbers of shape (n,) and decision values of shape (n, k), or (n,) for the second of two
-        classes; class numbers and probabilities of shape (n, k).
-    function : callable
-        NaN where the metric is not defined.
-    less_is_better : bool
-    counts_rows : bool
-        True if its value is a number of rows.
-    column : bool
-        True if each `cells.csv` of its task has it.
-    scorer : str
-        scikit-learn's scorer of the same values, of an error negated.
+    `takes`: the arguments of `function`: confusion counts of shape (..., k, k); targets and predictions ("values"), of
+    shapes (n,) and (..., n); class numbers of shape (n,) and decision values ("scores") of shape (n, k), or (n,) for
+    the second of two classes; class numbers and probabilities of shape (n, k). `function`: NaN where the metric is not
+    defined. `counts_rows`: True if its value is a number of rows. `column`: True if each `cells.csv` of its task has
+    it. `scorer`: scikit-learn's scorer of the same values, of an error negated.
     """
 
     name: str
@@ -54,10 +42,8 @@ class Metric:
     @property
     def methods(self) -> tuple[str, ...]:
         """The methods of an estimator; the metric takes the first that exists."""
-        probabilities = ("predict_proba",)
-        return {"scores": ("decision_function", *probabilities), "probabilities": probabilities}.get(
-            self.takes, ("predict",)
-        )
+        others = {"scores": ("decision_function", "predict_proba"), "probabilities": ("predict_proba",)}
+        return others.get(self.takes, ("predict",))
 
     def scores(self, values: Any) -> Array:
         """Return values to compare candidates by: more is better, and -inf replaces values that are not finite."""
@@ -67,65 +53,48 @@ class Metric:
         return np.where(np.isfinite(values), -values if self.less_is_better else values, -np.inf)
 
 
-def _formula(name: str, *arguments: Any) -> Callable[..., Any]:
-    """Return a formula of `elmbench.numerics.scores`, or the result of calling it with other formulas by name.
+def _metric(name: str, takes: Takes, formula: tuple[Any, ...], scorer: str = "", **options: bool) -> Metric:
+    """Return the metric of a formula of `elmbench.numerics.scores`, which is imported when it is first called.
 
-    It is imported on the first call, because many commands only need the names of metrics.
+    `formula`: its name, or that of a function that makes it, and the arguments of that one, other formulas by name.
     """
 
     @cache
-    def formula() -> Callable[..., Any]:
+    def function() -> Callable[..., Any]:
         from elmbench.numerics import scores
 
-        made: Callable[..., Any] = getattr(scores, name)
-        return (
-            made(*(getattr(scores, one, one) if isinstance(one, str) else one for one in arguments))
-            if arguments
-            else made
-        )
+        made, *arguments = (getattr(scores, one) if isinstance(one, str) else one for one in formula)
+        return made(*arguments) if arguments else made
 
-    return lambda *data: formula()(*data)
-
-
-def _of_labels(name: str, function: Callable[..., Any], scorer: str = "", **options: bool) -> Metric:
-    return Metric(name, "classification", "counts", function, scorer=scorer, **options)
-
-
-def _of_values(name: str, function: Callable[..., Any], scorer: str = "", **options: bool) -> Metric:
-    return Metric(name, "regression", "values", function, scorer=scorer, **options)
-
-
-def _of_ranking(name: str, formula: str) -> Metric:
-    return Metric(name, "classification", "scores", _formula("one_against_rest", formula), scorer=name)
+    task = "regression" if takes == "values" else "classification"
+    return Metric(name, task, takes, lambda *data: function()(*data), scorer=scorer, **options)
 
 
 _ENTRIES = [
-    _of_labels("mcc", _formula("matthews_correlation"), "matthews_corrcoef", column=True),
-    _of_labels("gmean", _formula("geometric_mean"), column=True),
-    _of_labels("accuracy", _formula("accuracy"), "accuracy", column=True),
-    _of_labels("precision", _formula("of_positives", "precisions"), "precision", column=True),
-    _of_labels("recall", _formula("of_positives", "recalls"), "recall", column=True),
-    _of_labels("f1", _formula("of_positives", "f1_scores"), "f1", column=True),
-    _of_labels("tn", _formula("count_of", 0, 0), counts_rows=True, column=True),
-    _of_labels("fp", _formula("count_of", 0, 1), counts_rows=True, less_is_better=True, column=True),
-    _of_labels("fn", _formula("count_of", 1, 0), counts_rows=True, less_is_better=True, column=True),
-    _of_labels("tp", _formula("count_of", 1, 1), counts_rows=True, column=True),
-    _of_labels("balanced_accuracy", _formula("balanced_accuracy"), "balanced_accuracy"),
-    _of_labels("precision_macro", _formula("macro", "precisions"), "precision_macro"),
-    _of_labels("recall_macro", _formula("macro", "recalls"), "recall_macro"),
-    _of_labels("f1_macro", _formula("macro", "f1_scores"), "f1_macro"),
-    _of_ranking("roc_auc", "roc_areas"),
-    _of_ranking("average_precision", "average_precisions"),
-    Metric(
-        "log_loss", "classification", "probabilities", _formula("log_loss"), less_is_better=True, scorer="neg_log_loss"
+    _metric("mcc", "counts", ("matthews_correlation",), "matthews_corrcoef", column=True),
+    _metric("gmean", "counts", ("geometric_mean",), column=True),
+    _metric("accuracy", "counts", ("accuracy",), "accuracy", column=True),
+    _metric("precision", "counts", ("of_positives", "precisions"), "precision", column=True),
+    _metric("recall", "counts", ("of_positives", "recalls"), "recall", column=True),
+    _metric("f1", "counts", ("of_positives", "f1_scores"), "f1", column=True),
+    _metric("tn", "counts", ("count_of", 0, 0), counts_rows=True, column=True),
+    _metric("fp", "counts", ("count_of", 0, 1), counts_rows=True, less_is_better=True, column=True),
+    _metric("fn", "counts", ("count_of", 1, 0), counts_rows=True, less_is_better=True, column=True),
+    _metric("tp", "counts", ("count_of", 1, 1), counts_rows=True, column=True),
+    _metric("balanced_accuracy", "counts", ("balanced_accuracy",), "balanced_accuracy"),
+    _metric("precision_macro", "counts", ("macro", "precisions"), "precision_macro"),
+    _metric("recall_macro", "counts", ("macro", "recalls"), "recall_macro"),
+    _metric("f1_macro", "counts", ("macro", "f1_scores"), "f1_macro"),
+    _metric("roc_auc", "scores", ("one_against_rest", "roc_areas"), "roc_auc"),
+    _metric("average_precision", "scores", ("one_against_rest", "average_precisions"), "average_precision"),
+    _metric("log_loss", "probabilities", ("log_loss",), "neg_log_loss", less_is_better=True),
+    _metric("nrmse", "values", ("normalised_error",), less_is_better=True, column=True),
+    _metric(
+        "rmse", "values", ("root_mean_squared_error",), "neg_root_mean_squared_error", less_is_better=True, column=True
     ),
-    _of_values("nrmse", _formula("normalised_error"), less_is_better=True, column=True),
-    _of_values(
-        "rmse", _formula("root_mean_squared_error"), "neg_root_mean_squared_error", less_is_better=True, column=True
-    ),
-    _of_values("mse", _formula("mean_squared_error"), "neg_mean_squared_error", less_is_better=True),
-    _of_values("mae", _formula("mean_absolute_error"), "neg_mean_absolute_error", less_is_better=True),
-    _of_values("r2", _formula("r2"), "r2"),
+    _metric("mse", "values", ("mean_squared_error",), "neg_mean_squared_error", less_is_better=True),
+    _metric("mae", "values", ("mean_absolute_error",), "neg_mean_absolute_error", less_is_better=True),
+    _metric("r2", "values", ("r2",), "r2"),
 ]
 #: Every metric by name.
 REGISTRY: dict[str, Metric] = {metric.name: metric for metric in _ENTRIES}
@@ -140,10 +109,7 @@ PREQUENTIAL = "prequential_error"
 def find_metric(name: str) -> Metric:
     """Return the metric of this name, or that of scikit-learn's scorer of this name.
 
-    Raises
-    ------
-    ElmbenchError
-        If there is neither.
+    Raises ElmbenchError if there is neither.
     """
     metric = REGISTRY.get(name) or _of_scorer(name)
     if metric is None:
@@ -218,11 +184,13 @@ def _of_scorer(name: str) -> Metric | None:
         by_model = np.vectorize(lambda counts: function(*_labels(counts)), signature="(k,k)->()")
         return Metric(name, "classification", "counts", by_model, scorer=name)
     if scorer._response_method == "predict_proba":
-
-        def of_shares(true: Any, shares: Array) -> float:
-            return function(true, shares[:, 1] if shares.shape[1] == 2 else shares)
-
-        return Metric(name, "classification", "probabilities", of_shares, scorer=name)
+        return Metric(
+            name,
+            "classification",
+            "probabilities",
+            lambda true, shares: function(true, shares[:, 1] if shares.shape[1] == 2 else shares),
+            scorer=name,
+        )
     return Metric(name, "classification", "scores", function, scorer=name)
 
 

@@ -16,6 +16,9 @@ from elmbench.registry import ModelEntry, plugins
 from elmbench.specs.datasets import DatasetSpec, Shape, load_dataset_specs
 from elmbench.work import fit
 
+MakeUnit = Callable[..., dict[str, Any]]
+AddModel = Callable[..., None]
+
 
 def toy(name: str, seed: int = 0) -> Dataset:
     """Return a data set of 90 rows; its columns are on different scales."""
@@ -59,7 +62,7 @@ def toys(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Dataset]]:
 
 
 @pytest.fixture
-def add_model() -> Callable[..., None]:
+def add_model() -> AddModel:
     """Enter estimator classes into the registry."""
 
     def add(name: str, classification: Any = None, regression: Any = None) -> None:
@@ -96,8 +99,8 @@ SEARCH: dict[str, Any] = {
 
 
 @pytest.fixture
-def make_unit() -> Callable[..., dict[str, Any]]:
-    """Make a unit: `make_unit("search", dataset="two", scale=None, order="stored", model="elm", ...)`."""
+def make_unit(toys: dict[str, Dataset]) -> MakeUnit:
+    """Make a unit of a toy: `make_unit("search", dataset="two", scale=None, order="stored", model="elm", ...)`."""
 
     def make(kind: str = "cell", **changes: Any) -> dict[str, Any]:
         unit = copy.deepcopy(UNIT | (SEARCH if kind in ("search", "grid") else {})) | {"kind": kind}

@@ -26,18 +26,9 @@ FORMAT = 1
 class DatasetRef:
     """The data of some work.
 
-    Attributes
-    ----------
-    name : str
-        The suite's name.
-    checksum : str
-        Hash of the prepared arrays, or of the settings that they are drawn from.
-    run : int
-        0 if the data are the same in every run.
-    rows : int or None
-        Number of rows that a profile keeps; None for all.
-    spec : DatasetSpec or None
-        Its entry in `datasets.yaml`; None if a stored result is only read.
+    `checksum`: hash of the prepared arrays, or of the settings that they are drawn from. `run`: 0 if the data are the
+    same in every run. `rows`: the number of rows that a profile keeps; None for all. `spec`: the entry in
+    `datasets.yaml`; None if a stored result is only read.
     """
 
     name: str
@@ -91,14 +82,13 @@ class OuterFold:
     @property
     def n_train(self) -> int:
         """The number of training rows, according to the spec."""
-        n = self.dataset.n_rows
-        if self.protocol.outer.kind.endswith("kfold"):
-            return n * (self.protocol.outer.folds - 1) // self.protocol.outer.folds
-        spec = self.dataset.spec
-        official = spec.shape.split if spec else None
-        if self.protocol.outer.kind == "official":
+        n, outer = self.dataset.n_rows, self.protocol.outer
+        if outer.kind.endswith("kfold"):
+            return n * (outer.folds - 1) // outer.folds
+        if outer.kind == "official":
+            official = self.dataset.spec.shape.split if self.dataset.spec else None
             return official[0] if official else n
-        return self.protocol.outer.train or n - (self.protocol.outer.test or 0)
+        return outer.train or n - (outer.test or 0)
 
 
 @dataclass(frozen=True)
@@ -114,14 +104,11 @@ class FoldData:
     labels : list of int or None
         Every label of the data set; None for regression.
     raw : ndarray of shape (n_train, d) or None
-        The training rows before encoding and imputation, if these are done on each fold; inner folds are prepared from
-        them.
+        The training rows if they are encoded and imputed on each fold; inner folds are prepared from them.
     nominal : tuple of int
         Columns of `raw` that hold numbers of categories.
-    groups : ndarray of shape (n_train,) or None
-        A number for each training row, the same for rows of one group.
-    weights : ndarray of shape (n_train,) or None
-        The weights of the training rows in a fit.
+    groups, weights : ndarray of shape (n_train,) or None
+        The number of each training row's group, and its weight in a fit.
     in_units : callable
         Returns targets or predictions, of shape (n,), in the units of the metrics.
     """
@@ -167,10 +154,7 @@ def _scaled_rows(dataset: DatasetRef, data_dir: str | None, scale: Scale) -> Any
 
 
 def scaled_inputs(dataset: DatasetRef, data_dir: str | None, scale: Scale | None, train: Indices) -> Any:
-    """Return all rows of a data set, scaled according to the protocol.
-
-    `train`: the training rows.
-    """
+    """Return all rows of a data set, scaled according to the protocol with these training rows."""
     if scale is None:
         return load_rows(dataset, data_dir).X
     if scale.fit_on == "train":
@@ -199,13 +183,15 @@ def fold_data(outer_fold: OuterFold, data_dir: str | None) -> FoldData:
         X = prepared_inputs(data.X, train, outer_fold.protocol.scale, data.nominal)
     else:
         X = scaled_inputs(outer_fold.dataset, data_dir, outer_fold.protocol.scale, train)
-    y = _targets(outer_fold, data, train)
+    scale = None if data.classes is not None else outer_fold.protocol.targets
+    y = data.y
+    if scale is not None:
+        y = scale_targets(data.y, train if scale.fit_on == "train" else slice(None), scale)
     raw = data.X[train] if data.is_raw else None
     by_row: tuple[Any, Any] = data.groups, data.weights
     groups, weights = (None if column is None else column[train] for column in by_row)
     fold = FoldData(X[train], y[train], X[test], y[test], labels_of(data), raw, data.nominal, groups, weights)
-    scale = outer_fold.protocol.targets
-    if scale is None or scale.metrics == "scaled" or data.classes is not None:
+    if scale is None or scale.metrics == "scaled":
         return fold
     return replace(fold, in_units=lambda values: unscaled_targets(values, data.y, train, scale))
 
@@ -216,15 +202,7 @@ def fold_rows(outer_fold: OuterFold, data_dir: str | None) -> tuple[Indices, Ind
     return presented(train, outer_fold.protocol.order, outer_fold.dataset.name, outer_fold.run, outer_fold.fold), test
 
 
-def _targets(outer_fold: OuterFold, data: "Dataset", train: Indices) -> NDArray[Any]:
-    scale = outer_fold.protocol.targets
-    if scale is None or data.classes is not None:
-        return data.y
-    return scale_targets(data.y, train if scale.fit_on == "train" else slice(None), scale)
-
-
 def forget_data() -> None:
     """Drop the cached data."""
-    load_rows.cache_clear()
-    _scaled_rows.cache_clear()
-    _parts.cache_clear()
+    for cached in (load_rows, _scaled_rows, _parts):
+        cached.cache_clear()

@@ -34,25 +34,18 @@ def splitter(split: Split, seed: int) -> Any:
     return kinds[split.kind](split.folds, shuffle=True, random_state=seed)
 
 
-def outer_split(data: Dataset, split: Split, order: str, run: int, fold: int) -> tuple[Indices, Indices]:
-    """Return the training and test rows of an outer fold.
-
-    They depend on the data set and the run only, so that all models are compared on the same rows. `order`
-    ({"shuffled", "stored"}): the order of the training rows. `run`, `fold`: counted from 0.
-
-    Raises ElmbenchError if the data have too few rows for the split, or no official parts.
-    """
-    train, test = outer_parts(data, split, run)[fold]
-    return presented(train, order, data.name, run, fold), test
-
-
 def presented(train: Indices, order: str, name: str, run: int, fold: int) -> Indices:
-    """Return training rows in the order of learning."""
+    """Return training rows in the order of learning ({"shuffled", "stored"})."""
     return generator("order", name, run, fold).permutation(train) if order == "shuffled" else train
 
 
 def outer_parts(data: Dataset, split: Split, run: int) -> list[tuple[Indices, Indices]]:
-    """Return the training and test rows of every outer fold of a run, in the order of the file; see `outer_split`."""
+    """Return the training and test rows of every outer fold of a run, counted from 0, in the order of the file.
+
+    They depend on the data set and the run only, so that all models are compared on the same rows.
+
+    Raises ElmbenchError if the data have too few rows for the split, or no official parts.
+    """
     check_splittable(data, split)
     if split.kind == "predefined-kfold":
         from sklearn.model_selection import PredefinedSplit
@@ -102,57 +95,49 @@ def cut_to(split: Split, n_rows: int, whole: int) -> Split:
 
 def check_splittable(data: Dataset, split: Split) -> None:
     """Check that a split leaves no part empty, that a holdout has each class, and that not all classes are too rare.
+
     Raises ElmbenchError with the counts of the data and the needs of the split.
     """
-    n = len(data.y)
-    if split.kind == "official":
-        if data.splits is None:
-            raise ElmbenchError(
-                f"{data.name} ({data.source}) has no official training and test part",
-                expected=f"{data.name}.train.* and {data.name}.test.*, or a source that tells its parts apart",
-                next_step="give the experiment another kind of outer split, or fetch the data from its public source",
-            )
-        return
-    if split.kind in SIZED:
+    n, kind = len(data.y), split.kind
+    if kind == "official" and data.splits is None:
+        raise ElmbenchError(
+            f"{data.name} ({data.source}) has no official training and test part",
+            expected=f"{data.name}.train.* and {data.name}.test.*, or a source that tells its parts apart",
+            next_step="give the experiment another kind of outer split, or fetch the data from its public source",
+        )
+    if kind in SIZED:
         train, test = part_sizes(split, n)
         # Each class has a row in both parts.
-        fewest = len(np.unique(data.y)) if split.kind == "stratified-holdout" else 1
+        fewest = len(np.unique(data.y)) if kind == "stratified-holdout" else 1
         if min(train, test) < fewest or train + test > n:
             raise ElmbenchError(
                 f"{data.name} has {n} rows, too few for {train} training and {test} test rows",
                 expected="sizes that leave rows for both parts" + (f", {fewest} at least" if fewest > 1 else ""),
                 next_step="correct protocol.outer.sizes of the experiment",
             )
-        if split.kind != "stratified-holdout":
-            return
-    if split.kind.endswith("group-kfold"):
-        _check_groups(data, split)
-    if split.kind == "predefined-kfold":
+    if kind == "predefined-kfold":
         n_folds = 0 if data.folds is None else int(data.folds.max()) + 1
         if n_folds < 2 or n_folds != split.folds:
             problem, expected = f"{data.name} has a column of {n_folds} folds", f"{max(2, split.folds)} folds"
             raise ElmbenchError(problem, expected=expected, next_step="correct the column, or name another one")
-    rows, what, needed, for_what = n, "rows", split.folds + (split.kind == "ordered-kfold"), f"{split.folds} folds"
-    if split.kind.startswith("stratified-"):
+    folds, fewer_folds = f"{split.folds} folds", "lower `folds` in the experiment's protocol"
+    needs: list[tuple[int, str, int, str, str]] = []
+    if kind.endswith("group-kfold"):
+        n_groups = 0 if data.groups is None else len(np.unique(data.groups))
+        needs.append((n_groups, "groups of rows", split.folds, folds, "lower the number of folds"))
+    if kind.startswith("stratified-"):
         sizes = np.unique(data.y, return_counts=True)[1]
-        rows, what = int(sizes.max()), "rows in its largest class"
-    if split.kind == "stratified-holdout":
-        rows, what, needed, for_what = int(sizes.min()), "rows in its smallest class", 2, "a stratified holdout"
-    if rows < needed:
-        raise ElmbenchError(
-            f"{data.name} has {rows} {what}, too few for {for_what}",
-            expected=f"at least {needed}",
-            next_step="lower `folds` in the experiment's protocol"
-            if split.kind.endswith("kfold")
-            else "give the experiment `holdout` as its outer split",
-        )
-
-
-def _check_groups(data: Dataset, split: Split) -> None:
-    n_groups = 0 if data.groups is None else len(np.unique(data.groups))
-    if n_groups < split.folds:
-        problem = f"{data.name} has {n_groups} groups of rows, too few for {split.folds} folds"
-        raise ElmbenchError(problem, expected=f"at least {split.folds}", next_step="lower the number of folds")
+        if kind == "stratified-holdout":
+            another = "give the experiment `holdout` as its outer split"
+            needs.append((sizes.min(), "rows in its smallest class", 2, "a stratified holdout", another))
+        else:
+            needs.append((sizes.max(), "rows in its largest class", split.folds, folds, fewer_folds))
+    elif kind.endswith("kfold"):
+        needs.append((n, "rows", split.folds + (kind == "ordered-kfold"), folds, fewer_folds))
+    for rows, what, needed, purpose, next_step in needs:
+        if rows < needed:
+            problem = f"{data.name} has {rows} {what}, too few for {purpose}"
+            raise ElmbenchError(problem, expected=f"at least {needed}", next_step=next_step)
 
 
 def rare_class_remark(spec: DatasetSpec, split: Split) -> str:

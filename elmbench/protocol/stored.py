@@ -24,10 +24,9 @@ def stored_predictions(
 ) -> dict[str, Any] | None:
     """Return the predictions of a fitted model for test rows in the types of JSON; None if one is not finite.
 
-    `X`, `y`, `predicted`: the test rows, their targets and the checked predictions. `labels`: every label of the data
-    set; None for regression. The result: `true` and `predicted`: values, or positions of labels, of which there are
-    `classes`; `scores`, the decision values, and `log_odds`, the logarithms of the odds of the second of two classes or
-    of all probabilities, if the model has them. See `StoredPredictions`.
+    `labels`: every label of the data set; None for regression. The result: `true` and `predicted`: values, or positions
+    of labels, of which there are `classes`; `scores`, the decision values, and `log_odds`, the logarithms of the odds
+    of the second of two classes or of all probabilities, if the model has them. See `StoredPredictions`.
     """
     if not np.isfinite(predicted).all():
         return None
@@ -147,21 +146,16 @@ def same_predictions(one: Mapping[str, Any], other: Mapping[str, Any], tolerance
 def metric_columns(stored: Iterable[StoredPredictions | None], metrics: Sequence[Metric]) -> dict[str, list[Any]]:
     """Return metrics of many cells by name, None for a cell without one; counts are evaluated all at once."""
     columns: dict[str, list[Any]] = {metric.name: [] for metric in metrics}
-    by_classes: dict[int, list[tuple[int, Array]]] = {}
     counted = [metric for metric in metrics if metric.takes == "counts"]
-    others = [metric for metric in metrics if metric.takes != "counts"]
-    n_cells = 0
+    by_classes: dict[int, list[tuple[int, Array]]] = {}
     for i, one in enumerate(stored):
-        n_cells = i + 1
         if one is not None and one.n_classes and counted:
             by_classes.setdefault(one.n_classes, []).append((i, one.counts))
-        for metric in others:
-            columns[metric.name].append(None if one is None else one.value(metric))
-    for metric in counted:
-        values: list[Any] = [None] * n_cells
-        for group in by_classes.values():
-            scores = metric.function(np.array([counts for _, counts in group])).tolist()
-            for (i, _), value in zip(group, scores, strict=True):
-                values[i] = value
-        columns[metric.name] = values
+        for metric in metrics:
+            columns[metric.name].append(None if one is None or metric.takes == "counts" else one.value(metric))
+    for cells in by_classes.values():
+        rows, counts = zip(*cells, strict=True)
+        for metric in counted:
+            for i, value in zip(rows, metric.function(np.array(counts)).tolist(), strict=True):
+                columns[metric.name][i] = value
     return columns

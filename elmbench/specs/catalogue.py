@@ -87,10 +87,6 @@ def add_experiments(files: Iterable[ExperimentFile]) -> None:
 @cache
 def load_catalogue(root: Path | None = None) -> dict[str, ExperimentFile]:
     """Return every experiment by its id: those of the suite and those that were added, or those below `root`."""
-    return _read_catalogue(root) | ({} if root else _added)
-
-
-def _read_catalogue(root: Path | None = None) -> dict[str, ExperimentFile]:
     folder = (root or spec_root()) / "experiments"
     files: dict[str, ExperimentFile] = {}
     _as_read.cache_clear()
@@ -105,7 +101,7 @@ def _read_catalogue(root: Path | None = None) -> dict[str, ExperimentFile]:
             next_step = "write it (experiments/kos-elm/paper.yaml is one), then: elmbench validate"
             raise ElmbenchError(problem, expected=expected, next_step=next_step)
     _check_names(files.values())
-    return files
+    return files | ({} if root else _added)
 
 
 def check_readings(file: ExperimentFile) -> None:
@@ -120,18 +116,16 @@ def check_readings(file: ExperimentFile) -> None:
             parse_spec(Experiment, overlay(file.content, value.set), file.path, prefix=f"(reading {name})")
 
 
-def _read_paper(path: Path, only: Path | None = None) -> dict[str, ExperimentFile]:
-    """Return the tables of a paper, by id, or one of them."""
+def _read_paper(path: Path) -> dict[str, ExperimentFile]:
+    """Return the tables of a paper by id."""
     paper = parse_spec(Paper, read_yaml(path), path)
     if paper.key != path.parent.name:
         raise invalid(f"{path}: the key is {paper.key!r}", f"{path.parent.name!r}, as the folder is called")
     paths = sorted(path.parent.glob("*.yaml"), key=lambda one: counting_order(one.stem))
     contents = {one: _with_base(one) for one in paths if one.name != path.name}
-    files = [_read_experiment(one, content, paper) for one, content in contents.items() if only in (None, one)]
-    models = (content.get("models") for content in contents.values())
-    measured = frozenset(column for columns in models if isinstance(columns, dict) for column in columns)
-    sections = (content.get("published") for content in contents.values())
-    printed = tuple(section for section in sections if isinstance(section, dict))
+    files = [_read_experiment(one, content, paper) for one, content in contents.items()]
+    measured = frozenset(column for file in files for column in file.spec.models)
+    printed = tuple(content["published"] for content in contents.values() if content.get("published"))
     return {file.id: replace(file, measured=measured, printed=printed) for file in files}
 
 
@@ -220,8 +214,6 @@ def _check_names(files: Iterable[ExperimentFile]) -> None:
 
 def find_experiment(name: str) -> ExperimentFile:
     """Return an experiment by its id or alias."""
-    if not load_catalogue.cache_info().currsize and (alone := _in_its_paper(name)) is not None:
-        return alone
     files = load_catalogue()
     for file in files.values():
         if name == file.id or name in file.spec.aliases:
@@ -230,20 +222,8 @@ def find_experiment(name: str) -> ExperimentFile:
     raise unknown_name("experiment", name, known, "elmbench list experiments")
 
 
-def _in_its_paper(name: str) -> ExperimentFile | None:
-    """Return an experiment of the suite from the files of its paper alone; None if no file has this name."""
-    word = re.compile(rf"^aliases:.*(?<![\w-]){re.escape(name)}(?![\w-])", re.MULTILINE)
-    for path in sorted((spec_root() / "experiments").glob("*/*.yaml")):
-        if f"{path.parent.name}/{path.stem}" == name or ("/" not in name and word.search(path.read_text("utf-8"))):
-            _as_read.cache_clear()
-            file = _read_paper(path.parent / "paper.yaml", path).get(f"{path.parent.name}/{path.stem}")
-            if file is not None and name in (file.id, *file.spec.aliases):
-                return file
-    return None
-
-
 def overlay(content: dict[str, Any], change: dict[str, Any], *, add: bool = False) -> dict[str, Any]:
-    """Return `content` with the keys of `change` replaced, mapping by mapping.
+    """Return `content` with the keys of `change` replaced, mapping by mapping; both stay as they are.
 
     Changes to models, grids or data sets that the experiment does not have are ignored unless `add`, so that one
     reading fits every table of a paper.
@@ -255,21 +235,8 @@ def overlay(content: dict[str, Any], change: dict[str, Any], *, add: bool = Fals
                 present = content.get(section, ())
                 change[key] = {name: value for name, value in change[key].items() if name in present}
         change = {key: value for key, value in change.items() if value != {}}
-    merged: dict[str, Any] = _copy(content)
-    _lay_over(merged, change)
-    return merged
-
-
-def _copy(content: Any) -> Any:
-    """Return a deep copy of the content of a YAML file."""
-    if isinstance(content, dict):
-        return {key: _copy(value) for key, value in content.items()}
-    return [_copy(value) for value in content] if isinstance(content, list) else content
-
-
-def _lay_over(target: dict[str, Any], change: dict[str, Any]) -> None:
+    merged = dict(content)
     for key, value in change.items():
-        if isinstance(value, dict) and value and isinstance(target.get(key), dict):
-            _lay_over(target[key], value)
-        else:
-            target[key] = _copy(value)
+        both = isinstance(value, dict) and value and isinstance(merged.get(key), dict)
+        merged[key] = overlay(merged[key], value, add=True) if both else value
+    return merged

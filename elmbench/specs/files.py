@@ -2,7 +2,7 @@
 
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 import yaml
 from pydantic import BaseModel, ValidationError
@@ -85,18 +85,13 @@ def parse_spec(model: type[SpecModel], content: Any, source: Path | str, prefix:
         problems: dict[tuple[str, ...], str] = {}
         for item in error.errors():
             location = tuple(str(part) for part in item["loc"] if not _is_type(part))
-            key = ".".join(filter(None, (prefix, *location)))
-            problems.setdefault(location, _describe(model, item, key))
+            problems.setdefault(location, _describe(model, item, ".".join(filter(None, (prefix, *location)))))
         # If several forms are allowed, the error inside the intended form is more helpful.
-        lines = [
-            f"{source}: {problem}"
-            for location, problem in problems.items()
-            if not any(other != location and other[: len(location)] == location for other in problems)
-        ]
+        parents = {location[:length] for location in problems for length in range(len(location))}
+        lines = [f"{source}: {problem}" for location, problem in problems.items() if location not in parents]
         more = [f"{source}: ... and {len(lines) - _NAMED} more"] if len(lines) > _NAMED else []
-        raise ElmbenchError(
-            "\n".join(lines[:_NAMED] + more), next_step="correct it, then: elmbench validate"
-        ) from error
+        text = "\n".join(lines[:_NAMED] + more)
+        raise ElmbenchError(text, next_step="correct it, then: elmbench validate") from error
 
 
 def _is_type(part: Any) -> bool:
@@ -128,7 +123,8 @@ def _allowed_keys(model: type[BaseModel], path: tuple[Any, ...]) -> list[str]:
             current = _models_in(fields[part].annotation)
         else:
             # An index of a list or mapping, or the tag of one of several models.
-            current = [one for one in current if _is_told_by(one, part)] or current
+            tagged = (one for one in current if any(part in get_args(f.annotation) for f in one.model_fields.values()))
+            current = list(tagged) or current
     return sorted(_fields(current[:1]))
 
 
@@ -136,11 +132,7 @@ def _fields(models: list[type[BaseModel]]) -> dict[str, FieldInfo]:
     return {field.alias or name: field for model in models for name, field in model.model_fields.items()}
 
 
-def _is_told_by(model: type[BaseModel], word: Any) -> bool:
-    return any(word in getattr(field.annotation, "__args__", ()) for field in model.model_fields.values())
-
-
 def _models_in(annotation: Any) -> list[type[BaseModel]]:
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return [annotation]
-    return [model for argument in getattr(annotation, "__args__", ()) for model in _models_in(argument)]
+    return [model for argument in get_args(annotation) for model in _models_in(argument)]

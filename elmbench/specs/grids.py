@@ -6,11 +6,13 @@ import itertools
 import math
 import re
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
+from pydantic import Field, JsonValue, model_validator
 
 from elmbench.errors import ElmbenchError
+from elmbench.specs.papers import Spec
 
 #: Largest numbers of values in a grid, and of combinations of several grids.
 _MOST, _MOST_COMBINATIONS = 10_000, 1_000_000
@@ -21,19 +23,17 @@ Value = float | int | str
 GridValue = Value | list[JsonValue]
 
 
-class Grid(BaseModel):
+class Grid(Spec):
     """The values of one hyperparameter: a range, powers of a base, or a list.
 
     `{from: 100, to: 1000, step: 50}`, `{powers-of-2: [-8, 13], step: 3}` or `{values: [1, 5, 10]}`; a plain list is
     short for the last. Both ends belong to the range if the step reaches them. A value may be a list itself.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, defer_build=True)
-
     start: float | None = Field(default=None, alias="from")
     stop: float | None = Field(default=None, alias="to")
-    powers_of_2: tuple[int, int] | None = Field(default=None, alias="powers-of-2")
-    powers_of_10: tuple[int, int] | None = Field(default=None, alias="powers-of-10")
+    powers_of_2: tuple[int, int] | None = None
+    powers_of_10: tuple[int, int] | None = None
     step: float | None = Field(default=None, gt=0)
     values: tuple[GridValue, ...] | None = None
 
@@ -94,39 +94,38 @@ class Grid(BaseModel):
         return Grid(values=tuple(self.expand()[::every]))
 
 
-def read_grids(text: str) -> dict[str, dict[str, Any]]:
-    """Return the grids of a text such as `k-elm: {C: [1, 10], gamma: {powers-of-2: [-8, 0]}}`, by model.
+def read_all_grids(texts: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """Return the grids of texts such as `k-elm: {C: [1, 10], gamma: {powers-of-2: [-8, 0]}}`, by model.
 
     Raises ElmbenchError for any other text.
     """
     import yaml
 
-    expected = "a model and the values of its hyperparameters, such as 'k-elm: {C: [1, 10]}'"
-    # An address contains a colon, so its name is quoted, which YAML reads as the same text.
-    text = re.sub(r"^\s*([\w.]+:\w+)\s*:(?=\s)", r'"\1":', text)
-    try:
-        content = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        reason = getattr(error, "problem", None) or error
-        raise ElmbenchError(
-            f"the grid {text!r} is not valid YAML: {reason}", expected=expected, next_step="correct it"
-        ) from error
-    if not isinstance(content, dict) or not all(isinstance(grid, dict) for grid in content.values()):
-        raise ElmbenchError(f"the grid {text!r} is {content!r}", expected=expected, next_step="correct it")
-    for model, grid in content.items():
-        for name, values in grid.items():
-            grid[name] = values if isinstance(values, dict | list) else [values]
-            try:
-                Grid.model_validate(grid[name])
-            except ValueError as error:
-                problem = f"the grid of {name!r} of {model!r} is {values!r}"
-                raise ElmbenchError(problem, expected=expected, next_step="correct it") from error
-    return {str(model): grid for model, grid in content.items()}
-
-
-def read_all_grids(texts: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """Return the grids of several texts, by model; see `read_grids`."""
-    return {model: grid for text in texts for model, grid in read_grids(text).items()}
+    refused = partial(
+        ElmbenchError,
+        expected="a model and the values of its hyperparameters, such as 'k-elm: {C: [1, 10]}'",
+        next_step="correct it",
+    )
+    grids: dict[str, dict[str, Any]] = {}
+    for text in texts:
+        # An address contains a colon, so its name is quoted, which YAML reads as the same text.
+        text = re.sub(r"^\s*([\w.]+:\w+)\s*:(?=\s)", r'"\1":', text)
+        try:
+            content = yaml.safe_load(text)
+        except yaml.YAMLError as error:
+            reason = getattr(error, "problem", None) or error
+            raise refused(f"the grid {text!r} is not valid YAML: {reason}") from error
+        if not isinstance(content, dict) or not all(isinstance(grid, dict) for grid in content.values()):
+            raise refused(f"the grid {text!r} is {content!r}")
+        for model, grid in content.items():
+            for name, values in grid.items():
+                grid[name] = values if isinstance(values, dict | list) else [values]
+                try:
+                    Grid.model_validate(grid[name])
+                except ValueError as error:
+                    raise refused(f"the grid of {name!r} of {model!r} is {values!r}") from error
+            grids[str(model)] = grid
+    return grids
 
 
 def thin(grids: dict[str, Grid], every: int) -> dict[str, Grid]:

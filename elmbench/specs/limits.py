@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from elmbench.errors import ElmbenchError
 
@@ -22,23 +24,18 @@ class Limits:
 
     def over(self, other: Limits) -> Limits:
         """Return these limits, completed by those of `other`."""
-        seconds = other.seconds if self.seconds is None else self.seconds
-        memory = other.memory if self.memory is None else self.memory
-        return Limits(seconds, memory)
+        return self._combined(other, lambda own, default: default if own is None else own)
 
     def wider(self, other: Limits) -> Limits:
         """Return the larger of both, of time and of memory."""
-        seconds = None if None in (self.seconds, other.seconds) else max(self.seconds or 0, other.seconds or 0)
-        memory = None if None in (self.memory, other.memory) else max(self.memory or 0, other.memory or 0)
-        return Limits(seconds, memory)
+        return self._combined(other, lambda one, two: None if None in (one, two) else max(one, two))
 
     def narrower(self, other: Limits) -> Limits:
         """Return the smaller of both, of time and of memory."""
-        seconds, memory = (
-            min((value for value in pair if value is not None), default=None)
-            for pair in ((self.seconds, other.seconds), (self.memory, other.memory))
-        )
-        return Limits(seconds, memory if memory is None else int(memory))
+        return self._combined(other, lambda *both: min((one for one in both if one is not None), default=None))
+
+    def _combined(self, other: Limits, choose: Callable[[Any, Any], Any]) -> Limits:
+        return Limits(choose(self.seconds, other.seconds), choose(self.memory, other.memory))
 
 
 def parse_limits(text: str) -> Limits:

@@ -89,18 +89,15 @@ def read_published(path: Path) -> tuple[PublishedValue, ...]:
     """
     try:
         with path.open(newline="", encoding="utf-8") as stream:
-            return tuple(_read(csv.DictReader(stream), path))
+            reader = csv.DictReader(stream)
+            names = set(reader.fieldnames or ())
+            if "dataset" in names and "metric" not in names:
+                return tuple(_facts(reader))
+            if missing := sorted(set(_COLUMNS) - names):
+                raise invalid(f"{path}: the columns {', '.join(missing)} are missing", ", ".join(_COLUMNS))
+            return tuple(_figures(reader, path))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise invalid(f"cannot read {path}: {error}", "a CSV file in UTF-8") from error
-
-
-def _read(reader: csv.DictReader[str], path: Path) -> Iterator[PublishedValue]:
-    names = set(reader.fieldnames or ())
-    if "dataset" in names and "metric" not in names:
-        return _facts(reader)
-    if missing := sorted(set(_COLUMNS) - names):
-        raise invalid(f"{path}: the columns {', '.join(missing)} are missing", ", ".join(_COLUMNS))
-    return _figures(reader, path)
 
 
 def _figures(rows: csv.DictReader[str], path: Path) -> Iterator[PublishedValue]:
@@ -143,10 +140,8 @@ def published_parameters(path: Path) -> dict[tuple[str, str], dict[str, float | 
     """Return the printed hyperparameters by (data set, model), both as the paper spells them."""
     table: dict[tuple[str, str], dict[str, float | int]] = {}
     for entry in read_published(path):
-        name = entry.metric
-        if name not in _PARAMETERS or entry.value is None:
-            continue
-        whole = entry.value == entry.value.to_integral_value() and name in _WHOLE
-        value: float | int = int(entry.value) if whole else float(entry.value)
-        table.setdefault((entry.dataset, entry.model), {})[name] = value
+        name, value = entry.metric, entry.value
+        if name in _PARAMETERS and value is not None:
+            whole = value == value.to_integral_value() and name in _WHOLE
+            table.setdefault((entry.dataset, entry.model), {})[name] = int(value) if whole else float(value)
     return table

@@ -7,7 +7,7 @@ import numpy as np
 
 from elmbench.protocol.content import OPTIONAL
 from elmbench.protocol.folds import FORMAT, DatasetRef, load_rows, split_of_rows
-from elmbench.protocol.splits import outer_split
+from elmbench.protocol.splits import outer_parts
 from elmbench.specs.measures import PARTS
 from elmbench.specs.protocol import Split
 from elmbench.work.base import Context, Result, Work
@@ -48,7 +48,7 @@ class Description(Work):
                 facts |= {"negatives": int(np.sum(data.y == -1)), "positives": int(np.sum(data.y == 1))}
         if self.outer is not None:
             split = split_of_rows(self.dataset, self.outer, len(data.y))
-            facts |= zip(PARTS, map(len, outer_split(data, split, "stored", 0, 0)), strict=True)
+            facts |= zip(PARTS, map(len, outer_parts(data, split, 0)[0]), strict=True)
         elif data.splits is not None:
             facts |= {part: len(rows) for part, rows in data.splits.items()}
         return {"status": "ok", "reason": "", "measured": facts, "notes": list(data.notes)}

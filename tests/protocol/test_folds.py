@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 import pytest
 from made_work import fold_data, outer_fold_of, outer_split
 from sklearn.model_selection import KFold, StratifiedKFold
+from toy_data import MakeUnit
 
 from elmbench.datasets import load as datasets_load
 from elmbench.datasets.dataset import Dataset
@@ -20,8 +20,6 @@ from elmbench.protocol.scaling import scale_columns
 from elmbench.protocol.splits import check_splittable, stratified_rows, subsample
 from elmbench.specs.datasets import DatasetSpec, Shape
 from elmbench.specs.protocol import Scale, Split
-
-MakeUnit = Callable[..., dict[str, Any]]
 
 
 def protocol(order: str = "shuffled", kind: str = "stratified-kfold", n: int = 3) -> dict[str, Any]:
@@ -172,7 +170,7 @@ def test_subsamples_differ_by_what_they_are_for(toys: dict[str, Dataset]) -> Non
 
 
 def test_data_are_loaded_once_and_asked_for_by_run_and_options(
-    toys: dict[str, Dataset], make_unit: MakeUnit, monkeypatch: pytest.MonkeyPatch
+    make_unit: MakeUnit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = []
     load = datasets_load.load

@@ -13,20 +13,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_work import attempted, fold_data
 from sklearn.base import BaseEstimator, ClassifierMixin
+from toy_data import MakeUnit
 
 from elmbench.datasets.dataset import Dataset
 from elmbench.errors import ElmbenchError
 from elmbench.protocol.scaling import scale_columns, scale_targets
-from elmbench.protocol.splits import cut_to, outer_split, part_sizes
+from elmbench.protocol.splits import cut_to, outer_parts, part_sizes, presented
 from elmbench.protocol.stored import StoredPredictions
 from elmbench.specs.protocol import Outer, Protocol, Scale, Split
 
-MakeUnit = Callable[..., dict[str, Any]]
-
 
 def both(data: Dataset, split: Split, order: str = "stored", run: int = 0) -> tuple[list[int], list[int]]:
-    train, test = outer_split(data, split, order, run, 0)
-    return train.tolist(), test.tolist()
+    train, test = outer_parts(data, split, run)[0]
+    return presented(train, order, data.name, run, 0).tolist(), test.tolist()
 
 
 # --- Holdout with the printed sizes ----------------------------------------------------------------------------------
@@ -86,9 +85,7 @@ def test_a_cut_data_set_keeps_the_proportion(train: int, test: int, rows: int) -
 
 
 @pytest.mark.parametrize("outer", [{"kind": "kfold", "folds": 3}, {"kind": "holdout", "train": 60, "test": 30}])
-def test_a_profile_that_cuts_rows_cuts_the_printed_sizes(
-    toys: dict[str, Dataset], make_unit: MakeUnit, outer: dict[str, Any]
-) -> None:
+def test_a_profile_that_cuts_rows_cuts_the_printed_sizes(make_unit: MakeUnit, outer: dict[str, Any]) -> None:
     data = fold_data(make_unit(rows=30, outer=outer))
     assert (len(data.y_train), len(data.y_test)) == (20, 10)
     assert cut_to(Split("holdout", train=60, test=30), 30, 90) == Split("holdout", train=20, test=10)
@@ -129,7 +126,7 @@ def test_official_parts(toys: dict[str, Dataset]) -> None:
     assert both(data, Split("official"), run=5) == (list(range(10, 70)), list(range(70, 90)))
 
 
-def test_data_without_official_parts_are_refused(toys: dict[str, Dataset], make_unit: MakeUnit) -> None:
+def test_data_without_official_parts_are_refused(make_unit: MakeUnit) -> None:
     result = attempted(make_unit(outer={"kind": "official"}))
     assert result["status"] == "failed"
     assert "two (toy) has no official training and test part" in result["reason"]

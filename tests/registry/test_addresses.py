@@ -13,7 +13,7 @@ from elmbench.errors import ElmbenchError
 from elmbench.registry import find_model, make_model, model_version
 from elmbench.registry import plugins as module
 from elmbench.registry.plugins import load_plugin
-from elmbench.specs.grids import read_all_grids, read_grids
+from elmbench.specs.grids import read_all_grids
 
 MODELS = (
     MODEL
@@ -87,8 +87,8 @@ def test_a_plugin_may_import_its_neighbour_and_its_error_names_the_line(tmp_path
 
 
 def test_grids_as_they_are_typed() -> None:
-    assert read_grids("k-elm: {C: [1, 10], gamma: 2}") == {"k-elm": {"C": [1, 10], "gamma": [2]}}
-    assert read_grids("own.models:Mine: {depth: {from: 1, to: 3, step: 1}}") == {
+    assert read_all_grids(["k-elm: {C: [1, 10], gamma: 2}"]) == {"k-elm": {"C": [1, 10], "gamma": [2]}}
+    assert read_all_grids(["own.models:Mine: {depth: {from: 1, to: 3, step: 1}}"]) == {
         "own.models:Mine": {"depth": {"from": 1, "to": 3, "step": 1}}
     }
     assert list(read_all_grids(["a: {C: [1]}", "b: {C: [1]}"])) == ["a", "b"]

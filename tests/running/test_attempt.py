@@ -11,14 +11,12 @@ import pytest
 from made_work import attempted
 from sklearn.base import BaseEstimator, ClassifierMixin
 from threadpoolctl import threadpool_info
+from toy_data import AddModel, MakeUnit
 
 from elmbench.datasets.dataset import Dataset
 from elmbench.errors import ElmbenchError
 from elmbench.models.protocols import Evaluated
 from elmbench.running.attempt import STATUSES
-
-MakeUnit = Callable[..., dict[str, Any]]
-AddModel = Callable[..., None]
 
 
 class Base(ClassifierMixin, BaseEstimator):
@@ -56,7 +54,7 @@ def throw(error: BaseException) -> None:
     raise error
 
 
-def test_solvers_are_counted_for_the_unit_alone(toys: dict[str, Dataset], make_unit: MakeUnit) -> None:
+def test_solvers_are_counted_for_the_unit_alone(make_unit: MakeUnit) -> None:
     unit = make_unit("search", grid={"gamma": [0.5], "C": [0.1, 1.0, 100.0]})
     # Three candidates on three folds, each fitted once where no work is shared.
     for _ in range(2):
@@ -67,9 +65,7 @@ def test_solvers_are_counted_for_the_unit_alone(toys: dict[str, Dataset], make_u
     assert 9 <= sum(shared.values()) <= 9 + failed
 
 
-def test_what_was_counted_before_a_failure_is_kept(
-    toys: dict[str, Dataset], make_unit: MakeUnit, add_model: AddModel
-) -> None:
+def test_what_was_counted_before_a_failure_is_kept(make_unit: MakeUnit, add_model: AddModel) -> None:
     class Failing(Base):
         @classmethod
         def evaluate_grid(cls, X: Any, y: Any, folds: Any, candidates: Any, **fixed: Any) -> Iterator[Evaluated]:
@@ -82,7 +78,7 @@ def test_what_was_counted_before_a_failure_is_kept(
 
 
 def test_what_a_fit_says_of_its_solver_is_kept(
-    toys: dict[str, Dataset], make_unit: MakeUnit, add_model: AddModel, acting: Callable[..., dict[str, Any]]
+    make_unit: MakeUnit, add_model: AddModel, acting: Callable[..., dict[str, Any]]
 ) -> None:
     class Stopped(Base):
         def act(self, X: np.ndarray) -> None:
@@ -94,7 +90,7 @@ def test_what_a_fit_says_of_its_solver_is_kept(
     assert "solvers" not in acting(lambda: None)
 
 
-def test_times_of_searches_add_up_along_a_chain(toys: dict[str, Dataset], make_unit: MakeUnit) -> None:
+def test_times_of_searches_add_up_along_a_chain(make_unit: MakeUnit) -> None:
     given = {"status": "ok", "params": {"gamma": 1.0, "C": 2.0}, "seconds": 100.0}
     unit = make_unit("search", model="fb-kos-elm", stream="k-elm", grid={"budget": [5, 10]}, given="g")
     result = attempted(unit, {"g": given})
@@ -125,7 +121,7 @@ def test_what_a_model_raises(acting: Callable[..., Any], error: Exception, statu
         assert "in throw" in result["traceback"]
 
 
-def test_what_a_cell_rests_on_has_failed(toys: dict[str, Dataset], make_unit: MakeUnit) -> None:
+def test_what_a_cell_rests_on_has_failed(make_unit: MakeUnit) -> None:
     before = {"status": "timeout", "reason": "not done after 5 s", "limit": 5.0}
     result = attempted(make_unit(chosen="s"), {"s": before})
     assert result == {"status": "timeout", "reason": "the search before it: not done after 5 s"}
@@ -154,9 +150,7 @@ def test_threads_are_what_is_asked_for(acting: Callable[..., Any]) -> None:
     assert before == {entry["num_threads"] for entry in threadpool_info()}
 
 
-def test_a_fit_that_would_not_fit_is_refused_before_it_starts(
-    toys: dict[str, Dataset], make_unit: MakeUnit, add_model: AddModel
-) -> None:
+def test_a_fit_that_would_not_fit_is_refused_before_it_starts(make_unit: MakeUnit, add_model: AddModel) -> None:
     fitted = []
 
     class Large(Base):

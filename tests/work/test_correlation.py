@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,12 +10,11 @@ import pytest
 from made_work import attempted, do
 from scipy.stats import spearmanr
 from sklearn.utils import check_random_state
+from toy_data import MakeUnit
 
 from elmbench.datasets.dataset import Dataset
 from elmbench.numerics.seeds import generator, integer_seed
 from elmbench.work.correlation import spearman
-
-MakeUnit = Callable[..., dict[str, Any]]
 
 
 @pytest.fixture
@@ -65,9 +63,7 @@ def test_by_brute_force(toys: dict[str, Dataset], correlation_unit: MakeUnit, ac
     assert result["params"] == {"activation": activation, "projections": 6, "operators": 5}
 
 
-def test_runs_draw_anew_and_sizes_do_not_matter_to_each_other(
-    toys: dict[str, Dataset], correlation_unit: MakeUnit
-) -> None:
+def test_runs_draw_anew_and_sizes_do_not_matter_to_each_other(correlation_unit: MakeUnit) -> None:
     first = do(correlation_unit())["measured"]
     assert do(correlation_unit())["measured"] == first
     assert do(correlation_unit(run=1))["measured"] != first
@@ -86,7 +82,7 @@ def test_a_layer_that_never_varies_has_no_correlation(toys: dict[str, Dataset], 
     assert set(json.loads(json.dumps(result))["measured"]) == {"spearman@h=1", "spearman@h=3", "spearman@h=70"}
 
 
-def test_one_layer_has_no_correlation_for_one_node(toys: dict[str, Dataset], correlation_unit: MakeUnit) -> None:
+def test_one_layer_has_no_correlation_for_one_node(correlation_unit: MakeUnit) -> None:
     """All operators on one node are the same but for the scale: what is correlated are the layers."""
     with pytest.warns(UserWarning, match="for h=1, so"):
         result = do(correlation_unit(draws={"projections": 1, "operators": 9}))["measured"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,16 +11,13 @@ import pytest
 from made_work import attempted, choose, do, fold_data, model_seed
 from scipy.special import logsumexp
 from sklearn.base import BaseEstimator, ClassifierMixin
+from toy_data import AddModel, MakeUnit
 
-from elmbench.datasets.dataset import Dataset
 from elmbench.errors import ElmbenchError
 from elmbench.models.protocols import Evaluated
 from elmbench.protocol.splits import stratified_rows
 from elmbench.registry import find_model
 from elmbench.specs.grids import candidates
-
-MakeUnit = Callable[..., dict[str, Any]]
-AddModel = Callable[..., None]
 
 
 def brute_force(negative: np.ndarray, positive: np.ndarray) -> dict[str, float]:
@@ -68,7 +64,7 @@ FORMS = [("dcs-gaussians", "corrected"), ("dcs-gaussians", "as-printed"), ("dcs-
 @pytest.mark.parametrize("tune_rows", [None, 40])
 @pytest.mark.parametrize("model", ["k-elm", "elm", "svm"])
 def test_the_choice_is_brute_force_over_the_training_rows(
-    toys: dict[str, Dataset], divergence_unit: MakeUnit, model: str, tune_rows: int | None
+    divergence_unit: MakeUnit, model: str, tune_rows: int | None
 ) -> None:
     grid = {name: list(values[1:7:2]) for name, values in find_model(model).grid.items()}
     unit = divergence_unit(model=model, grid=grid, run=1, fold=2, tune_rows=tune_rows)
@@ -147,7 +143,6 @@ class WithoutProjections(Projecting):
     ],
 )
 def test_projections_come_from_the_path_where_it_has_them(
-    toys: dict[str, Dataset],
     divergence_unit: MakeUnit,
     add_model: AddModel,
     model: Any,
@@ -168,7 +163,7 @@ def test_projections_come_from_the_path_where_it_has_them(
 
 
 def test_of_equal_divergences_the_first_in_the_order_of_the_grid(
-    toys: dict[str, Dataset], divergence_unit: MakeUnit, add_model: AddModel
+    divergence_unit: MakeUnit, add_model: AddModel
 ) -> None:
     class Tagged(Projecting):
         def __init__(self, column: int = 0, tag: int = 0) -> None:
@@ -185,7 +180,7 @@ def test_of_equal_divergences_the_first_in_the_order_of_the_grid(
 
 @pytest.mark.parametrize("factor", [0.0, np.nan, np.inf, 1e200])
 def test_a_divergence_that_is_not_finite_is_never_chosen(
-    toys: dict[str, Dataset], divergence_unit: MakeUnit, add_model: AddModel, factor: float
+    divergence_unit: MakeUnit, add_model: AddModel, factor: float
 ) -> None:
     """A class projected onto a point, not a number, infinity: however well it keeps the classes apart."""
 
@@ -211,7 +206,7 @@ def test_a_divergence_that_is_not_finite_is_never_chosen(
     json.loads(json.dumps(evaluated))
 
 
-def test_no_divergence_is_finite(toys: dict[str, Dataset], divergence_unit: MakeUnit, add_model: AddModel) -> None:
+def test_no_divergence_is_finite(divergence_unit: MakeUnit, add_model: AddModel) -> None:
     """The search fails, with the reason, and what rests on it with it."""
     add_model("projecting", Projecting)
     unit = divergence_unit(model="projecting", grid={"factor": [np.nan, np.inf]})
@@ -223,9 +218,7 @@ def test_no_divergence_is_finite(toys: dict[str, Dataset], divergence_unit: Make
 
 
 @pytest.mark.parametrize(("dataset", "classes"), [("three", "3 classes"), ("real", "no classes")])
-def test_more_or_fewer_than_two_classes(
-    toys: dict[str, Dataset], divergence_unit: MakeUnit, dataset: str, classes: str
-) -> None:
+def test_more_or_fewer_than_two_classes(divergence_unit: MakeUnit, dataset: str, classes: str) -> None:
     with pytest.raises(ElmbenchError, match=f"{dataset} has {classes}"):
         do(divergence_unit(dataset=dataset), {})
 
@@ -241,7 +234,7 @@ def test_the_two_forms_may_choose_differently() -> None:
     assert chosen == {"corrected": 2, "as-printed": 1}
 
 
-def test_what_is_taken_over_is_used(toys: dict[str, Dataset], divergence_unit: MakeUnit, add_model: AddModel) -> None:
+def test_what_is_taken_over_is_used(divergence_unit: MakeUnit, add_model: AddModel) -> None:
     add_model("projecting", Projecting)
     unit = divergence_unit(model="projecting", grid={"factor": [1.0]})
     result = [do(unit, {"column": column})["means"] for column in range(3)]

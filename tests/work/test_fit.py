@@ -4,27 +4,21 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
 from made_work import default_metrics, fold_data, metrics_of, model_seed
 from made_work import fit as cell
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from toy_data import AddModel, MakeUnit
 
-from elmbench.datasets.dataset import Dataset
 from elmbench.models import ELMClassifier, FBKOSELMRegressor, KELMClassifier, KELMRegressor
-
-MakeUnit = Callable[..., dict[str, Any]]
-AddModel = Callable[..., None]
-
 
 # --- What a cell says ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("dataset", ["two", "three"])
-def test_a_classifier_on_its_test_rows(toys: dict[str, Dataset], make_unit: MakeUnit, dataset: str) -> None:
+def test_a_classifier_on_its_test_rows(make_unit: MakeUnit, dataset: str) -> None:
     unit = make_unit(dataset=dataset, run=2, fold=1)
     result = cell(unit, C=10.0, gamma=2.0)
     data = fold_data(unit)
@@ -40,9 +34,7 @@ def test_a_classifier_on_its_test_rows(toys: dict[str, Dataset], make_unit: Make
 
 
 @pytest.mark.parametrize("dataset", ["two", "three"])
-def test_the_rows_learnt_are_predicted_where_a_table_asks_for_it(
-    toys: dict[str, Dataset], make_unit: MakeUnit, dataset: str
-) -> None:
+def test_the_rows_learnt_are_predicted_where_a_table_asks_for_it(make_unit: MakeUnit, dataset: str) -> None:
     unit = make_unit(dataset=dataset, model="elm", params={"n_hidden": 3})
     plain, result = cell(unit), cell(unit | {"train_accuracy": True})
     data = fold_data(unit)
@@ -52,19 +44,19 @@ def test_the_rows_learnt_are_predicted_where_a_table_asks_for_it(
     assert "train_accuracy" not in metrics_of(plain)
 
 
-def test_a_regressor_on_its_test_rows(toys: dict[str, Dataset], make_unit: MakeUnit) -> None:
+def test_a_regressor_on_its_test_rows(make_unit: MakeUnit) -> None:
     unit = make_unit(dataset="redrawn", run=3)
     data = fold_data(unit)
     predicted = KELMRegressor(C=10.0).fit(data.X_train, data.y_train).predict(data.X_test)
     assert metrics_of(cell(unit, C=10.0)) == pytest.approx(default_metrics(data.y_test, predicted, None))
 
 
-def test_what_the_column_fixes_comes_before_what_was_chosen(toys: dict[str, Dataset], make_unit: MakeUnit) -> None:
+def test_what_the_column_fixes_comes_before_what_was_chosen(make_unit: MakeUnit) -> None:
     result = cell(make_unit(params={"C": 3.0}), C=10.0, gamma=2.0, n_hidden=5)
     assert result["params"] == {"C": 3.0, "gamma": 2.0}
 
 
-def test_os_elm_shares_the_nodes_of_elm(toys: dict[str, Dataset], make_unit: MakeUnit) -> None:
+def test_os_elm_shares_the_nodes_of_elm(make_unit: MakeUnit) -> None:
     """Started with the ridge it is ELM exactly, if it draws the same nodes."""
     chosen = {"n_hidden": 12, "C": 8.0}
     start = {"start": "ridge", "initial_batch": 20, "batch_size": 7}
@@ -106,9 +98,7 @@ class SimpleRegressor(RegressorMixin, BaseEstimator):
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
-def test_outputs_that_are_not_finite(
-    toys: dict[str, Dataset], make_unit: MakeUnit, add_model: AddModel, bad: float
-) -> None:
+def test_outputs_that_are_not_finite(make_unit: MakeUnit, add_model: AddModel, bad: float) -> None:
     class Diverging(Simple):
         def decision_function(self, X: np.ndarray) -> np.ndarray:
             outputs = X[:, 0] - 0.5
@@ -133,7 +123,7 @@ def test_outputs_that_are_not_finite(
     ("condition", "stored"), [(1234567.89, 1234570.0), (np.nan, np.inf), (np.inf, np.inf), (None, None)]
 )
 def test_the_condition_is_kept_to_six_digits(
-    toys: dict[str, Dataset], make_unit: MakeUnit, add_model: AddModel, condition: float | None, stored: float | None
+    make_unit: MakeUnit, add_model: AddModel, condition: float | None, stored: float | None
 ) -> None:
     class Conditioned(Simple):
         condition_ = condition
@@ -143,7 +133,7 @@ def test_the_condition_is_kept_to_six_digits(
 
 
 def test_the_warm_up_is_not_timed_and_says_nothing(
-    toys: dict[str, Dataset], make_unit: MakeUnit, add_model: AddModel, monkeypatch: pytest.MonkeyPatch
+    make_unit: MakeUnit, add_model: AddModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls = []
     monkeypatch.setattr(time, "perf_counter", lambda: float(len(calls)))
@@ -173,9 +163,7 @@ def test_the_warm_up_is_not_timed_and_says_nothing(
 # --- Carry-over ------------------------------------------------------------------------------------------------------
 
 
-def test_carry_over_learns_the_training_rows_of_each_fold_up_to_this_one(
-    toys: dict[str, Dataset], make_unit: MakeUnit
-) -> None:
+def test_carry_over_learns_the_training_rows_of_each_fold_up_to_this_one(make_unit: MakeUnit) -> None:
     chosen = {"C": 10.0, "gamma": 1.0, "budget": 25}
     for fold in range(3):
         unit = make_unit(dataset="real", model="fb-kos-elm", fold=fold)

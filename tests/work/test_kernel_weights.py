@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 from made_work import fit, fold_data, work_of
+from toy_data import MakeUnit
 
-from elmbench.datasets.dataset import Dataset
 from elmbench.models import MKELMClassifier, MKELMRegressor
 
-MakeUnit = Callable[..., dict[str, Any]]
 KERNELS: list[Any] = [["rbf", {"gamma": 0.5}], ["polynomial", {"degree": 2}], ["linear", {"columns": [0, 2]}]]
 
 
@@ -27,7 +26,7 @@ def unit(make_unit: MakeUnit) -> Callable[..., dict[str, Any]]:
 
 
 @pytest.mark.parametrize(("dataset", "made"), [("three", MKELMClassifier), ("real", MKELMRegressor)])
-def test_a_fit_with_its_paths(toys: dict[str, Dataset], unit: MakeUnit, dataset: str, made: Any) -> None:
+def test_a_fit_with_its_paths(unit: MakeUnit, dataset: str, made: Any) -> None:
     content = unit(dataset=dataset, fold=1)
     result = fit(content, C=4.0)
     data = fold_data(content)
@@ -52,7 +51,7 @@ def test_a_kernel_counts_from_a_hundredth_of_the_largest_weight_on(unit: MakeUni
     assert result["measured"] == {"kernels": 2.0, "iterations": 7.0}
 
 
-def test_a_model_without_kernel_weights_has_neither_counts_nor_paths(toys: dict[str, Dataset], unit: MakeUnit) -> None:
+def test_a_model_without_kernel_weights_has_neither_counts_nor_paths(unit: MakeUnit) -> None:
     content = unit(model="k-elm", params={})
     result, plain = (fit(content | {"kind": kind}, C=4.0, gamma=0.5) for kind in ("kernel-weights", "cell"))
     assert result["status"] == "ok"

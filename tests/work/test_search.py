@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from made_work import do, evaluate, fold_data, inner_folds, model_seed, outer_split
+from toy_data import MakeUnit
 
 from elmbench.datasets.dataset import Dataset
 from elmbench.models import FBKOSELMClassifier, KELMClassifier, KELMRegressor
@@ -15,9 +16,6 @@ from elmbench.protocol.predictions import metric_value
 from elmbench.protocol.splits import stratified_rows
 from elmbench.specs.grids import candidates
 from elmbench.work.scoring import best
-
-MakeUnit = Callable[..., dict[str, Any]]
-
 
 # --- Which one is best -----------------------------------------------------------------------------------------------
 
@@ -38,7 +36,7 @@ def test_the_best_mean_and_of_equals_the_first(scores: list[list[float]], winner
 
 
 def test_of_equal_candidates_the_first_in_the_order_of_the_grid(
-    toys: dict[str, Dataset], make_unit: MakeUnit, recorder: list[dict[str, Any]]
+    make_unit: MakeUnit, recorder: list[dict[str, Any]]
 ) -> None:
     result = do(make_unit("search", model="recorder", grid={"C": [3.0, 1.0], "gamma": [2.0, 1.0]}), {})
     assert result["params"] == {"C": 3.0, "gamma": 2.0}
@@ -50,9 +48,7 @@ def test_of_equal_candidates_the_first_in_the_order_of_the_grid(
 
 
 @pytest.mark.parametrize("dataset", ["two", "three", "real"])
-def test_nested_is_brute_force_over_the_inner_folds(
-    toys: dict[str, Dataset], make_unit: MakeUnit, dataset: str
-) -> None:
+def test_nested_is_brute_force_over_the_inner_folds(make_unit: MakeUnit, dataset: str) -> None:
     unit = make_unit("search", dataset=dataset, run=1, fold=2)
     result = do(unit, {})
     data = fold_data(unit)
@@ -90,9 +86,7 @@ def test_nested_never_sees_the_test_rows(
     assert after["params"] == before["params"]
 
 
-def test_inner_folds_are_scaled_on_their_own_training_rows(
-    toys: dict[str, Dataset], make_unit: MakeUnit, recorder: list[dict[str, Any]]
-) -> None:
+def test_inner_folds_are_scaled_on_their_own_training_rows(make_unit: MakeUnit, recorder: list[dict[str, Any]]) -> None:
     scale = {"range": [0.0, 1.0], "fit-on": "train"}
     do(make_unit("search", model="recorder", scale=scale, grid={"C": [1.0, 2.0]}), {})
     assert len(recorder) == 6
@@ -101,7 +95,7 @@ def test_inner_folds_are_scaled_on_their_own_training_rows(
         np.testing.assert_allclose(fit["X"].max(axis=0), 1, atol=1e-12)
 
 
-def test_tuning_on_fewer_rows(toys: dict[str, Dataset], make_unit: MakeUnit, recorder: list[dict[str, Any]]) -> None:
+def test_tuning_on_fewer_rows(make_unit: MakeUnit, recorder: list[dict[str, Any]]) -> None:
     unit = make_unit("search", model="recorder", scale=None, grid={"C": [1.0]}, tune_rows=30)
     do(unit, {})
     data = fold_data(unit)
@@ -119,7 +113,7 @@ def test_tuning_on_fewer_rows(toys: dict[str, Dataset], make_unit: MakeUnit, rec
 # --- Parameters and streams ------------------------------------------------------------------------------------------
 
 
-def test_one_model_takes_over_the_hyperparameters_of_another(toys: dict[str, Dataset], make_unit: MakeUnit) -> None:
+def test_one_model_takes_over_the_hyperparameters_of_another(make_unit: MakeUnit) -> None:
     """FB-KOS-ELM has K-ELM's gamma and C when it searches its budget."""
     given = do(make_unit("search"), {})["params"]
     unit = make_unit("search", model="fb-kos-elm", stream="k-elm", grid={"budget": [5, 15, 25]})
@@ -138,9 +132,7 @@ def test_one_model_takes_over_the_hyperparameters_of_another(toys: dict[str, Dat
     assert result["params"]["budget"] == (5, 15, 25)[int(np.argmax(means))]
 
 
-def test_what_is_taken_over_may_be_searched_anew(
-    toys: dict[str, Dataset], make_unit: MakeUnit, recorder: list[dict[str, Any]]
-) -> None:
+def test_what_is_taken_over_may_be_searched_anew(make_unit: MakeUnit, recorder: list[dict[str, Any]]) -> None:
     unit = make_unit("search", model="recorder", grid={"C": [3.0]})
     assert do(unit, {"C": 1.0, "gamma": 5.0})["params"] == {"C": 3.0, "gamma": 5.0}
     assert {(fit["C"], fit["gamma"]) for fit in recorder} == {(3.0, 5.0)}
@@ -149,7 +141,7 @@ def test_what_is_taken_over_may_be_searched_anew(
     assert {(fit["C"], fit["gamma"]) for fit in recorder} == {(3.0, 5.0)}
 
 
-def test_the_random_stream(toys: dict[str, Dataset], make_unit: MakeUnit, recorder: list[dict[str, Any]]) -> None:
+def test_the_random_stream(make_unit: MakeUnit, recorder: list[dict[str, Any]]) -> None:
     """It is one of data set, run, fold and the first model of the chain; not of grid, reading or selection."""
     seed = model_seed(make_unit("search", model="os-elm", stream="elm"))
     assert model_seed(make_unit("cell", model="elm")) == seed

@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 import pytest
 from made_work import choose, do, evaluate, fold_data, model_seed
 from recorders import Recorder
+from toy_data import AddModel, MakeUnit
 
-from elmbench.datasets.dataset import Dataset
 from elmbench.models import KELMClassifier, KELMRegressor
 from elmbench.protocol.predictions import metric_value
 from elmbench.registry import find_model
 from elmbench.specs.grids import candidates
 
-MakeUnit = Callable[..., dict[str, Any]]
-AddModel = Callable[..., None]
-
-
 # --- Oracle ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("dataset", ["two", "real"])
-def test_oracle_is_brute_force_over_the_outer_folds(
-    toys: dict[str, Dataset], make_unit: MakeUnit, dataset: str
-) -> None:
+def test_oracle_is_brute_force_over_the_outer_folds(make_unit: MakeUnit, dataset: str) -> None:
     units = [make_unit("grid", dataset=dataset, run=run, fold=fold) for run in (0, 1) for fold in range(3)]
     evaluated = [evaluate(unit, {}) for unit in units]
     grid = candidates(units[0]["grid"])
@@ -50,9 +41,7 @@ def test_oracle_is_brute_force_over_the_outer_folds(
 
 
 @pytest.mark.parametrize(("dataset", "metric"), [("two", "gmean"), ("three", "accuracy"), ("real", "rmse")])
-def test_a_curve_is_one_fit_for_each_value(
-    toys: dict[str, Dataset], make_unit: MakeUnit, dataset: str, metric: str
-) -> None:
+def test_a_curve_is_one_fit_for_each_value(make_unit: MakeUnit, dataset: str, metric: str) -> None:
     grid = {"n_hidden": [3, 20, 8]}
     unit = make_unit("grid", dataset=dataset, model="elm", grid=grid, metric=metric, params={"C": 5.0}, fold=1)
     result = do(unit | {"kind": "curve"})
@@ -68,9 +57,7 @@ def test_a_curve_is_one_fit_for_each_value(
     assert result["measured"] == pytest.approx(expected, rel=1e-6)
 
 
-def test_a_curve_goes_on_where_predictions_are_not_finite(
-    toys: dict[str, Dataset], make_unit: MakeUnit, add_model: AddModel
-) -> None:
+def test_a_curve_goes_on_where_predictions_are_not_finite(make_unit: MakeUnit, add_model: AddModel) -> None:
     class Broken(Recorder):
         def predict(self, X: np.ndarray) -> np.ndarray:
             return np.full(len(X), np.nan if self.gamma == 2.5 else 1.0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,18 +9,15 @@ import pytest
 from made_work import do, fold_data, model_seed
 from recorders import Recorder, WithPath
 from sklearn.model_selection import StratifiedKFold
+from toy_data import AddModel, MakeUnit
 
-from elmbench.datasets.dataset import Dataset
 from elmbench.models.protocols import Evaluated
 from elmbench.numerics.seeds import integer_seed
 from elmbench.protocol.predictions import metric_value
 from elmbench.work.scoring import GridProblem, best, grid_scores
 
-MakeUnit = Callable[..., dict[str, Any]]
-AddModel = Callable[..., None]
 
-
-def test_a_path_is_used_where_there_is_one(toys: dict[str, Dataset], make_unit: MakeUnit, add_model: AddModel) -> None:
+def test_a_path_is_used_where_there_is_one(make_unit: MakeUnit, add_model: AddModel) -> None:
     Recorder.seen.clear()
     add_model("with-path", WithPath)
     unit = make_unit("search", model="with-path", grid={"C": [0.2, 0.5]}, params={"gamma": 7.0})
@@ -42,7 +38,7 @@ def test_a_path_is_used_where_there_is_one(toys: dict[str, Dataset], make_unit: 
 @pytest.mark.parametrize("kind", ["search", "grid"])
 @pytest.mark.parametrize("scale", ["all", "train"])
 def test_a_path_is_left_aside_where_the_unit_says_so(
-    toys: dict[str, Dataset], make_unit: MakeUnit, add_model: AddModel, kind: str, scale: str
+    make_unit: MakeUnit, add_model: AddModel, kind: str, scale: str
 ) -> None:
     Recorder.seen.clear()
     add_model("with-path", WithPath)

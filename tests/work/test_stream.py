@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 import pytest
 from made_work import attempted, fold_data
+from toy_data import MakeUnit
 
-from elmbench.datasets.dataset import Dataset
 from elmbench.models import KOSELMClassifier, KOSELMRegressor, OSPVMClassifier
 from elmbench.specs.measures import rows_after_chunks
-
-MakeUnit = Callable[..., dict[str, Any]]
 
 
 @pytest.mark.parametrize(
@@ -24,7 +19,7 @@ def test_rows_after_chunks(n_rows: int, chunk: int, sizes: list[int]) -> None:
 
 
 @pytest.mark.parametrize("dataset", ["two", "three"])
-def test_a_stream_is_measured_after_each_chunk(toys: dict[str, Dataset], make_unit: MakeUnit, dataset: str) -> None:
+def test_a_stream_is_measured_after_each_chunk(make_unit: MakeUnit, dataset: str) -> None:
     unit = make_unit("stream", dataset=dataset, model="os-pvm", params={"n_hidden": 2}) | {"chunk": 25}
     result = attempted(unit)
     assert result["status"] == "ok"
@@ -43,7 +38,7 @@ def test_a_stream_is_measured_after_each_chunk(toys: dict[str, Dataset], make_un
     assert result["measured"] == pytest.approx(expected)
 
 
-def test_the_first_rows_may_lack_a_class(toys: dict[str, Dataset], make_unit: MakeUnit) -> None:
+def test_the_first_rows_may_lack_a_class(make_unit: MakeUnit) -> None:
     unit = make_unit("stream", dataset="three", model="os-pvm", params={"n_hidden": 2}) | {"chunk": 1}
     result = attempted(unit)
     assert result["status"] == "ok"
@@ -52,7 +47,7 @@ def test_the_first_rows_may_lack_a_class(toys: dict[str, Dataset], make_unit: Ma
 
 
 @pytest.mark.parametrize("dataset", ["two", "three", "real"])
-def test_a_chunk_is_predicted_before_it_is_learnt(toys: dict[str, Dataset], make_unit: MakeUnit, dataset: str) -> None:
+def test_a_chunk_is_predicted_before_it_is_learnt(make_unit: MakeUnit, dataset: str) -> None:
     params = {"gamma": 0.5, "C": 4.0}
     unit = make_unit("stream", dataset=dataset, model="kos-elm", params=params) | {"chunk": 25, "prequential": True}
     result = attempted(unit)
@@ -76,7 +71,7 @@ def test_a_chunk_is_predicted_before_it_is_learnt(toys: dict[str, Dataset], make
     assert ("nrmse@rows=50" in result["measured"]) == (data.labels is None)
 
 
-def test_what_is_predicted_ahead_changes_nothing_else(toys: dict[str, Dataset], make_unit: MakeUnit) -> None:
+def test_what_is_predicted_ahead_changes_nothing_else(make_unit: MakeUnit) -> None:
     unit = make_unit("stream", dataset="two", model="fb-kos-elm", params={"budget": 5}) | {"chunk": 20}
     alone, beside = attempted(unit), attempted(unit | {"prequential": True})
     assert alone["measured"].items() <= beside["measured"].items()
