@@ -219,21 +219,6 @@ def test_a_scaling_that_would_make_rows_dense_is_refused(toys: dict[str, Dataset
 # --- What the schema says --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ({"kind": "holdout"}, "expected sizes, by data set"),
-        ({"kind": "official", "sizes": {"wdbc": {"test": 5}}}, "expected no sizes"),
-        ({"kind": "holdout", "folds": 3, "sizes": {"wdbc": {"test": 5}}}, "expected no folds"),
-        ({"kind": "kfold"}, "expected folds of 2 or more"),
-        ({"kind": "holdout", "sizes": {"wdbc": {}}}, "expected train, test or both"),
-    ],
-)
-def test_splits_that_make_no_sense(content: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        Outer.model_validate(content)
-
-
 def test_a_data_set_without_sizes() -> None:
     outer = Outer.model_validate({"kind": "holdout", "sizes": {"wdbc": {"train": 400, "test": 169}}})
     assert outer.split("wdbc", "classification") == Split("holdout", 1, 400, 169)

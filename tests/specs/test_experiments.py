@@ -81,19 +81,17 @@ def test_unknown_keys(experiment: dict[str, Any], path: str, allowed: str) -> No
         ("models/OS-ELM/like", "OS-ELM", "expected a column that stands before it: ELM, K-ELM"),
         ("data", {"sylva": {}}, "data names 'sylva'"),
         ("limit", "time=soon", r"'limit' is 'time=soon': .*expected time=NUMBER"),
-        (
-            "claims",
-            [{"says": "x", "dataset": "sylva", "metric": "mcc", "model": "ELM", "is": "above", "than": ["K-ELM"]}],
-            "claims names 'sylva'; expected one of wdbc",
-        ),
-        *(
-            (
-                "claims",
-                [{"says": "x", "dataset": "wdbc", "metric": metric, "model": "ELM", "is": "above", "than": ["K-ELM"]}],
-                rf"'claims\.0\.metric' is '{re.escape(metric)}': expected one of mcc, .* such as gmean@h=50",
-            )
-            for metric in ("auc", "gmean@h=", "gmean@=5", "gmean@C=2^x", "gmean@C=inf", "gmean@C=2^9999")
-        ),
+        ("models/ELM/printed", {"C": "2*C"}, r"'models\.ELM\.printed\.C' is '2\*C'"),
+        ("models/ELM/except", {"heart": {"params": {"gamma": 1}}}, r"models\.ELM names 'heart'; expected one of wdbc"),
+        ("models/ELM/only", ["heart"], r"models\.ELM names 'heart'"),
+        ("models/ELM/not-run", {"heart": "it would take days"}, r"models\.ELM names 'heart'"),
+        ("models/ELM/except", {"wdbc": {"search": ["delta"]}}, "names the grid 'delta'"),
+        ("models/ELM/except", {"wdbc": {"params": {"C": 1}}}, "both searches and fixes 'C'"),
+        ("protocol/outer", {"kind": "holdout"}, "expected sizes, by data set"),
+        ("protocol/outer", {"kind": "official", "sizes": {"wdbc": {"test": 5}}}, "expected no sizes"),
+        ("protocol/outer", {"kind": "holdout", "folds": 3, "sizes": {"wdbc": {"test": 5}}}, "expected no folds"),
+        ("protocol/outer", {"kind": "kfold"}, "expected folds of 2 or more"),
+        ("protocol/outer", {"kind": "holdout", "sizes": {"wdbc": {}}}, "expected train, test or both"),
         ("profiles/ci/datasets", ["sylva"], r"profiles\.ci.* names 'sylva'; expected one of wdbc"),
         ("profiles/ci/stand-ins", ["wdbc"], r"profiles\.ci\.stand-ins names 'wdbc', a data set of the table"),
         ("profiles/ci", {"stand-ins": ["sylva"], "datasets": ["wdbc"]}, "expected in profile ci only, and without"),
@@ -114,11 +112,8 @@ def test_wrong_values(experiment: dict[str, Any], path: str, value: Any, message
 
 @pytest.mark.parametrize("path", ["id", "title", "label", "datasets", "protocol", "protocol/outer", "protocol/metrics"])
 def test_missing_keys(experiment: dict[str, Any], path: str) -> None:
-    *way, last = path.split("/")
-    section = experiment
-    for key in way:
-        section = section[key]
-    del section[last]
+    way, _, last = path.rpartition("/")
+    del (experiment[way] if way else experiment)[last]
     with pytest.raises(ElmbenchError, match=rf"^dir/one\.yaml: the key '{path.replace('/', '.')}' is missing"):
         parse(experiment)
 
@@ -191,7 +186,15 @@ CLAIM = {"says": "x", "dataset": "wdbc", "metric": "mcc", "model": "ELM", "than"
         ({"is": "below", "between": [0.2, 0.5]}, "the two ends of a ratio for between only"),
         ({"is": "between", "between": [0.2, 0.5]}, "expected a time or an error, which have ratios"),
         ({"is": "above", "also": [{"model": "SVM"}]}, r"claims.0 names the column 'SVM'"),
-        ({"is": "above", "also": [{"dataset": "sylva"}]}, "claims names 'sylva'"),
+        ({"is": "above", "also": [{"dataset": "sylva"}]}, "claims names 'sylva'; expected one of wdbc"),
+        ({"is": "above", "dataset": "sylva"}, "claims names 'sylva'; expected one of wdbc"),
+        *(
+            (
+                {"is": "above", "metric": metric},
+                rf"'claims\.0\.metric' is '{re.escape(metric)}': expected one of mcc, .* such as gmean@h=50",
+            )
+            for metric in ("auc", "gmean@h=", "gmean@=5", "gmean@C=2^x", "gmean@C=inf", "gmean@C=2^9999")
+        ),
     ],
 )
 def test_claims_that_cannot_be_tested(experiment: dict[str, Any], claim: dict[str, Any], message: str) -> None:
@@ -207,8 +210,8 @@ def test_other_comparisons_of_a_claim_take_what_they_do_not_name_from_it(experim
 
 
 def test_a_claim_names_a_measure(experiment: dict[str, Any]) -> None:
-    claim = {"says": "x", "dataset": "wdbc", "metric": "gmean@h=500", "model": "ELM", "is": "above", "than": "others"}
-    (result,) = parse(put(experiment, "claims", [claim | {"than-metric": "mcc"}])).claims
+    claim = CLAIM | {"metric": "gmean@h=500", "is": "above", "than-metric": "mcc"}
+    (result,) = parse(put(experiment, "claims", [claim])).claims
     assert (result.metric, result.than_metric) == (Measure("gmean", "h", 500), Measure("mcc"))
     assert result.model_dump(mode="json", by_alias=True)["metric"] == "gmean@h=500"
 

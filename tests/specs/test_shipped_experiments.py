@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from scipy.stats import ttest_ind
 
 from elmbench.layouts import layout_of
 from elmbench.registry import find_model, parameter_names
@@ -59,23 +58,6 @@ def test_tables_of_the_same_fits_share_them(first: str, others: list[str]) -> No
     keys = {cell: work.key for cell, work in works(first).items()}
     for table in others:
         assert {cell: work.key for cell, work in works(f"{first.partition('/')[0]}/{table}").items()} == keys
-
-
-@pytest.mark.parametrize(("table", "accuracies"), [("table3", "table2"), ("table6", "table4"), ("table10", "table8")])
-def test_the_printed_t_do_not_follow_from_the_printed_accuracies(table: str, accuracies: str) -> None:
-    """None of them is that of eq. (34) of the OSPVM paper, as the comments of these tables say."""
-    file = find_experiment(f"ospvm/{table}")
-    printed: dict[str, list[float]] = {}
-    for figure in find_experiment(f"ospvm/{accuracies}").figures:
-        if figure.metric == "accuracy" and figure.value is not None:
-            printed.setdefault(figure.model, []).append(float(figure.value))
-    pairs = file.spec.options["pairs"]
-    assert isinstance(pairs, dict)
-    for figure in file.figures:
-        one, other = (printed[str(column)] for column in pairs[figure.model])
-        assert len(one) == len(other) == 7
-        assert figure.value is not None
-        assert abs(float(ttest_ind(one, other, equal_var=False).statistic) - float(figure.value)) > 0.01
 
 
 def test_a_kernel_for_each_group_of_features() -> None:
