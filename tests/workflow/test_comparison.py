@@ -17,7 +17,7 @@ from elmbench.datasets.load import load
 from elmbench.datasets.user_data import UserData
 from elmbench.errors import ElmbenchError
 from elmbench.protocol.folds import OuterFold, fold_data, forget_data
-from elmbench.protocol.splits import outer_split
+from elmbench.protocol.splits import outer_parts
 from elmbench.reporting.results import read_results
 from elmbench.specs import datasets
 from elmbench.specs.comparisons import recorded_comparison
@@ -182,7 +182,7 @@ def test_everything_is_taken_from_training_rows_only() -> None:
     assert outer_fold.dataset.spec is not None
     data = load(outer_fold.dataset.spec)
     assert len(data.y) == len(data_y)
-    _, test = outer_split(data, outer_fold.protocol.outer, "stored", 0, 0)
+    _, test = outer_parts(data, outer_fold.protocol.outer, 0)[0]
     changed = frame.copy()
     changed.loc[test, "age"] = 1e6
     changed.loc[test, "colour"] = "violet"
