@@ -50,7 +50,6 @@ TESTED_BY = {
     "models/amm": "models/test_linear_sgd.py",
     "models/base/centres": "models/test_rk_elm*.py models/test_rsvm.py",
     "models/base/entropy": "models/test_eem*.py",
-    "models/base/factors": "models/test_kernel_elm*.py models/test_ls_svm*.py",
     "models/base/family": "models",
     "models/base/kernels": "models/test_kernel_elm*.py models/test_ls_svm*.py",
     "models/base/nodes": "models/test_elm*.py models/test_w_elm.py",

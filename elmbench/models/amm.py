@@ -3,18 +3,17 @@
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import StrOptions
 
 from elmbench.models.base.parameters import estimator
 from elmbench.models.base.stochastic import HyperplaneClassifier, row_blocks
 from elmbench.numerics.arrays import Array
-from elmbench.numerics.centres import Rows
 from elmbench.numerics.online.budget_loop import Numbers
+from elmbench.numerics.rows import Rows
 
 
 @estimator
-class AMMClassifier(HyperplaneClassifier, BaseEstimator):
+class AMMClassifier(HyperplaneClassifier):
     """Adaptive multi-hyperplane machine (AMM).
 
     A class has several weights w_ij, its output is the largest of their outputs w_ij . x, and the class with the
@@ -93,17 +92,10 @@ class AMMClassifier(HyperplaneClassifier, BaseEstimator):
     0.89
     """
 
-    model_version = 1
-
-    C: float = 1.0
     n_weights: int = 50
     mode: str = "online"
-    n_epochs: int = 5
     pruning: float = 10.0
     prune_every: int = 10_000
-    fit_intercept: bool = True
-    shuffle: bool = True
-    random_state: int | np.random.RandomState | None = None
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {"mode": [StrOptions({"online", "batch"})]}
 

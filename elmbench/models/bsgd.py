@@ -2,9 +2,7 @@
 
 from typing import Any, ClassVar
 
-import numpy as np
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
@@ -13,13 +11,14 @@ from elmbench.models.base.parameters import estimator
 from elmbench.models.base.stochastic import BLOCK_BYTES, StochasticClassifier
 from elmbench.numerics import centres
 from elmbench.numerics.arrays import Array
-from elmbench.numerics.centres import CentreKernel, Rows
+from elmbench.numerics.centres import CentreKernel
 from elmbench.numerics.online.budget_loop import Numbers
 from elmbench.numerics.online.budgeted_sgd import MAINTENANCE, BudgetedState
+from elmbench.numerics.rows import Rows
 
 
 @estimator
-class BSGDClassifier(StochasticClassifier, BaseEstimator):
+class BSGDClassifier(StochasticClassifier):
     """Support vector machine on a budget, learnt by stochastic gradient descent (BSGD).
 
     Kernel Pegasos that keeps at most `budget` support vectors. It descends lambda |w|^2 / 2 + the mean hinge loss, with
@@ -87,15 +86,10 @@ class BSGDClassifier(StochasticClassifier, BaseEstimator):
     0.97
     """
 
-    model_version = 1
-
     budget: int = 100
-    C: float = 1.0
     gamma: float | str = "auto"
     maintenance: str = "merging"
     n_epochs: int = 1
-    shuffle: bool = True
-    random_state: int | np.random.RandomState | None = None
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {"maintenance": [StrOptions(set(MAINTENANCE))]}
 

@@ -1,11 +1,9 @@
 """The extreme entropy kernel machine: an extreme entropy machine in the features of a kernel at some landmarks."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
+from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from elmbench.models.base.entropy import EntropyClassifier, discriminants
@@ -24,7 +22,7 @@ CONSTANT_KERNEL = (
 
 
 @estimator
-class EEKMClassifier(EntropyClassifier, KernelMixin, BaseEstimator):
+class EEKMClassifier(EntropyClassifier, KernelMixin):
     """Extreme entropy kernel machine.
 
     An extreme entropy machine, see `EEMClassifier`, in the features K^(-1/2) k(x) of the Nystroem approximation, where
@@ -78,11 +76,7 @@ class EEKMClassifier(EntropyClassifier, KernelMixin, BaseEstimator):
     0.99
     """
 
-    model_version = 2
-
     n_landmarks: int = 100
-    priors: ArrayLike | Mapping[Any, float] | None = None
-    costs: ArrayLike | Mapping[Any, float] | None = None
     random_state: int | np.random.RandomState | None = None
 
     def _fit(self, X: Rows, T: Array, weights: Array | None) -> None:

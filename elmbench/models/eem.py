@@ -1,27 +1,27 @@
 """The extreme entropy machine: random hidden nodes and the direction of the largest Cauchy-Schwarz divergence."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
+from numpy.typing import NDArray
 from sklearn.utils._param_validation import StrOptions
 
-from elmbench.models.base import paths
 from elmbench.models.base.entropy import EntropyClassifier, discriminants, odds_of
 from elmbench.models.base.nodes import CONSTANT_LAYER, HiddenNodesMixin, by_nodes
 from elmbench.models.base.parameters import estimator
-from elmbench.models.base.paths import Grid
+from elmbench.models.base.paths import Grid, PathMixin
+from elmbench.models.protocols import Evaluated, Folds
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.entropy.covariance import HELD_BYTES
+from elmbench.numerics.entropy.discriminant import Discriminant
 from elmbench.numerics.nodes.eem_nodes import NODES, node_outputs
-from elmbench.numerics.nodes.hidden_layer import ROW_BLOCK, layer_blocks
+from elmbench.numerics.nodes.hidden_layer import ROW_BLOCK
 from elmbench.numerics.rows import Rows
 
 
 @estimator
-class EEMClassifier(EntropyClassifier, HiddenNodesMixin, BaseEstimator):
+class EEMClassifier(EntropyClassifier, HiddenNodesMixin, PathMixin):
     """Extreme entropy machine.
 
     The rows of each class, in the space of the outputs h(x) of random hidden nodes, are modelled as a Gaussian with
@@ -81,30 +81,20 @@ class EEMClassifier(EntropyClassifier, HiddenNodesMixin, BaseEstimator):
     0.92
     """
 
-    model_version = 2
-
-    evaluate_grid = classmethod(paths.evaluate_grid)
-    decision_grid = classmethod(paths.decision_grid)
-    project_grid = classmethod(paths.project_grid)
-
     _interval, _layer = (0.0, 1.0), staticmethod(node_outputs)
     _parameter_constraints: ClassVar[dict[str, Any]] = {"activation": [StrOptions(set(NODES))]}
 
-    n_hidden: int = 100
-    activation: str = "sigmoid"
-    priors: ArrayLike | Mapping[Any, float] | None = None
-    costs: ArrayLike | Mapping[Any, float] | None = None
-    random_state: int | np.random.RandomState | None = None
-
     def _fit(self, X: Rows, T: Array, weights: Array | None) -> None:
         self._draw_nodes(X.shape[1])
-        n_hidden = len(self.weights_)
-        result = discriminants(self._features(X), T, [n_hidden], CONSTANT_LAYER, weights=weights)[n_hidden]
+        (result,) = self._by_size(X, T, [self.n_units_], weights).values()
         self.beta_ = np.column_stack([d.beta for d in result])
         self._set(result)
 
-    def _features(self, X: Rows) -> Callable[[NDArray[np.intp]], Array]:
-        return lambda rows: self._hidden(X[rows])
+    def _by_size(
+        self, X: Rows, T: Array, sizes: list[int], weights: Array | None = None
+    ) -> dict[int, list[Discriminant]]:
+        """Return the discriminants for some numbers of leading nodes."""
+        return discriminants(lambda rows: self._hidden(X[rows]), T, sizes, CONSTANT_LAYER, weights=weights)
 
     def _projections(self, X: Rows) -> Array:
         return HiddenNodesMixin._outputs(self, X)
@@ -119,19 +109,19 @@ class EEMClassifier(EntropyClassifier, HiddenNodesMixin, BaseEstimator):
         return min(8 * n_samples * n_hidden, 2 * HELD_BYTES) + 8 * (nodes + rows + outputs + 6 * n_hidden**2)
 
     @classmethod
+    def project_grid(
+        cls, X: Array, y: NDArray[Any], folds: Folds, candidates: list[dict[str, Any]], **fixed: Any
+    ) -> Iterator[Evaluated]:
+        """Yield the projections by every candidate, see `elmbench.models.protocols.ProjectionPath`."""
+        return cls._evaluated(Grid(X, y, folds, cls._valid_models(candidates, fixed), "project"))
+
+    @classmethod
     def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
-        """Draw the nodes of the largest network only: its moments hold those of the others in their leading blocks."""
-        X, y = grid.X, grid.y
-        for largest, sizes, members in by_nodes(grid):
-            for j, (train, test) in enumerate(grid.folds):
-                T, decoded = grid.coded(cls, train)
-                classes = np.unique(y[train])
-                result = discriminants(largest._features(X[train]), T, sizes, CONSTANT_LAYER)
-                probes = [largest._hidden(X[test[rows]]) for rows in layer_blocks(len(test))]
-                for n_hidden in sizes:
-                    beta = np.column_stack([d.beta for d in result[n_hidden]])
-                    projections = np.concatenate([H[:, :n_hidden] @ beta for H in probes])
-                    for i, model in members:
-                        if model.n_hidden == n_hidden:
-                            odds = odds_of(projections, result[n_hidden], model._log_weights(classes))
-                            yield i, j, decoded(projections if grid.output == "project" else odds)
+        """Compute the moments of the largest network only, which hold those of the others in their leading blocks."""
+        for fold in by_nodes(grid):
+            classes = np.unique(grid.y[fold.train])
+            for size, result in fold.largest._by_size(grid.X[fold.train], fold.T, fold.sizes).items():
+                projections = fold.outputs(np.column_stack([d.beta for d in result]))
+                for i, model in fold.of_size(size):
+                    odds = odds_of(projections, result, model._log_weights(classes))
+                    yield i, fold.number, fold.decoded(projections if grid.output == "project" else odds)

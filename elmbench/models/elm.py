@@ -5,42 +5,37 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 
-from elmbench.models.base import paths
-from elmbench.models.base.family import target_bytes
+from elmbench.models.base.family import (
+    WeightedClassifier,
+    WeightedRegressor,
+    checked_condition,
+    target_bytes,
+    weight_key,
+)
 from elmbench.models.base.nodes import HiddenNodesMixin, by_nodes
 from elmbench.models.base.parameters import estimator
-from elmbench.models.base.paths import Grid
-from elmbench.models.base.singular import warn_of_singular
-from elmbench.models.base.weights import WeightedClassifier, WeightedRegressor, weight_key
+from elmbench.models.base.paths import Grid, PathMixin
 from elmbench.numerics.arrays import EPS, Array
-from elmbench.numerics.nodes.hidden_layer import ROW_BLOCK, Nodes, layer_blocks
+from elmbench.numerics.nodes.hidden_layer import ROW_BLOCK, Nodes
 from elmbench.numerics.nodes.output_weights import many_weights, output_weights
 from elmbench.numerics.rows import Rows
 
 
 @estimator
-class _ELM(HiddenNodesMixin, BaseEstimator):
+class _ELM(HiddenNodesMixin, PathMixin):
     """The ELM, for targets in columns."""
 
     model_version = 1
 
-    evaluate_grid = classmethod(paths.evaluate_grid)
-    decision_grid = classmethod(paths.decision_grid)
-
-    n_hidden: int = 100
     C: float = 1.0
-    activation: str = "sigmoid"
     slope: float = 1.0
-    random_state: int | np.random.RandomState | None = None
 
     def _fit(self, X: Rows, T: Array, scale: Array | None) -> None:
         self._draw_nodes(X.shape[1])
         self.beta_, system = output_weights(X, T, self._nodes(), 1.0 / self.C, scale)
-        self.condition_ = system.condition
-        if system.is_lost(EPS**2):  # the condition of H is the root of that of its products
-            warn_of_singular(self, self.condition_)
+        # The condition of H is the root of that of its products.
+        self.condition_ = checked_condition(self, system, EPS**2)
 
     def _nodes(self) -> Nodes:
         return Nodes(self.weights_, self.biases_, self.activation, self.slope)
@@ -64,23 +59,17 @@ class _ELM(HiddenNodesMixin, BaseEstimator):
 
     @classmethod
     def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
-        """Draw the hidden nodes of the largest network only; those of smaller ones are its first ones.
+        """Solve for one Cholesky factor of each `C`, which serves every `n_hidden` up to the number of training rows.
 
-        One Cholesky factor for each `C` serves every `n_hidden` up to the number of training rows. For larger networks,
-        one reduction for each `n_hidden` serves every `C`; see `many_weights`.
+        For larger networks, one reduction for each `n_hidden` serves every `C`; see `many_weights`.
         """
-        for largest, _, members in by_nodes(grid):
-            networks = [(int(model.n_hidden), 1.0 / model.C) for _, model in members]
-            for j, (train, test) in enumerate(grid.folds):
-                T, decoded = grid.coded(cls, train)
-                k = T.shape[1]
-                probes = [largest._hidden(grid.X[test[rows]]) for rows in layer_blocks(len(test))]
-                scale = largest._scale(grid.y[train])
-                result = many_weights(grid.X[train], T, largest._nodes(), networks, grid.solvers, scale)
-                for positions, weights in result:
-                    outputs = np.concatenate([H[:, : len(weights)] @ weights for H in probes])
-                    for i, position in enumerate(positions):
-                        yield members[position][0], j, decoded(outputs[:, i * k : (i + 1) * k])
+        for fold in by_nodes(grid):
+            networks = [(int(model.n_hidden), 1.0 / model.C) for _, model in fold.members]
+            scale, nodes = fold.largest._scale(grid.y[fold.train]), fold.largest._nodes()
+            for positions, weights in many_weights(grid.X[fold.train], fold.T, nodes, networks, grid.solvers, scale):
+                parts = np.hsplit(fold.outputs(weights), len(positions))
+                for position, outputs in zip(positions, parts, strict=True):
+                    yield fold.members[position][0], fold.number, fold.decoded(outputs)
 
 
 @estimator

@@ -2,30 +2,23 @@
 
 from collections.abc import Hashable
 
-import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from elmbench.models.base.centres import CentresMixin
+from elmbench.models.base.family import WeightedClassifier, WeightedRegressor, weight_key
 from elmbench.models.base.parameters import estimator
-from elmbench.models.base.weights import WeightedClassifier, WeightedRegressor, weight_key
 from elmbench.numerics.arrays import Indices
 from elmbench.numerics.centres import CentreKernel
 from elmbench.numerics.rows import Rows
 
 
 @estimator
-class _ELMRBF(CentresMixin, BaseEstimator):
+class _ELMRBF(CentresMixin):
     """The ELM with radial basis functions, for targets in columns."""
-
-    model_version = 1
 
     _size_name = "n_hidden"
 
     n_hidden: int = 100
-    C: float = 1.0
-    gamma: float | str = "scale"
-    random_state: int | np.random.RandomState | None = None
 
     def _draw(self, X: Rows, counting: Indices) -> CentreKernel:
         """Section 4.3: centres and widths unrelated to the data, node by node."""

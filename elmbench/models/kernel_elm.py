@@ -8,21 +8,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 
-from elmbench.models.base import paths
-from elmbench.models.base.factors import by_factor
-from elmbench.models.base.family import FamilyClassifier
-from elmbench.models.base.kernels import KernelMixin, Member, kernel_system, solved_together
+from elmbench.models.base.family import FamilyClassifier, WeightedClassifier, WeightedRegressor, weight_key
+from elmbench.models.base.kernels import KernelSystemMixin
 from elmbench.models.base.parameters import estimator
 from elmbench.models.base.paths import Grid
-from elmbench.models.base.singular import warn_of_singular
-from elmbench.models.base.weights import WeightedClassifier, WeightedRegressor, weight_key
 from elmbench.numerics.arrays import EPS, Array
 from elmbench.numerics.fold_solutions import FoldView, FoldViews, fold_solutions, residuals
-from elmbench.numerics.kernels import BLOCK_BYTES, kernel_ladder, kernel_product, kernel_round_off
+from elmbench.numerics.kernels import kernel_ladder, kernel_product, kernel_round_off
 from elmbench.numerics.pairwise import Kernel
-from elmbench.numerics.rows import Rows, scaled_rows
 
 RESIDUAL = 2e-11
 """Norm of a residual, over that of the targets, up to which solutions count for any condition.
@@ -30,62 +24,36 @@ RESIDUAL = 2e-11
 K (K + r I)^-1 has norm below 1: this bounds the root mean square of what the outputs for the training rows are off."""
 
 
-@estimator
-class _KELM(KernelMixin, BaseEstimator):
-    """The kernel ELM, for targets in columns."""
+class _KELM(KernelSystemMixin):
+    """The kernel ELM, for targets in columns.
 
-    model_version = 1
-
-    evaluate_grid = classmethod(paths.evaluate_grid)
-    decision_grid = classmethod(paths.decision_grid)
-
-    C: float = 1.0
-
-    def _fit(self, X: Rows, T: Array, scale: Array | None) -> None:
-        """Eq. (4): beta = (I/C + Omega)^-1 Y, in the memory of one kernel matrix.
-
-        With weights s_i^2: beta = S (I/C + S Omega S)^-1 S Y, which also holds if some are 0.
-        """
-        T = scaled_rows(T, scale)
-        system = kernel_system(self, X, scale)
-        solution, self.condition_ = system.solve(T), system.condition
-        if system.is_lost(EPS):
-            warn_of_singular(self, self.condition_)
-        self.beta_ = scaled_rows(solution, scale)
-
-    def _outputs(self, X: Rows) -> Array:
-        return self._kernel.product(X, self.dictionary_, self.beta_)
-
-    @classmethod
-    def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
-        """Count one kernel matrix."""
-        return 8 * n_samples * (n_samples + 2 * n_features + 3 * n_outputs) + 5 * BLOCK_BYTES
+    Eq. (4): beta = (I/C + Omega)^-1 Y. With weights s_i^2: beta = S (I/C + S Omega S)^-1 S Y, which also holds if some
+    are 0.
+    """
 
     @classmethod
     def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
         """Compute the kernel of all training rows once for each `gamma`; folds have views of it if possible.
 
-        This holds for the Gaussian kernel of dense rows without weights; see `solved_together` for others, and
-        `by_factor` for kernels of low rank. All `C` of a fold are solved at once, see `fold_solutions`. Values are
-        accepted if their residual is at most `RESIDUAL` or the round-off of a fit, and labels if the errors of the
-        outputs do not change them. Otherwise the model is fitted. Shared work takes 8 n^2 bytes for n training rows and
-        at most 8 m^2 more for the m rows of the largest fold; the distances of few rows are kept as well, see
-        `kernel_ladder`.
+        This holds for the Gaussian kernel of dense rows without weights; see `_by_fold` for others, and `_by_factor`
+        for kernels of low rank. All `C` of a fold are solved at once, see `fold_solutions`. Values are accepted if
+        their residual is at most `RESIDUAL` or the round-off of a fit, and labels if the errors of the outputs do not
+        change them. Otherwise the model is fitted. Shared work takes 8 n^2 bytes for n training rows and at most 8 m^2
+        more for the m rows of the largest fold; the distances of few rows are kept as well, see `kernel_ladder`.
         """
         by_label = grid.output == "predict" and issubclass(cls, FamilyClassifier)
-        done = yield from by_factor(cls, grid, most=1 / 6, centred=False, checks_labels=by_label)
-        gammas: dict[float, list[tuple[int, float]]] = {}
+        done = yield from cls._by_factor(grid, most=1 / 6, centred=False, checks_labels=by_label)
+        gammas: dict[float, list[int]] = {}
         others = []
         for i, model in enumerate(grid.models):
             if i in done:
                 continue
-            kernel, ridge = model._make_kernel(), 1.0 / model.C
+            kernel = model._make_kernel()
             if kernel.is_plain(grid.X) and weight_key(model) is None:
-                gammas.setdefault(kernel.gamma, []).append((i, ridge))
+                gammas.setdefault(kernel.gamma, []).append(i)
             else:
-                others.append((i, kernel, ridge))
-        if others:
-            yield from _with_other_kernels(cls, grid, others)
+                others.append(i)
+        yield from cls._by_fold(grid, others)
         if not gammas:
             return
         trained = np.unique(np.concatenate([train for train, _ in grid.folds]))
@@ -93,36 +61,22 @@ class _KELM(KernelMixin, BaseEstimator):
         parts = FoldViews(
             [(train, test if inside else test[:0]) for (train, test), inside in zip(grid.folds, within, strict=True)]
         )
-        coded = [grid.coded(cls, part.rows) for part in parts.folds]
+        coded = [grid.coded(part.rows) for part in parts.folds]
         room = np.empty(max(len(part.rows) for part in parts.folds) ** 2)
         for gamma, omega in kernel_ladder(grid.X[parts.order], list(gammas)):
-            members = [i for i, _ in gammas[gamma]]
-            ridges = np.array([ridge for _, ridge in gammas[gamma]])
+            ridges = np.array([1.0 / grid.models[i].C for i in gammas[gamma]])
             shared = _SharedKernel(omega, kernel_round_off(grid.X, gamma), room, grid.solvers)
             for j, part in enumerate(parts.folds):
                 T, decoded = coded[j]
                 probes = None if within[j] else grid.X[grid.folds[j][1]]
                 cross = None if probes is None else partial(kernel_product, probes, grid.X[part.rows], gamma=gamma)
                 result = _fold_outputs(cls, shared, part, T, ridges, cross, by_label)
-                for i, outputs in zip(members, result, strict=True):
+                for i, outputs in zip(gammas[gamma], result, strict=True):
                     if outputs is None:
                         grid.solvers["cholesky"] += 1
                         yield i, j, grid.fitted_outputs(i, j, Kernel(gamma=gamma))
                     else:
                         yield i, j, decoded(outputs)
-
-
-def _with_other_kernels(
-    cls: type[Any], grid: Grid, candidates: list[tuple[int, Kernel, float]]
-) -> Iterator[tuple[int, int, NDArray[Any]]]:
-    """Yield the predictions of candidates, given by their numbers, kernels and ridges, with any kernels or weights."""
-    for j, (train, _) in enumerate(grid.folds):
-        T, decoded = grid.coded(cls, train)
-        members = [Member(i, kernel, ridge, grid.models[i]._scale(grid.y[train])) for i, kernel, ridge in candidates]
-        for group, solutions, product in solved_together(grid, j, members, partial(scaled_rows, T)):
-            beta = scaled_rows(np.hstack(solutions), group[0].scale)
-            for member, outputs in zip(group, np.hsplit(product(beta), len(group)), strict=True):
-                yield member.position, j, decoded(outputs)
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """Kernel extreme learning machines that learn row by row, with all rows or a fixed budget."""
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -8,12 +8,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from elmbench.models.base import paths
-from elmbench.models.base.family import FamilyClassifier, FamilyRegressor, target_bytes, width
+from elmbench.models.base.family import FamilyClassifier, FamilyRegressor, checked_condition, target_bytes, width
 from elmbench.models.base.kernels import KernelMixin
 from elmbench.models.base.parameters import estimator
-from elmbench.models.base.paths import Grid
-from elmbench.models.base.singular import warn_of_singular
+from elmbench.models.base.paths import Grid, PathMixin
 from elmbench.numerics.arrays import EPS, Array
 from elmbench.numerics.kernels import BLOCK_BYTES
 from elmbench.numerics.online.matrix_state import PIECE, MatrixState
@@ -26,13 +24,10 @@ State = InverseState | DependencyState | MatrixState
 
 
 @estimator
-class KOSELM(KernelMixin):
+class KOSELM(KernelMixin, PathMixin):
     """A kernel model that learns row by row, by a state that grows by `extend`."""
 
     model_version = 1
-
-    evaluate_grid = classmethod(paths.evaluate_grid)
-    decision_grid = classmethod(paths.decision_grid)
 
     C: float = 1.0
     gamma: float | str = "auto"
@@ -52,9 +47,7 @@ class KOSELM(KernelMixin):
         self._update(X, T)
         assert self._state is not None
         if 0 < self._state.ridge <= EPS:  # a look at all of the matrix costs too much where there is no need for it
-            system = RidgeSystem(np.array(self._state.pairwise(), order="F"), self._state.ridge)
-            if system.is_lost(EPS):
-                warn_of_singular(self, system.condition)
+            checked_condition(self, RidgeSystem(np.array(self._state.pairwise(), order="F"), self._state.ridge))
 
     def _start(self, n_features: int, n_outputs: int) -> None:
         self._kernel = self._make_kernel()
@@ -78,13 +71,11 @@ class KOSELM(KernelMixin):
         These are budgets that are not reached, thresholds with no row's distance between them, every `C` without a
         ridge, and every `gamma` of a kernel without one.
         """
-        groups: dict[Hashable, tuple[Kernel, list[tuple[int, KOSELM]]]] = {}
-        for i, model in enumerate(grid.models):
-            kernel = model._make_kernel()
-            groups.setdefault(kernel.key, (kernel, []))[1].append((i, model))
-        for j, (learnt_rows, _) in enumerate(grid.folds):
-            T, decoded = grid.coded(cls, learnt_rows)
-            for kernel, members in groups.values():
+        groups = grid.grouped(lambda model: model._make_kernel().key)
+        for j, (train, _) in enumerate(grid.folds):
+            T, decoded = grid.coded(train)
+            for members in groups:
+                kernel = members[0][1]._make_kernel()
                 X, probes = grid.rows(j, kernel)
                 learnt: list[tuple[Any, Array]] = []
                 for i, model in members:

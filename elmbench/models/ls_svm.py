@@ -1,69 +1,53 @@
 """The least-squares support vector machine."""
 
 from collections.abc import Iterator
-from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import StrOptions
 
-from elmbench.models.base import paths
-from elmbench.models.base.factors import by_factor
-from elmbench.models.base.kernels import KernelMixin, Member, kernel_system, solved_together
+from elmbench.models.base.family import WeightedClassifier, WeightedRegressor
+from elmbench.models.base.kernels import KernelSystemMixin
 from elmbench.models.base.parameters import estimator
 from elmbench.models.base.paths import Grid
-from elmbench.models.base.singular import warn_of_singular
-from elmbench.models.base.weights import WeightedClassifier, WeightedRegressor
-from elmbench.numerics.arrays import EPS, Array
-from elmbench.numerics.kernels import BLOCK_BYTES
-from elmbench.numerics.rows import Rows, scaled_rows
+from elmbench.numerics.arrays import Array
+from elmbench.numerics.rows import scaled_rows
 
 
-@estimator
-class _LSSVM(KernelMixin, BaseEstimator):
-    """The LS-SVM, for targets in columns."""
+class _LSSVM(KernelSystemMixin):
+    """The LS-SVM, for targets in columns; the scale of the rows is Q^(-1/2)."""
 
-    model_version = 1
+    _columns = 6
 
-    evaluate_grid = classmethod(paths.evaluate_grid)
-    decision_grid = classmethod(paths.decision_grid)
+    @staticmethod
+    def _right_hand_sides(T: Array, scale: Array | None) -> Array:
+        """Return S [1 T]."""
+        return scaled_rows(np.column_stack([np.ones(len(T)), T]), scale)
 
-    C: float = 1.0
+    @staticmethod
+    def _coefficients(solution: Array, scale: Array | None) -> tuple[Array, Array]:
+        """Return b, of shape (k,), and beta, of shape (n, k), of [0 1'; 1 A] [b; beta] = [0; T].
 
-    def _fit(self, X: Rows, T: Array, scale: Array | None) -> None:
-        """Solve the system with Q^(-1/2) = `scale`."""
-        system = kernel_system(self, X, scale)
-        self.intercept_, self.beta_ = _solve_bordered(scale, system.solve(_right_hand_sides(T, scale)))
-        self.condition_ = system.condition
-        if system.is_lost(EPS):
-            warn_of_singular(self, self.condition_)
+        The matrix is A = K + r S^-2, so A^-1 = S (S K S + r I)^-1 S; `solution`, of shape (n, 1 + k), is (S K S + r
+        I)^-1 S [1 T]. Then b = 1' A^-1 T / 1' A^-1 1 and beta = A^-1 T - b A^-1 1 (Suykens and Vandewalle, 1999).
+        """
+        ones, targets = solution[:, 0], solution[:, 1:]
+        scale = np.ones(len(ones)) if scale is None else scale
+        intercepts = (scale @ targets) / (scale @ ones)
+        return intercepts, scale[:, np.newaxis] * (targets - np.outer(ones, intercepts))
 
-    def _outputs(self, X: Rows) -> Array:
-        return self._kernel.product(X, self.dictionary_, self.beta_) + self.intercept_
-
-    @classmethod
-    def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
-        return 8 * n_samples * (n_samples + 2 * n_features + 6 * n_outputs) + 5 * BLOCK_BYTES
+    @property
+    def intercept_(self) -> Array:
+        """The intercepts b, of shape (n_outputs,)."""
+        intercepts: Array = self._intercept
+        return intercepts
 
     @classmethod
     def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
         """Compute the distances of a fold once for all `gamma`, and solve all `C` of a `gamma` together."""
-        done = yield from by_factor(cls, grid, most=1 / 3, centred=True, checks_labels=False)
-        models = [(i, model) for i, model in enumerate(grid.models) if i not in done]
-        if not models:
-            return
-        kernels = {i: model._make_kernel() for i, model in models}
-        for j, (train, _) in enumerate(grid.folds):
-            T, decoded = grid.coded(cls, train)
-            members = [Member(i, kernels[i], 1.0 / model.C, model._scale(grid.y[train])) for i, model in models]
-            for group, solutions, product in solved_together(grid, j, members, partial(_right_hand_sides, T)):
-                solved = [_solve_bordered(group[0].scale, part) for part in solutions]
-                products = np.hsplit(product(np.hstack([beta for _, beta in solved])), len(group))
-                for member, result, (intercepts, _) in zip(group, products, solved, strict=True):
-                    values = result + intercepts
-                    yield member.position, j, decoded(values)
+        done = yield from cls._by_factor(grid, most=1 / 3, centred=True, checks_labels=False)
+        yield from cls._by_fold(grid, [i for i in range(len(grid.models)) if i not in done])
 
 
 @estimator
@@ -175,21 +159,3 @@ class LSSVMRegressor(WeightedRegressor, _LSSVM):
     >>> round(LSSVMRegressor(C=10).fit(20 * X, y / 100).score(20 * X, y / 100), 2)
     0.8
     """
-
-
-def _solve_bordered(scale: Array | None, solutions: Array) -> tuple[Array, Array]:
-    """Return the solution b, of shape (k,), and beta, of shape (n, k), of [0 1'; 1 A] [b; beta] = [0; T].
-
-    The matrix is A = K + r S^-2 with a diagonal S of `scale`, so A^-1 = S (S K S + r I)^-1 S; `solutions`, of shape (n,
-    1 + k), are (S K S + r I)^-1 S [1 T]. Then b = 1' A^-1 T / 1' A^-1 1 and beta = A^-1 T - b A^-1 1 (Suykens and
-    Vandewalle, 1999).
-    """
-    ones, targets = solutions[:, 0], solutions[:, 1:]
-    scale = np.ones(len(ones)) if scale is None else scale
-    intercepts = (scale @ targets) / (scale @ ones)
-    return intercepts, scale[:, np.newaxis] * (targets - np.outer(ones, intercepts))
-
-
-def _right_hand_sides(T: Array, scale: Array | None) -> Array:
-    """Return S [1 T], for the diagonal S of scales."""
-    return scaled_rows(np.column_stack([np.ones(len(T)), T]), scale)

@@ -6,7 +6,6 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
@@ -32,46 +31,40 @@ def gaussian_ladder(n_features: int) -> list[tuple[str, dict[str, float]]]:
     return [("rbf", {"gamma": 2.0**e / n_features}) for e in range(-4, 6)]
 
 
-def check_kernels(name: str, specs: Any, n_features: int) -> list[BaseKernel]:
+def _checked_kernels(specs: Any, n_features: int) -> list[BaseKernel]:
     """Return the kernels of a list: a TypeError or a ValueError if one is not a kernel on `n_features` columns."""
     if isinstance(specs, str) or not isinstance(specs, Sequence):
-        raise TypeError(f"{name}: expected a list of kernels, got {specs!r} instead")
+        raise TypeError(f"kernels: expected a list of kernels, got {specs!r} instead")
     if len(specs) == 0:
-        raise ValueError(f"{name}: expected one kernel or more, got none")
-    return [_kernel(f"{name}[{p}]", spec, n_features) for p, spec in enumerate(specs)]
+        raise ValueError("kernels: expected one kernel or more, got none")
+    return [_kernel(f"kernels[{p}]", spec, n_features) for p, spec in enumerate(specs)]
 
 
 def _kernel(name: str, spec: Any, n_features: int) -> BaseKernel:
     if isinstance(spec, str) or not isinstance(spec, Sequence) or len(spec) != 2 or not isinstance(spec[1], Mapping):
         raise TypeError(f"{name}: expected a name and a mapping of parameters, got {spec!r} instead")
     kernel, given = check_choice(name, spec[0], KERNELS), dict(spec[1])
-    known = (*KERNELS[kernel][1], "columns")
     for key in given:
-        check_choice(f"parameter of {name}, {kernel}", key, known)
-    checks = {"gamma": check_real, "degree": check_count, "coef0": _not_negative}
-    result: dict[str, Any] = {key: checks[key](f"{name}, {key}", given[key]) for key in given if key in checks}
-    if given.get("columns") is not None:
-        result["columns"] = _columns(f"{name}, columns", given["columns"], n_features)
+        check_choice(f"parameter of {name}, {kernel}", key, (*KERNELS[kernel][1], "columns"))
+    columns = given.pop("columns", None)
+    result: dict[str, Any] = {}
+    for key, value in given.items():
+        check = check_count if key == "degree" else check_real
+        zero = key == "coef0" and isinstance(value, Real) and value == 0
+        result[key] = 0.0 if zero else check(f"{name}, {key}", value)
+    if columns is not None:
+        name = f"{name}, columns"
+        if not (isinstance(columns, Sequence) and len(columns) == 2 and all(isinstance(v, Integral) for v in columns)):
+            expected = "the numbers of the first column and of the one after the last"
+            raise TypeError(f"{name}: expected {expected}, got {columns!r}")
+        start, stop = result["columns"] = tuple(map(int, columns))
+        if not 0 <= start < stop <= n_features:
+            raise ValueError(f"{name}: expected 0 <= start < stop <= {n_features}, got {columns!r} instead")
     return BaseKernel(kernel, **result)
 
 
-def _not_negative(name: str, value: Any) -> float:
-    return 0.0 if isinstance(value, Real) and value == 0 else check_real(name, value)
-
-
-def _columns(name: str, value: Any, n_features: int) -> tuple[int, int]:
-    if not (isinstance(value, Sequence) and len(value) == 2 and all(isinstance(v, Integral) for v in value)):
-        raise TypeError(
-            f"{name}: expected the numbers of the first column and of the one after the last, got {value!r}"
-        )
-    start, stop = map(int, value)
-    if not 0 <= start < stop <= n_features:
-        raise ValueError(f"{name}: expected 0 <= start < stop <= {n_features}, got {value!r} instead")
-    return start, stop
-
-
 @estimator
-class _MKELM(BaseEstimator):
+class _MKELM:
     """Multiple kernel ELM, for targets in columns."""
 
     model_version = 1
@@ -95,7 +88,7 @@ class _MKELM(BaseEstimator):
         if isinstance(self.kernels, str):
             return GivenKernels(_checked_matrices(X))
         kernels = gaussian_ladder(X.shape[1]) if self.kernels is None else self.kernels
-        return ComputedKernels(X, check_kernels("kernels", kernels, X.shape[1]))
+        return ComputedKernels(X, _checked_kernels(kernels, X.shape[1]))
 
     def _fit(self, X: Array, T: Array) -> None:
         objective_tol = 0.0 if self.objective_tol is None else self.objective_tol

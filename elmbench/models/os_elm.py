@@ -3,32 +3,28 @@
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import StrOptions
 
-from elmbench.models.base.family import target_bytes
+from elmbench.models.base.family import WeightedClassifier, WeightedRegressor, target_bytes
 from elmbench.models.base.nodes import HiddenNodesMixin
 from elmbench.models.base.parameters import estimator
-from elmbench.models.base.weights import WeightedClassifier, WeightedRegressor
 from elmbench.numerics.arrays import Array
-from elmbench.numerics.centres import Rows
 from elmbench.numerics.online.recursive_least_squares import pseudo_inverse_of_gram, update_as_printed, update_symmetric
+from elmbench.numerics.rows import Rows
 from elmbench.numerics.solve import RidgeSystem
 
 
 @estimator
-class _OSELM(HiddenNodesMixin, BaseEstimator):
+class _OSELM(HiddenNodesMixin):
     """OS-ELM, for targets in columns."""
 
     model_version = 1
 
     n_hidden: int = 20
     C: float = 1.0
-    activation: str = "sigmoid"
     initial_batch: int = 250
     batch_size: int = 200
     start: str = "pinv"
-    random_state: int | np.random.RandomState | None = None
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {"start": [StrOptions({"pinv", "ridge"})]}
 

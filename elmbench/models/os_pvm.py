@@ -5,19 +5,18 @@ from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import StrOptions
 
-from elmbench.models.base.family import FamilyClassifier
 from elmbench.models.base.parameters import estimator
-from elmbench.models.pvm import PROJECTION_CONSTRAINTS, ProjectionNodesMixin, Rows
+from elmbench.models.pvm import ProjectionClassifier
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.projection.spectrum import Spectrum, with_ones, without_ones
 from elmbench.numerics.projection.stream import StreamedDecomposition
+from elmbench.numerics.rows import Rows
 
 
 @estimator
-class OSPVMClassifier(FamilyClassifier, ProjectionNodesMixin, BaseEstimator):
+class OSPVMClassifier(ProjectionClassifier):
     """Online sequential projection vector machine.
 
     The network of `PVMClassifier`, updated with every chunk of rows: the mean, the singular values and directions of
@@ -76,23 +75,12 @@ class OSPVMClassifier(FamilyClassifier, ProjectionNodesMixin, BaseEstimator):
     0.83
     """
 
-    model_version = 1
-
-    _accept_sparse: ClassVar[str] = "csr"
-
-    n_hidden: int | None = None
-    theta: float = 0.96
-    ratio: str = "linear"
-    activation: str = "sigmoid"
     mode: str = "exact"
     update_mean: bool = True
     initial_batch: int = 40
     batch_size: int = 16
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **PROJECTION_CONSTRAINTS,
-        "mode": [StrOptions({"exact", "truncate"})],
-    }
+    _parameter_constraints: ClassVar[dict[str, Any]] = {"mode": [StrOptions({"exact", "truncate"})]}
 
     def _fit(self, X: Rows, T: Array) -> None:
         self._start(X.shape[1], T.shape[1])

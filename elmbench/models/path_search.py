@@ -3,6 +3,7 @@
 import time
 import warnings
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
@@ -10,16 +11,19 @@ import numpy as np
 import scipy.sparse as sp
 import sklearn
 from numpy.typing import NDArray
+from scipy.linalg import LinAlgWarning
 from sklearn.base import ClassifierMixin, RegressorMixin, _fit_context, clone, is_classifier, is_regressor
 from sklearn.exceptions import EfficiencyWarning
+from sklearn.metrics import get_scorer
 from sklearn.model_selection import GridSearchCV, ParameterGrid, check_cv
 from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags, _safe_indexing, check_random_state, check_X_y, get_tags, indexable
 from sklearn.utils.validation import _num_samples
 
-from elmbench.models.base.scorers import is_default, is_of_decisions, scores_of
-from elmbench.models.base.singular import warned_once
+from elmbench.metrics import REGISTRY, Metric
 from elmbench.models.protocols import DecisionPath, Folds, GridPath
+from elmbench.numerics.arrays import Array
+from elmbench.numerics.scores import confusion_counts, roc_areas
 from elmbench.numerics.threads import threads_for
 
 #: Errors of a path for parameters or rows that it does not accept. Fits then raise them for each candidate.
@@ -30,16 +34,8 @@ _REFUSALS = (ValueError, TypeError, ArithmeticError, MemoryError)
 class _Grid:
     """Candidates that differ in parameters of the last step only.
 
-    Attributes
-    ----------
-    head : Pipeline or None
-        The unfitted steps before the last one.
-    model : estimator
-        The last step.
-    params : dict
-        Its parameters.
-    members : list of (int, dict)
-        Number of each candidate and its parameters of the last step.
+    `head` are the unfitted steps before the last one, if any, and `params` the parameters of the last one, `model`.
+    `members` are the numbers of the candidates, each with its parameters of the last step.
     """
 
     head: Pipeline | None
@@ -119,7 +115,7 @@ class PathSearchCV(GridSearchCV):
         """
         for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
             delattr(self, name)
-        with warned_once(), threads_for(X):
+        with _singular_once(), threads_for(X):
             if not self._fit_by_path(X, y, params):
                 super().fit(X, y, **params)
         return self
@@ -134,8 +130,8 @@ class PathSearchCV(GridSearchCV):
         grids = _grids(self.estimator, candidates)
         scorer, refit_metric = self._get_scorers()
         scorers = getattr(scorer, "_scorers", scorer)
-        several = list(scorers.values()) if isinstance(scorers, dict) else [scorers]
-        if not grids or not (methods := self._methods(several, grids, y)):
+        several = scorers if isinstance(scorers, dict) else {"": scorers}
+        if not grids or not (scored := self._scored(several, grids, y)):
             return False
         X, y = indexable(X, y)
         cv = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
@@ -143,58 +139,72 @@ class PathSearchCV(GridSearchCV):
         numbers = np.arange(_num_samples(X))  # a splitter may yield masks or negative numbers
         folds = [(numbers[np.asarray(train)], numbers[np.asarray(test)]) for train, test in splits]
         try:
-            out = _path_results(X, y, folds, grids, len(candidates), scorers, methods)
+            out = _path_results(X, y, folds, grids, len(candidates), scored)
         except _REFUSALS:
             return False
         self.n_splits_, self.multimetric_, self.scorer_ = len(folds), isinstance(scorers, dict), scorers
-        self.cv_results_ = self._format_results(candidates, len(folds), out)
-        self._choose(refit_metric, X, y)
+        self.cv_results_ = results = self._format_results(candidates, len(folds), out)
+        if self.refit or not self.multimetric_:
+            self.best_index_ = self._select_best_index(self.refit, refit_metric, results)
+            self.best_params_ = results["params"][self.best_index_]
+            if not callable(self.refit):
+                self.best_score_ = results[f"mean_test_{refit_metric}"][self.best_index_]
+        if self.refit:
+            best = clone(self.estimator).set_params(**clone(self.best_params_, safe=False))
+            started = time.time()
+            self.best_estimator_ = best.fit(X, y)
+            self.refit_time_ = time.time() - started
+            if hasattr(best, "feature_names_in_"):
+                self.feature_names_in_ = best.feature_names_in_
         return True
 
-    def _methods(self, scorers: list[Any], grids: list[_Grid], y: Any) -> list[str]:
-        """Return the method of a path for each scorer; none, with a warning, if a scorer needs anything else."""
+    def _scored(self, scorers: dict[str, Any], grids: list[_Grid], y: Any) -> dict[str, tuple[Any, str]]:
+        """Return each scorer by name, with the method of a path that yields what it takes.
+
+        The result is empty, with a warning, if a scorer needs anything else.
+        """
         model = _steps(self.estimator)[1]
-        default = type(model).score in (ClassifierMixin.score, RegressorMixin.score)
         labels = np.asarray(y)
         classes = np.unique(labels) if is_classifier(self.estimator) and labels.ndim == 1 else labels[:0]
         decides = len(classes) == 2 and all(isinstance(type(grid.model), DecisionPath) for grid in grids)
-        methods = []
-        for scorer in scorers:
-            takes = getattr(scorer, "_response_method", ())
-            if default if is_default(scorer) else takes == "predict":
-                methods.append("evaluate_grid")
-            elif decides and is_of_decisions(scorer, classes[1]):
-                methods.append("decision_grid")
+        result = {}
+        for name, scorer in scorers.items():
+            known = scorer
+            if type(scorer).__name__ == "_PassthroughScorer":  # the method `score` of the estimator
+                defaults = {ClassifierMixin.score: "accuracy", RegressorMixin.score: "r2"}
+                known = get_scorer(defaults[type(model).score]) if type(model).score in defaults else None
+            takes = getattr(known, "_response_method", None) or ("",)
+            first = takes if isinstance(takes, str) else takes[0]
+            if takes == "predict":
+                result[name] = known, "evaluate_grid"
+            elif decides and first == "decision_function" and known._get_pos_label() in (None, classes[1]):
+                result[name] = known, "decision_grid"
             else:
                 message = f"PathSearchCV fits every candidate, as GridSearchCV does, to compute {scorer}"
                 warnings.warn(message, EfficiencyWarning, stacklevel=5)
-                return []
-        return methods
+                return {}
+        return result
 
-    def _choose(self, refit_metric: str, X: Any, y: Any) -> None:
-        """Choose the best candidate of `cv_results_` and fit it to all rows, as `refit` says."""
-        if not self.refit and self.multimetric_:
-            return
-        results = self.cv_results_
-        self.best_index_ = self._select_best_index(self.refit, refit_metric, results)
-        self.best_params_ = results["params"][self.best_index_]
-        if not callable(self.refit):
-            self.best_score_ = results[f"mean_test_{refit_metric}"][self.best_index_]
-        if not self.refit:
-            return
-        best = clone(self.estimator).set_params(**clone(self.best_params_, safe=False))
-        started = time.time()
-        self.best_estimator_ = best.fit(X, y)
-        self.refit_time_ = time.time() - started
-        if hasattr(best, "feature_names_in_"):
-            self.feature_names_in_ = best.feature_names_in_
+
+@contextmanager
+def _singular_once() -> Iterator[None]:
+    """Pass on all warnings, but of those for singular systems only the last one."""
+    with warnings.catch_warnings(record=True) as caught:
+        try:
+            yield
+        finally:
+            of_systems = [w for w in caught if issubclass(w.category, LinAlgWarning)]
+            passing = [w for w in caught if not issubclass(w.category, LinAlgWarning)] + of_systems[-1:]
+    for w in passing:
+        warnings.warn_explicit(w.message, w.category, w.filename, w.lineno)
 
 
 def _path_results(
-    X: Any, y: Any, folds: Folds, grids: list[_Grid], n_candidates: int, scorers: Any, methods: list[str]
+    X: Any, y: Any, folds: Folds, grids: list[_Grid], n_candidates: int, scored: dict[str, tuple[Any, str]]
 ) -> list[dict[str, Any]]:
     """Return the results of scikit-learn's `_fit_and_score` for each candidate and each of its folds."""
-    method = max(methods, key=lambda name: name == "decision_grid")
+    methods = {method for _, method in scored.values()}
+    method = "decision_grid" if "decision_grid" in methods else "evaluate_grid"
     outputs: list[list[Any]] = [[None] * n_candidates for _ in folds]
     fit_times = np.zeros((n_candidates, len(folds)))
     for grid in grids:
@@ -202,25 +212,49 @@ def _path_results(
             outputs[j][i] = output
             fit_times[i, j] = seconds
     started = time.perf_counter()
-    values: list[Any] = []
+    values: list[dict[str, Array]] = []
     for j, (train, test) in enumerate(folds):
         true = np.asarray(_safe_indexing(y, test))
         taken = {method: np.asarray(outputs[j])}
-        if len(set(methods)) > 1:
+        if len(methods) > 1:
             classes = np.unique(_safe_indexing(y, train))
             taken["evaluate_grid"] = classes[(taken[method] > 0) * (len(classes) - 1)]
-        each = zip(scorers.values() if isinstance(scorers, dict) else [scorers], methods, strict=True)
-        columns = [scores_of(scorer, true, taken[wanted]) for scorer, wanted in each]
-        if isinstance(scorers, dict):
-            values.append([dict(zip(scorers, row, strict=True)) for row in zip(*columns, strict=True)])
-        else:
-            values.append(columns[0])
+        values.append({name: _scores_of(scorer, true, taken[wanted]) for name, (scorer, wanted) in scored.items()})
     score_time = (time.perf_counter() - started) / fit_times.size
-    return [
-        {"fit_time": fit_times[i, j], "score_time": score_time, "fit_error": None, "test_scores": values[j][i]}
-        for i in range(n_candidates)
-        for j in range(len(folds))
-    ]
+    results = []
+    for i in range(n_candidates):
+        for j, by_name in enumerate(values):
+            scores: Any = {name: column[i] for name, column in by_name.items()}
+            scores = scores.get("", scores)
+            result = {"fit_time": fit_times[i, j], "score_time": score_time, "fit_error": None, "test_scores": scores}
+            results.append(result)
+    return results
+
+
+def _same(one: Any, other: Any) -> bool:
+    return one._score_func is other._score_func and one._kwargs == other._kwargs
+
+
+def _metric_of(scorer: Any) -> Metric | None:
+    """Return the metric of the registry that computes the values of a scorer, apart from the sign."""
+    known = (metric for metric in REGISTRY.values() if metric.scorer and metric.takes in ("counts", "values"))
+    return next((metric for metric in known if _same(get_scorer(metric.scorer), scorer)), None)
+
+
+def _scores_of(scorer: Any, y: NDArray[Any], predicted: NDArray[Any]) -> Array:
+    """Return the scores of p candidates, from predictions of shape (p, n) or (p, n, k), or decision values (p, n)."""
+    metric = _metric_of(scorer)
+    takes = "" if metric is None else metric.takes
+    if metric and takes == "counts" and predicted.dtype.kind != "f":
+        classes = np.unique(np.concatenate([y, predicted.ravel()]))
+        true, labels = np.searchsorted(classes, y), np.searchsorted(classes, predicted)
+        if metric.name not in ("precision", "recall", "f1") or (len(classes) == 2 and classes[1] == 1):
+            return np.asarray(metric.function(confusion_counts(true, labels, len(classes))))
+    if metric and takes == "values" and y.ndim == 1 and np.ptp(y) > 0 and np.isfinite(predicted).all():
+        return np.asarray(scorer._sign * metric.function(y, predicted))
+    if _same(get_scorer("roc_auc"), scorer):
+        return roc_areas(y == y.max(), predicted)
+    return np.array([scorer._sign * scorer._score_func(y, some, **scorer._kwargs) for some in predicted])
 
 
 def _grids(estimator: Any, candidates: list[dict[str, Any]]) -> list[_Grid]:

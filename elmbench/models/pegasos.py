@@ -2,16 +2,11 @@
 
 from typing import Any
 
-import numpy as np
-from sklearn.base import BaseEstimator
-
-from elmbench.models.base.parameters import estimator
 from elmbench.models.base.stochastic import HyperplaneClassifier
 from elmbench.numerics.arrays import Array
 
 
-@estimator
-class PegasosClassifier(HyperplaneClassifier, BaseEstimator):
+class PegasosClassifier(HyperplaneClassifier):
     """Linear support vector machine learnt by stochastic gradient descent (Pegasos), without projection.
 
     It descends lambda |w|^2 / 2 + the mean hinge loss, with lambda = 1/(n C), which is the objective |w|^2 / 2 + C
@@ -70,14 +65,6 @@ class PegasosClassifier(HyperplaneClassifier, BaseEstimator):
     >>> round(PegasosClassifier(C=10, random_state=0).fit(X, y).score(X, y), 2)
     0.89
     """
-
-    model_version = 1
-
-    C: float = 1.0
-    n_epochs: int = 5
-    fit_intercept: bool = True
-    shuffle: bool = True
-    random_state: int | np.random.RandomState | None = None
 
     @property
     def coef_(self) -> Array:

@@ -7,29 +7,18 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from elmbench.models.base import paths
 from elmbench.models.base.family import FamilyClassifier
 from elmbench.models.base.parameters import COUNT, estimator
-from elmbench.models.base.paths import Grid
+from elmbench.models.base.paths import Grid, PathMixin
 from elmbench.numerics.arrays import EPS, Array
 from elmbench.numerics.nodes.hidden_layer import ACTIVATIONS
 from elmbench.numerics.nodes.least_squares import leading_solutions
 from elmbench.numerics.projection.batch import singular_directions
 from elmbench.numerics.projection.spectrum import RATIOS, Spectrum, with_ones
 from elmbench.numerics.projection.stream import StreamedDecomposition
-
-Rows = Any
-"""An ndarray of shape (n, d), or a CSR matrix of that shape."""
-
-PROJECTION_CONSTRAINTS = {
-    "n_hidden": [COUNT, None],
-    "theta": [Interval(Real, 0, 1, closed="right")],
-    "ratio": [StrOptions(set(RATIOS))],
-}
-"""Constraints of parameters that the projection vector machines share."""
+from elmbench.numerics.rows import Rows
 
 BLOCK_BYTES = 32 * 2**20
 """Size of the block of centred rows that is held at a time, in bytes (one row is the least)."""
@@ -60,19 +49,23 @@ def projected(X: Rows, mean: Array, weights: Array, biases: Array) -> Array:
     return inputs
 
 
-class ProjectionNodesMixin:
-    """Hidden nodes g((x - mean)' w + b) along singular directions, and least squares on their outputs."""
+@estimator
+class ProjectionClassifier(FamilyClassifier):
+    """Base class of networks with nodes g((x - mean)' w + b) along singular directions, and least squares on them."""
 
-    n_hidden: int | None
-    theta: float
-    ratio: str
-    activation: str
-    beta_: Array
-    mean_: Array
-    weights_: Array
-    biases_: Array
-    singular_values_: Array
-    condition_: float
+    model_version = 1
+    _accept_sparse: ClassVar[str] = "csr"
+
+    n_hidden: int | None = None
+    theta: float = 0.96
+    ratio: str = "linear"
+    activation: str = "sigmoid"
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "n_hidden": [COUNT, None],
+        "theta": [Interval(Real, 0, 1, closed="right")],
+        "ratio": [StrOptions(set(RATIOS))],
+    }
 
     def _size(self, spectrum: Spectrum) -> int:
         """Return the number of hidden nodes: `n_hidden`, limited by the number of directions, or that of theta."""
@@ -125,8 +118,7 @@ def centred_decomposition(X: Rows) -> tuple[Array, Spectrum, Array]:
     return stream.mean, spectrum, directions
 
 
-@estimator
-class PVMClassifier(FamilyClassifier, ProjectionNodesMixin, BaseEstimator):
+class PVMClassifier(ProjectionClassifier, PathMixin):
     """Batch projection vector machine.
 
     A network f(x) = g(W [x - mean; 1])' beta whose input weights W are the leading left singular vectors of the centred
@@ -192,20 +184,6 @@ class PVMClassifier(FamilyClassifier, ProjectionNodesMixin, BaseEstimator):
     0.83
     """
 
-    model_version = 1
-
-    evaluate_grid = classmethod(paths.evaluate_grid)
-    decision_grid = classmethod(paths.decision_grid)
-
-    _accept_sparse: ClassVar[str] = "csr"
-
-    n_hidden: int | None = None
-    theta: float = 0.96
-    ratio: str = "linear"
-    activation: str = "sigmoid"
-
-    _parameter_constraints: ClassVar[dict[str, Any]] = PROJECTION_CONSTRAINTS
-
     def _fit(self, X: Rows, T: Array) -> None:
         self.mean_, spectrum, directions = centred_decomposition(X)
         self.singular_values_ = spectrum.values
@@ -226,7 +204,7 @@ class PVMClassifier(FamilyClassifier, ProjectionNodesMixin, BaseEstimator):
         """Decompose the rows of a fold once; one QR decomposition serves all numbers of nodes of an activation."""
         X = grid.X
         for j, (train, test) in enumerate(grid.folds):
-            T, decoded = grid.coded(cls, train)
+            T, decoded = grid.coded(train)
             mean, spectrum, directions = centred_decomposition(X[train])
             sizes = [model._size(spectrum) for model in grid.models]
             nodes = spectrum.nodes(directions, max(sizes))

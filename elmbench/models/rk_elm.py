@@ -3,15 +3,13 @@
 from collections.abc import Hashable
 from typing import Any, ClassVar
 
-import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 
 from elmbench.models.base.centres import WIDTH_INTERVAL, CentresMixin
+from elmbench.models.base.family import WeightedClassifier, WeightedRegressor, weight_key
 from elmbench.models.base.kernels import KernelMixin
 from elmbench.models.base.parameters import COUNT, estimator
-from elmbench.models.base.weights import WeightedClassifier, WeightedRegressor, weight_key
 from elmbench.numerics.arrays import Indices
 from elmbench.numerics.centres import KERNELS, OF_DISTANCES, CentreKernel
 from elmbench.numerics.pairwise import NAMES, Kernel
@@ -19,18 +17,14 @@ from elmbench.numerics.rows import Rows
 
 
 @estimator
-class _RKELM(KernelMixin, CentresMixin, BaseEstimator):
+class _RKELM(KernelMixin, CentresMixin):
     """The reduced kernel ELM, for targets in columns."""
-
-    model_version = 1
 
     _size_name = "n_landmarks"
 
     n_landmarks: int = 100
-    C: float = 1.0
     degree: int = 3
     widths: str = "equal"
-    random_state: int | np.random.RandomState | None = None
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "degree": [COUNT],

@@ -5,7 +5,6 @@ from abc import abstractmethod
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
@@ -13,12 +12,13 @@ from elmbench.models.base.family import FamilyClassifier, FamilyRegressor, width
 from elmbench.models.base.parameters import estimator
 from elmbench.numerics import centres, smooth_svm
 from elmbench.numerics.arrays import Array
-from elmbench.numerics.centres import CentreKernel, Rows
+from elmbench.numerics.centres import CentreKernel
+from elmbench.numerics.rows import Rows
 from elmbench.numerics.smooth_svm import Loss, minimise, smooth_hinge, smooth_insensitive
 
 
 @estimator
-class _RSVM(BaseEstimator):
+class _RSVM:
     """The reduced support vector machine, for targets in columns."""
 
     model_version = 1

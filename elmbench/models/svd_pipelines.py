@@ -7,7 +7,7 @@ are those of all rows of `fit`, so a pipeline has no `partial_fit`; its second s
 
 import inspect
 from collections.abc import Iterator
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -26,9 +26,9 @@ from elmbench.models.os_elm import OSELMClassifier
 from elmbench.models.pegasos import PegasosClassifier
 from elmbench.models.protocols import Evaluated, Folds
 from elmbench.numerics.arrays import EPS, Array
-from elmbench.numerics.centres import Rows
 from elmbench.numerics.projection.batch import singular_directions
 from elmbench.numerics.projection.spectrum import fix_signs
+from elmbench.numerics.rows import Rows
 
 DENSE_BYTES = 2**28
 """Largest dense copy of sparse rows."""
@@ -63,8 +63,6 @@ class SingularFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     Computational Intelligence and Neuroscience, 2016, eq. (32) and section 4.1.
     """
 
-    _accept_sparse: ClassVar[str] = "csr"
-
     def __init__(self, n_components: int = 100, random_state: int | np.random.RandomState | None = None) -> None:
         self.n_components = n_components
         self.random_state = random_state
@@ -76,46 +74,29 @@ class SingularFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
     def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
         """Compute the directions of the rows of `X`, of shape (n_samples, n_features), dense or sparse."""
-        self._decompose(self._rows(X))
+        rows = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
+        size = check_count("n_components", self.n_components)
+        if sp.issparse(rows) and 8 * rows.shape[0] * rows.shape[1] > DENSE_BYTES:
+            size = min(size, min(rows.shape) - 1)
+            result = TruncatedSVD(size, algorithm="arpack", random_state=self.random_state).fit(rows)
+            values = result.singular_values_
+            directions = result.components_ * fix_signs(result.components_)[:, np.newaxis]
+        else:
+            values, directions = singular_directions(rows.toarray() if sp.issparse(rows) else rows)
+        # A direction orthogonal to all rows would only matter for other rows.
+        rank = int(np.count_nonzero(values > max(rows.shape) * EPS * values[0]))
+        size = min(size, max(1, rank))
+        self.singular_values_, self.components_ = values[:size], np.ascontiguousarray(directions[:size])
+        self._n_features_out = size
         return self
-
-    def fit_transform(self, X: ArrayLike, y: ArrayLike | None = None) -> Array:
-        """Compute the directions of the rows of `X` and return their features, of shape (n_samples, n)."""
-        rows = self._rows(X)
-        self._decompose(rows)
-        return self._features(rows)
 
     def transform(self, X: ArrayLike) -> Array:
         """Return the features of the rows of `X`, of shape (n_samples, n)."""
         check_is_fitted(self)
-        return self._features(self._rows(X, reset=False))
-
-    def _rows(self, X: ArrayLike, reset: bool = True) -> Rows:
-        return validate_data(self, X, accept_sparse=self._accept_sparse, dtype=np.float64, reset=reset)
-
-    def _decompose(self, X: Rows) -> None:
-        size = check_count("n_components", self.n_components)
-        if sp.issparse(X) and 8 * X.shape[0] * X.shape[1] > DENSE_BYTES:
-            values, directions = self._iterate(X, min(size, min(X.shape) - 1))
-        else:
-            values, directions = singular_directions(X.toarray() if sp.issparse(X) else X)
-        # A direction orthogonal to all rows would only matter for other rows.
-        rank = int(np.count_nonzero(values > max(X.shape) * EPS * values[0]))
-        size = min(size, max(1, rank))
-        self.singular_values_, self.components_ = values[:size], np.ascontiguousarray(directions[:size])
-
-    def _iterate(self, X: Rows, size: int) -> tuple[Array, Array]:
-        result = TruncatedSVD(size, algorithm="arpack", random_state=self.random_state).fit(X)
-        directions = result.components_ * fix_signs(result.components_)[:, np.newaxis]
-        return result.singular_values_, directions
-
-    def _features(self, X: Rows) -> Array:
-        features: Array = X @ self.components_.T
+        features: Array = (
+            validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False) @ self.components_.T
+        )
         return features
-
-    @property
-    def _n_features_out(self) -> int:
-        return len(self.components_)
 
 
 class SVDPipeline:

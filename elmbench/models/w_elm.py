@@ -6,17 +6,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import StrOptions
 
-from elmbench.models.base import paths
+from elmbench.models.base.family import WeightedClassifier, weight_key
 from elmbench.models.base.nodes import CONSTANT_LAYER, HiddenNodesMixin, by_nodes
 from elmbench.models.base.parameters import estimator
-from elmbench.models.base.paths import Grid
-from elmbench.models.base.weights import WeightedClassifier, weight_key
+from elmbench.models.base.paths import Grid, PathMixin
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.nodes.eem_nodes import NODES, node_outputs
-from elmbench.numerics.nodes.hidden_layer import layer_blocks
 from elmbench.numerics.nodes.least_squares import leading_solutions
 from elmbench.numerics.rows import Rows, scaled_rows
 
@@ -46,7 +43,7 @@ def weighted_solutions(
 
 
 @estimator
-class WELMClassifier(WeightedClassifier, HiddenNodesMixin, BaseEstimator):
+class WELMClassifier(WeightedClassifier, HiddenNodesMixin, PathMixin):
     """Weighted extreme learning machine.
 
     A network f(x) = h(x)' beta with random hidden nodes h_i(x) = G(x, w_i, b_i), w_i and b_i uniform on [0, 1], and
@@ -101,16 +98,10 @@ class WELMClassifier(WeightedClassifier, HiddenNodesMixin, BaseEstimator):
 
     model_version = 1
 
-    evaluate_grid = classmethod(paths.evaluate_grid)
-    decision_grid = classmethod(paths.decision_grid)
-
     _local = True
     _interval, _layer = (0.0, 1.0), staticmethod(node_outputs)
     _parameter_constraints: ClassVar[dict[str, Any]] = {"activation": [StrOptions(set(NODES))]}
 
-    n_hidden: int = 100
-    activation: str = "sigmoid"
-    random_state: int | np.random.RandomState | None = None
     class_weight: str | Mapping[Any, float] | None = "balanced"
 
     def _fit(self, X: Rows, T: Array, scale: Array | None) -> None:
@@ -141,15 +132,10 @@ class WELMClassifier(WeightedClassifier, HiddenNodesMixin, BaseEstimator):
 
     @classmethod
     def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
-        """Draw the nodes of the largest network only: one QR decomposition serves every `n_hidden` up to the rows."""
-        X, y = grid.X, grid.y
-        for largest, sizes, members in by_nodes(grid):
-            for j, (train, test) in enumerate(grid.folds):
-                T, decoded = grid.coded(cls, train)
-                probes = [largest._hidden(X[test[rows]]) for rows in layer_blocks(len(test))]
-                scale, balanced = largest._scale(y[train]), largest._is_balanced
-                for n_hidden, beta, _ in weighted_solutions(largest._hidden(X[train]), T, scale, sizes, balanced):
-                    values = np.concatenate([H[:, :n_hidden] @ beta for H in probes])
-                    for i, model in members:
-                        if model.n_hidden == n_hidden:
-                            yield i, j, decoded(values)
+        """Decompose the outputs of the largest network only: its QR decomposition serves all sizes up to the rows."""
+        for fold in by_nodes(grid):
+            largest = fold.largest
+            H, scale = largest._hidden(grid.X[fold.train]), largest._scale(grid.y[fold.train])
+            for size, beta, _ in weighted_solutions(H, fold.T, scale, fold.sizes, largest._is_balanced):
+                outputs = fold.decoded(fold.outputs(beta))
+                yield from ((i, fold.number, outputs) for i, _ in fold.of_size(size))

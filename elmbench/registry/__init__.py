@@ -11,8 +11,7 @@ from importlib.metadata import version
 from typing import Any
 
 from elmbench.errors import ElmbenchError, unknown_name
-from elmbench.registry.built_in import BUILT_IN
-from elmbench.registry.entry import TASKS, ModelEntry
+from elmbench.registry.built_in import BUILT_IN, TASKS, ModelEntry
 from elmbench.registry.plugins import load_address, models_from_outside
 
 

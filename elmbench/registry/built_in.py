@@ -1,4 +1,4 @@
-"""The models of the suite: their estimators, default grids and costs.
+"""Entries of the registry, and the models of the suite: their estimators, default grids and costs.
 
 A model is added by a file under `elmbench/models/` and an entry in `BUILT_IN`. Estimators are imported on first use.
 A cost is a rough number of floating-point operations of one fit to n rows of d features. LIBSVM has none: its number of
@@ -7,21 +7,81 @@ iterations depends on the data.
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from elmbench.registry.entry import BASELINES, ModelEntry
+from elmbench.errors import ElmbenchError
+from elmbench.lazy import load
+
+TASKS = ("classification", "regression")
+#: Beginning of the addresses of scikit-learn's estimators under the parameter names of this package.
+BASELINES = "elmbench.models.baselines:"
+
+
+@dataclass(frozen=True)
+class ModelEntry:
+    """A model of the registry.
+
+    Attributes
+    ----------
+    name : str
+        The name in commands: `k-elm`.
+    title : str
+        One line for `elmbench list models`.
+    classification, regression : str or callable or None
+        The estimator class or factory for each task, or its address `module:name`; None if the model has none.
+    grid : mapping of str to sequence
+        Default grid.
+    baseline : bool
+        True for a model that `--with-baselines` adds to a run.
+    version : str
+        Part of every stored result's key, unless the estimator has a `model_version`.
+    origin : str
+        The origin of the entry, for `elmbench list models`.
+    cost : callable or None
+        Floating-point operations of one fit, from the rows, the columns and the hyperparameters; None if unknown.
+    sharing : float
+        Cost of a search as a share of the cost of all its fits, if the model shares work between them.
+    """
+
+    name: str
+    title: str
+    classification: str | Callable[..., Any] | None = None
+    regression: str | Callable[..., Any] | None = None
+    grid: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    baseline: bool = False
+    version: str = ""
+    origin: str = "built-in"
+    cost: Callable[[int, int, Mapping[str, Any]], float] | None = None
+    sharing: float = 0.3
+
+    @property
+    def is_of_scikit_learn(self) -> bool:
+        """True if its estimators are scikit-learn's own, which takes two seconds to import."""
+        return str(self.classification).startswith((BASELINES, "sklearn."))
+
+    def factory(self, task: str) -> Callable[..., Any]:
+        """Return the estimator class or factory for a task."""
+        target = getattr(self, task)
+        if target is None:
+            other = next(t for t in TASKS if getattr(self, t) is not None)
+            problem = f"the model {self.name!r} has no estimator for {task}"
+            expected = f"a model for {task}; {self.name!r} does {other}"
+            raise ElmbenchError(problem, expected=expected, next_step="elmbench list models")
+        if not isinstance(target, str):
+            return target
+        try:
+            factory: Callable[..., Any] = load(target)
+        except (ImportError, AttributeError, ValueError) as error:
+            failed = f"the model {self.name!r} ({self.origin}) is at {target!r}, which cannot be imported: {error}"
+            next_step = "correct it where it is declared"
+            raise ElmbenchError(failed, expected="an address `module:name`", next_step=next_step) from error
+        return factory
+
 
 _Grid = Mapping[str, tuple[Any, ...]]
 _Params = Mapping[str, Any]
 _Cost = Callable[[int, int, _Params], float]
-_C = tuple(2.0**e for e in range(-8, 14, 3))
-_L = (50, 100, 200, 400)
-_H = (50, 100, 250, 500, 1000)
-_TREES = {"n_estimators": (100,)}
-
-_THETA = (0.95, 0.96, 0.97, 0.98, 0.99)
-_DIRECTIONS = (25, 50, 100, 200)
 
 
 def _linear_cost(n: int, d: int, params: _Params) -> float:
@@ -96,124 +156,102 @@ def _both(name: str, title: str, stem: str, grid: _Grid, cost: _Cost) -> ModelEn
     return replace(entry, regression=f"elmbench.models.{stem}Regressor")
 
 
-def _baseline(name: str, title: str, grid: _Grid, cost: _Cost = _linear_cost) -> ModelEntry:
-    address = f"{BASELINES}{name.replace('-', '_')}"
-    return ModelEntry(name, title, f"{address}_classifier", f"{address}_regressor", grid, baseline=True, cost=cost)
+def _function(name: str, title: str, grid: _Grid, cost: _Cost, regression: str | None = None) -> ModelEntry:
+    return ModelEntry(name, title, f"{BASELINES}{name.replace('-', '_')}_classifier", regression, grid, cost=cost)
 
 
-def _scikit_learn(name: str, title: str, stem: str, grid: _Grid, cost: _Cost = _linear_cost) -> ModelEntry:
+def _baseline(name: str, title: str, grid: _Grid, cost: _Cost) -> ModelEntry:
+    entry = _function(name, title, grid, cost, f"{BASELINES}{name.replace('-', '_')}_regressor")
+    return replace(entry, baseline=True)
+
+
+def _scikit_learn(name: str, title: str, stem: str, grid: _Grid, cost: _Cost) -> ModelEntry:
     return ModelEntry(name, title, f"sklearn.{stem}Classifier", f"sklearn.{stem}Regressor", grid, cost=cost)
 
 
 def _on_directions(name: str, title: str, grid: _Grid) -> ModelEntry:
     address = f"elmbench.models.svd_pipelines:svd_{name.replace('-', '_')}_classifier"
-    whole = {"n_components": _DIRECTIONS, **grid}
+    whole = {"n_components": (25, 50, 100, 200), **grid}
     return ModelEntry(f"svd+{name}", f"{title}, on singular directions", address, grid=whole, cost=_projection_cost)
 
 
+_C = tuple(2.0**e for e in range(-8, 14, 3))
+_L = (50, 100, 200, 400)
+_H = (50, 100, 250, 500, 1000)
+_KERNEL = {"gamma": _C, "C": _C}
+_BUDGETS = {**_KERNEL, "budget": (50, 100, 200)}
+_WEIGHTS = {"C": _C, "n_weights": (10, 50, 200)}
+_THETA = {"theta": (0.95, 0.96, 0.97, 0.98, 0.99)}
+_TREES = {"n_estimators": (100,)}
+#: For scikit-learn's pipelines, which fit every pair: steps of C by a factor of 64.
+_COARSE = {"gamma": _C, "C": _C[::2]}
+_ALD = {"gamma": _C, "delta": (0.05, 0.2, 0.4)}
+_BOOSTING = {"learning_rate": (0.05, 0.2), "n_leaves": (7, 31)}
+_ON_BUDGET = "Support vector machine on a budget, by stochastic gradient descent"
+_LINEAR = "Linear support vector machine, by stochastic gradient descent"
+_ALD_TITLE = "Kernel online sequential ELM with approximate linear dependency"
 #: K-ELM's share of the cost of all fits, for 8 x 8 pairs on three folds: all values of C share a factor.
 _ONE_SPACE = 0.055
-_KERNEL_GRID = {"gamma": _C, "C": _C}
-#: For scikit-learn's pipelines, which fit every pair: steps of C by a factor of 64.
-_COARSE_GRID = {"gamma": _C, "C": _C[::2]}
-_WEIGHTS_GRID = {"C": _C, "n_weights": (10, 50, 200)}
 BUILT_IN = (
     _both("elm", "Extreme learning machine, ridge solution", "elm:ELM", {"n_hidden": _L, "C": _C}, _hidden_cost),
     _both("os-elm", "Online sequential ELM", "os_elm:OSELM", {"n_hidden": _L}, _hidden_cost),
-    replace(_both("k-elm", "Kernel ELM", "kernel_elm:KELM", _KERNEL_GRID, _kernel_cost), sharing=_ONE_SPACE),
-    _both("kos-elm", "Kernel online sequential ELM that keeps every row", "kos_elm:KOSELM", _KERNEL_GRID, _kernel_cost),
+    replace(_both("k-elm", "Kernel ELM", "kernel_elm:KELM", _KERNEL, _kernel_cost), sharing=_ONE_SPACE),
+    _both("kos-elm", "Kernel online sequential ELM that keeps every row", "kos_elm:KOSELM", _KERNEL, _kernel_cost),
     _both(
         "fb-kos-elm",
         "Kernel online sequential ELM with a fixed budget",
         "kos_elm:FBKOSELM",
-        {**_KERNEL_GRID, "budget": (200,)},
+        {**_KERNEL, "budget": (200,)},
         _online_cost,
     ),
-    _both(
-        "ald-kos-elm",
-        "Kernel online sequential ELM with approximate linear dependency",
-        "ald_kos_elm:ALDKOSELM",
-        {"gamma": _C, "delta": (0.05, 0.2, 0.4)},
-        _online_cost,
-    ),
+    _both("ald-kos-elm", _ALD_TITLE, "ald_kos_elm:ALDKOSELM", _ALD, _online_cost),
     _both(
         "rk-elm",
         "Reduced kernel ELM, some rows as centres",
         "rk_elm:RKELM",
-        {"n_landmarks": _L, **_KERNEL_GRID},
+        {"n_landmarks": _L, **_KERNEL},
         _hidden_cost,
     ),
     _both(
         "elm-rbf",
         "ELM with radial basis functions at random centres",
         "elm_rbf:ELMRBF",
-        {"n_hidden": _L, **_KERNEL_GRID},
+        {"n_hidden": _L, **_KERNEL},
         _hidden_cost,
     ),
     _both("mk-elm", "Multiple kernel ELM", "mk_elm:MKELM", {"C": _C}, _multiple_kernel_cost),
     _classifier("w-elm", "Weighted ELM, pseudo-inverse", "w_elm:WELM", {"n_hidden": _H}, _hidden_cost),
     _classifier("eem", "Extreme entropy machine", "eem:EEM", {"n_hidden": _H}, _hidden_cost),
     _classifier("eekm", "Extreme entropy kernel machine", "eekm:EEKM", {"n_landmarks": _H, "gamma": _C}, _hidden_cost),
-    _both("ls-svm", "Least-squares support vector machine", "ls_svm:LSSVM", _KERNEL_GRID, _kernel_cost),
-    _both("rsvm", "Reduced support vector machine", "rsvm:RSVM", {"n_landmarks": _H, **_KERNEL_GRID}, _newton_cost),
-    _classifier(
-        "bsgd",
-        "Support vector machine on a budget, by stochastic gradient descent",
-        "bsgd:BSGD",
-        {**_KERNEL_GRID, "budget": (50, 100, 200)},
-        _budget_cost,
-    ),
-    _classifier(
-        "pegasos",
-        "Linear support vector machine, by stochastic gradient descent",
-        "pegasos:Pegasos",
-        {"C": _C},
-        _hyperplane_cost,
-    ),
-    _classifier("amm", "Adaptive multi-hyperplane machine", "amm:AMM", _WEIGHTS_GRID, _hyperplane_cost),
-    ModelEntry(
-        "llsvm",
-        "Low-rank linearised support vector machine",
-        f"{BASELINES}llsvm_classifier",
-        grid={"n_landmarks": _H, **_KERNEL_GRID},
-        cost=_hidden_cost,
-    ),
-    _classifier("pvm", "Projection vector machine", "pvm:PVM", {"theta": _THETA}, _projection_cost),
-    _classifier("os-pvm", "Online sequential PVM", "os_pvm:OSPVM", {"theta": _THETA}, _stream_cost),
+    _both("ls-svm", "Least-squares support vector machine", "ls_svm:LSSVM", _KERNEL, _kernel_cost),
+    _both("rsvm", "Reduced support vector machine", "rsvm:RSVM", {"n_landmarks": _H, **_KERNEL}, _newton_cost),
+    _classifier("bsgd", _ON_BUDGET, "bsgd:BSGD", _BUDGETS, _budget_cost),
+    _classifier("pegasos", _LINEAR, "pegasos:Pegasos", {"C": _C}, _hyperplane_cost),
+    _classifier("amm", "Adaptive multi-hyperplane machine", "amm:AMM", _WEIGHTS, _hyperplane_cost),
+    _function("llsvm", "Low-rank linearised support vector machine", {"n_landmarks": _H, **_KERNEL}, _hidden_cost),
+    _classifier("pvm", "Projection vector machine", "pvm:PVM", _THETA, _projection_cost),
+    _classifier("os-pvm", "Online sequential PVM", "os_pvm:OSPVM", _THETA, _stream_cost),
     _on_directions("os-elm", "Online sequential ELM", {"n_hidden": _L}),
-    _on_directions("bsgd", "BSGD", {**_KERNEL_GRID, "budget": (50, 100, 200)}),
-    _on_directions("amm", "AMM", _WEIGHTS_GRID),
+    _on_directions("bsgd", "BSGD", _BUDGETS),
+    _on_directions("amm", "AMM", _WEIGHTS),
     _on_directions("pegasos", "Pegasos", {"C": _C}),
-    _baseline("ridge", "Linear ridge", {"C": _C}),
-    _baseline(
-        "nystroem-ridge", "Nystroem features and ridge", {"n_landmarks": (100, 300), **_COARSE_GRID}, _hidden_cost
-    ),
-    _baseline("rff-ridge", "Random Fourier features and ridge", {"n_hidden": (100, 300), **_COARSE_GRID}, _hidden_cost),
+    _baseline("ridge", "Linear ridge", {"C": _C}, _linear_cost),
+    _baseline("nystroem-ridge", "Nystroem features and ridge", {"n_landmarks": (100, 300), **_COARSE}, _hidden_cost),
+    _baseline("rff-ridge", "Random Fourier features and ridge", {"n_hidden": (100, 300), **_COARSE}, _hidden_cost),
     ModelEntry(
         "svm",
         "Support vector machine, Gaussian kernel",
         "elmbench.models.svm:SVMClassifier",
         f"{BASELINES}svm_regressor",
-        _KERNEL_GRID,
+        _KERNEL,
         baseline=True,
     ),
     replace(
         _scikit_learn("extra-trees", "Extremely randomised trees", "ensemble:ExtraTrees", _TREES, _forest_cost),
         baseline=True,
     ),
-    _baseline(
-        "hist-gradient-boosting",
-        "Gradient boosting of trees on binned values",
-        {"learning_rate": (0.05, 0.2), "n_leaves": (7, 31)},
-        _boosting_cost,
-    ),
-    ModelEntry(
-        "logistic-regression",
-        "Logistic regression",
-        f"{BASELINES}logistic_regression_classifier",
-        grid={"C": _C},
-        cost=_linear_cost,
-    ),
+    _baseline("hist-gradient-boosting", "Gradient boosting of trees on binned values", _BOOSTING, _boosting_cost),
+    _function("logistic-regression", "Logistic regression", {"C": _C}, _linear_cost),
     _scikit_learn("random-forest", "Random forest", "ensemble:RandomForest", _TREES, _forest_cost),
     ModelEntry(
         "knn",
@@ -223,5 +261,5 @@ BUILT_IN = (
         {"n_neighbors": (1, 3, 5, 9, 15, 25)},
         cost=_linear_cost,
     ),
-    _scikit_learn("dummy", "Most frequent class, or mean: what any model should beat", "dummy:Dummy", {}),
+    _scikit_learn("dummy", "Most frequent class, or mean: what any model should beat", "dummy:Dummy", {}, _linear_cost),
 )

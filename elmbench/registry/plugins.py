@@ -1,11 +1,11 @@
-"""Models of installed packages (entry points) and objects of plug-in files."""
+"""Models of installed packages (entry points), by address, and of programs; objects of plug-in files."""
 
 import hashlib
 import importlib.util
 import inspect
 import sys
 import traceback
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from elmbench.errors import ElmbenchError, closest
-from elmbench.registry.entry import ModelEntry
+from elmbench.registry.built_in import ModelEntry
 
 #: The dictionaries that a plug-in file may have, and what each holds by name.
 _KINDS = {"MODELS": "model", "LAYOUTS": "kind of table", "WORK": "kind of work", "SOURCES": "kind of source"}
@@ -35,7 +35,7 @@ def plugin_objects(kind: str) -> dict[str, object]:
 
 def models_from_outside() -> tuple[ModelEntry, ...]:
     """Return the models of installed packages, then those of the plug-in files that were loaded."""
-    from_files = (declared for (kind, _), (declared, _) in _declared.items() if kind == "MODELS")
+    from_files: Iterator[Any] = iter(plugin_objects("MODELS").values())
     return (*_from_entry_points(), *from_files)
 
 
@@ -57,16 +57,39 @@ def _as_entry(name: str, loaded: Any, origin: str, version: str) -> ModelEntry:
     """Return the entry of a declared model: a ModelEntry, or an estimator class."""
     if isinstance(loaded, ModelEntry):
         return replace(loaded, name=name, version=loaded.version or version, origin=origin)
-    tasks = _tasks(name, loaded, origin)
-    if tasks:
-        title = (inspect.getdoc(loaded) or loaded.__name__).splitlines()[0]
-        return ModelEntry(name, title, **dict.fromkeys(tasks, loaded), version=version, origin=origin)
+    from sklearn.base import BaseEstimator
+
     lacks = [method for method in ("fit", "predict") if not hasattr(loaded, method)]
-    missing = f", which has no {' and no '.join(lacks)}" if isinstance(loaded, type) and lacks else ""
-    raise _badly_declared(
-        f"the model {name!r} ({origin}) is {loaded!r}{missing}",
-        "an estimator class (ClassifierMixin or RegressorMixin, then BaseEstimator) or a ModelEntry",
-    )
+    tasks: list[str] = []
+    if isinstance(loaded, type) and issubclass(loaded, BaseEstimator) and not lacks:
+        try:
+            tasks = _tasks_of(loaded())
+        except TypeError as error:
+            problem = f"the model {name!r} ({origin}) cannot be made without arguments: {error}"
+            raise _badly_declared(problem, "a default for every parameter, as scikit-learn has it") from error
+    if not tasks:
+        missing = f", which has no {' and no '.join(lacks)}" if isinstance(loaded, type) and lacks else ""
+        raise _badly_declared(
+            f"the model {name!r} ({origin}) is {loaded!r}{missing}",
+            "an estimator class (ClassifierMixin or RegressorMixin, then BaseEstimator) or a ModelEntry",
+        )
+    title = (inspect.getdoc(loaded) or loaded.__name__).splitlines()[0]
+    return ModelEntry(name, title, **dict.fromkeys(tasks, loaded), version=version, origin=origin)
+
+
+def _tasks_of(estimator: Any) -> list[str]:
+    from sklearn.base import is_classifier, is_regressor
+
+    kinds = {"classification": is_classifier, "regression": is_regressor}
+    return [task for task, is_kind in kinds.items() if is_kind(estimator)]
+
+
+def _badly_declared(problem: str, expected: str) -> ElmbenchError:
+    return ElmbenchError(problem, expected=expected, next_step="correct it where it is declared")
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:12]
 
 
 def load_address(address: str) -> ModelEntry:
@@ -87,13 +110,12 @@ def load_address(address: str) -> ModelEntry:
         problem = f"{module_name!r} of the model {address!r} cannot be imported: {_message_of(error)}"
         raise ElmbenchError(problem, expected=expected, next_step=f"python -c 'import {module_name}'") from error
     if not hasattr(module, attribute):
-        names = [name for name, value in vars(module).items() if isinstance(value, type)]
-        guess = closest(attribute, names)
+        guess = closest(attribute, [name for name, value in vars(module).items() if isinstance(value, type)])
         problem = f"the module {module_name!r} has no {attribute!r}" + (f" (did you mean {guess!r}?)" if guess else "")
         raise ElmbenchError(problem, expected=expected, next_step="correct the address")
     source = inspect.getsourcefile(module)
-    digest = hashlib.sha256(Path(source).read_bytes()).hexdigest()[:12] if source else ""
-    entry = _as_entry(address, getattr(module, attribute), f"module {module_name}", digest)
+    version = _digest(Path(source).read_bytes()) if source else ""
+    entry = _as_entry(address, getattr(module, attribute), f"module {module_name}", version)
     return _by_address.setdefault(address, entry)
 
 
@@ -104,38 +126,12 @@ def _search_in(folder: Path) -> None:
 
 
 def _message_of(error: BaseException, path: Path | None = None) -> str:
-    """Return the message of an error, with the last line of a file, or of any file, in its traceback."""
-    frames = traceback.extract_tb(error.__traceback__)
-    frames_here = [frame for frame in frames if path is None or frame.filename == str(path)]
+    """Return the message of an error, with the last line of a file in its traceback."""
     if isinstance(error, SyntaxError):
-        where = f" ({Path(error.filename or '').name}, line {error.lineno})"
-        return f"{type(error).__name__}: {error.msg}{where}"
-    where = (
-        f" ({Path(frames_here[-1].filename).name}, line {frames_here[-1].lineno}: {frames_here[-1].line})"
-        if path and frames_here
-        else ""
-    )
-    return f"{type(error).__name__}: {error}{where}"
-
-
-def _badly_declared(problem: str, expected: str) -> ElmbenchError:
-    return ElmbenchError(problem, expected=expected, next_step="correct it where it is declared")
-
-
-def _tasks(name: str, loaded: Any, origin: str) -> list[str]:
-    """Return the tasks of an estimator class; empty for anything else."""
-    from sklearn.base import BaseEstimator, is_classifier, is_regressor
-
-    known = isinstance(loaded, type) and issubclass(loaded, BaseEstimator)
-    if not (known and hasattr(loaded, "fit") and hasattr(loaded, "predict")):
-        return []
-    try:
-        instance = loaded()
-    except TypeError as error:
-        problem = f"the model {name!r} ({origin}) cannot be made without arguments: {error}"
-        raise _badly_declared(problem, "a default for every parameter, as scikit-learn has it") from error
-    kinds = (("classification", is_classifier), ("regression", is_regressor))
-    return [task for task, is_kind in kinds if is_kind(instance)]
+        return f"{type(error).__name__}: {error.msg} ({Path(error.filename or '').name}, line {error.lineno})"
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if path and frame.filename == str(path)]
+    where = [f" ({Path(frame.filename).name}, line {frame.lineno}: {frame.line})" for frame in frames[-1:]]
+    return f"{type(error).__name__}: {error}{''.join(where)}"
 
 
 def load_plugins(paths: Iterable[str | Path]) -> list[Path]:
@@ -167,11 +163,10 @@ def load_plugin(path: Path) -> list[str]:
     """
     path = path.expanduser().resolve()
     try:
-        source = path.read_bytes()
+        digest = _digest(path.read_bytes())
     except OSError as error:
         problem = f"cannot read the plug-in {path}: {error.strerror}"
         raise ElmbenchError(problem, expected="a Python file", next_step="check the path") from error
-    digest = hashlib.sha256(source).hexdigest()[:12]
     module_name = f"elmbench_plugin_{path.stem}_{digest}"
     spec = importlib.util.spec_from_file_location(module_name, path)
     if spec is None or spec.loader is None:
@@ -202,3 +197,64 @@ def load_plugin(path: Path) -> list[str]:
             raise _badly_declared(f"the {_KINDS[kind]} {name!r} (plug-in {path.name}) is {loaded!r}", "a class")
         _declared[kind, name] = loaded, path
     return [name for _, name, _ in every]
+
+
+def write_plugin(estimators: Mapping[str, Any], folder: Path, search_path: list[str]) -> Path:
+    """Write estimator objects of a program to a plug-in file, which worker processes can load, and return it.
+
+    `estimators`: by their names as models. `folder`: an existing one. `search_path`: folders that their modules may be
+    imported from.
+    """
+    import cloudpickle
+
+    try:
+        # By value, so that classes of a script or a notebook reach the workers.
+        content = cloudpickle.dumps(dict(estimators))
+    except Exception as error:
+        problem = f"an estimator cannot be sent to a worker process: {error}"
+        expected, next_step = "estimators that can be pickled", "define the class in a module, and name module:Class"
+        raise ElmbenchError(problem, expected=expected, next_step=next_step) from error
+    pickled = folder / f"estimators-{_digest(content)}.pkl"
+    pickled.write_bytes(content)
+    path = pickled.with_suffix(".py")
+    path.write_text(
+        f"import sys\nfrom pathlib import Path\nfrom {__name__} import read_entries\n"
+        f"sys.path += [folder for folder in {search_path!r} if folder not in sys.path]\n"
+        f"MODELS = read_entries(Path({str(pickled)!r}))\n",
+        encoding="utf-8",
+    )
+    return path
+
+
+def read_entries(path: Path) -> dict[str, ModelEntry]:
+    """Return the models that `write_plugin` has pickled."""
+    import cloudpickle
+
+    content = path.read_bytes()
+    entries = {}
+    for name, estimator in cloudpickle.loads(content).items():
+        tasks = _tasks_of(estimator)
+        if not tasks:
+            problem = f"the model {name!r} is neither a classifier nor a regressor: {estimator!r}"
+            raise ElmbenchError(problem, expected="a scikit-learn estimator", next_step="correct `models`")
+        factories: dict[str, Any] = dict.fromkeys(tasks, _factory(estimator))
+        entries[name] = ModelEntry(name, type(estimator).__name__, **factories, version=_digest(content))
+    return entries
+
+
+def _factory(estimator: Any) -> Callable[..., Any]:
+    """Return a function that clones an estimator with other parameters; `random_state` seeds all of its unset seeds."""
+    params = estimator.get_params()
+    seeds = [name for name in params if name.rpartition("__")[2] == "random_state"]
+    unset = [name for name in seeds if params[name] is None]
+
+    def make(random_state: Any = None, **given: Any) -> Any:
+        from sklearn.base import clone
+
+        return clone(estimator).set_params(**dict.fromkeys(unset, random_state) | given)
+
+    names = [name for name in params if name not in seeds and name.isidentifier()] + ["random_state"] * bool(unset)
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    make.__signature__ = inspect.Signature([inspect.Parameter(name, keyword) for name in names])  # type: ignore[attr-defined]
+    make.__name__ = type(estimator).__name__
+    return make

@@ -19,7 +19,7 @@ from elmbench.datasets.local_files import short_slug, write_arrays
 from elmbench.datasets.user_data import Task, UserData
 from elmbench.errors import ElmbenchError
 from elmbench.registry import registry
-from elmbench.registry.instances import write_plugin
+from elmbench.registry.plugins import write_plugin
 from elmbench.running.engine import Event
 from elmbench.running.executors.base import Settings
 from elmbench.running.executors.local import LocalExecutor

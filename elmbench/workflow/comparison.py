@@ -14,8 +14,7 @@ from elmbench.layouts import SIDE_BY_SIDE
 from elmbench.layouts.comparison import DUMMY
 from elmbench.metrics import Metric, counts_rows, find_metric, metric_names
 from elmbench.protocol.splits import check_splittable, outer_parts
-from elmbench.registry import check_parameters, find_model, has_method
-from elmbench.registry.entry import ModelEntry
+from elmbench.registry import ModelEntry, check_parameters, find_model, has_method
 from elmbench.running.planning import extra_column
 from elmbench.specs.comparisons import PROFILE, comparison_of
 from elmbench.specs.datasets import DatasetSpec, add_dataset_specs, is_of_suite

@@ -14,8 +14,7 @@ from sklearn.datasets import load_iris
 
 import elmbench.models
 from elmbench.models.protocols import GridPath
-from elmbench.registry import find_model, list_models, plugins
-from elmbench.registry.entry import TASKS
+from elmbench.registry import TASKS, find_model, list_models, plugins
 from elmbench.reporting.site.markdown import documents
 
 DOCS = Path(__file__).parents[2] / "docs"

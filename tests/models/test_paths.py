@@ -14,8 +14,8 @@ from path_rule import assert_path_follows_fits, assert_values_follow_fits, rando
 from random_examples import examples
 from sklearn.model_selection import KFold
 
+import elmbench.models.base.kernels as kernels
 import elmbench.models.kernel_elm as kernel_elm
-import elmbench.models.ls_svm as ls_svm
 import elmbench.numerics.band_reduction as reduction
 import elmbench.numerics.centres as centres
 import elmbench.numerics.nodes.hidden_layer as nodes
@@ -136,7 +136,7 @@ def test_grids_of_the_papers(name, kind):
 @pytest.mark.parametrize("kind", ["binary", "multi", "regression"])
 @pytest.mark.parametrize("name", ["KELM", "LSSVM"])
 def test_kernels_of_low_rank_are_never_computed_whole(name, kind, monkeypatch):
-    monkeypatch.setattr(ls_svm, "solved_together", None)
+    monkeypatch.setattr(kernels, "_FoldKernels", None)
     monkeypatch.setattr(kernel_elm, "kernel_ladder", None)
     X = rows(240, 2, 1)
     folds = [*KFold(3, shuffle=True, random_state=0).split(X), (np.arange(0, 150), np.arange(200, 240))]

@@ -148,8 +148,8 @@ def test_a_path_is_one_fit_each_of_shared_directions(name, as_rows, seed, monkey
     assert isinstance(factory, GridPath)
     rows = as_rows(X)
     fits = []
-    decompose = SingularFeatures._decompose
-    monkeypatch.setattr(SingularFeatures, "_decompose", lambda self, X: (fits.append(1), decompose(self, X)))
+    fit = SingularFeatures.fit
+    monkeypatch.setattr(SingularFeatures, "fit", lambda self, X, y=None: (fits.append(1), fit(self, X))[1])
     by_path = {(i, j): outputs for i, j, outputs, _ in factory.evaluate_grid(rows, y, folds, candidates, **fixed)}
     assert len(fits) == 4  # two sizes on two folds
     assert set(by_path) == {(i, j) for i in range(6) for j in range(2)}

@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from elmbench.models.base import paths
-from elmbench.models.base.family import target_bytes, width
-from elmbench.models.base.paths import Grid
-from elmbench.models.base.singular import warn_of_singular
+from elmbench.models.base.family import checked_condition, target_bytes, width
+from elmbench.models.base.parameters import estimator
+from elmbench.models.base.paths import Grid, PathMixin
 from elmbench.numerics.arrays import EPS, Array, Indices
 from elmbench.numerics.centres import BLOCK_BYTES, DENSE_CENTRES_BYTES, CentreKernel
 from elmbench.numerics.normal_equations import normal_equations
@@ -24,7 +23,8 @@ WIDTH_INTERVAL = (0.5, 1.5)
 """The interval from which u_i is drawn where each centre has a width of its own, sigma_i = u_i / gamma."""
 
 
-class CentresMixin:
+@estimator
+class CentresMixin(PathMixin):
     """A network f(x) = sum_i beta_i k(x, c_i) on random centres, with ridge regression for its output weights.
 
     A subclass names the parameter with the number of centres and draws them; fewer centres are the first ones of more.
@@ -33,12 +33,11 @@ class CentresMixin:
     _accept_sparse: ClassVar[Any] = "csr"
     _size_name: ClassVar[str]
 
-    C: float
-    gamma: float | str
-    beta_: Array
+    model_version = 1
 
-    evaluate_grid = classmethod(paths.evaluate_grid)
-    decision_grid = classmethod(paths.decision_grid)
+    C: float = 1.0
+    gamma: float | str = "scale"
+    random_state: int | np.random.RandomState | None = None
 
     @abstractmethod
     def _draw(self, X: Rows, counting: Indices) -> CentreKernel:
@@ -55,8 +54,7 @@ class CentresMixin:
 
     @property
     def _size(self) -> int:
-        size: int = getattr(self, self._size_name)
-        return size
+        return int(getattr(self, self._size_name))
 
     def _fit(self, X: Rows, T: Array, scale: Array | None) -> None:
         kernel = self._draw(X, np.arange(X.shape[0]) if scale is None else np.flatnonzero(scale))
@@ -64,9 +62,8 @@ class CentresMixin:
         ((gram, moments),) = normal_equations(self._kernel, [self._kernel.gamma], X, T, scale)
         system = RidgeSystem(gram, 1.0 / float(self.C))
         self.beta_ = system.solve(moments)
-        self.condition_ = system.condition
-        if system.is_lost(EPS**2):  # the condition of K is the root of that of its products
-            warn_of_singular(self, self.condition_)
+        # The condition of K is the root of that of its products.
+        self.condition_ = checked_condition(self, system, EPS**2)
 
     def _outputs(self, X: Rows) -> Array:
         return self._kernel.product(X, self.beta_)
@@ -110,45 +107,33 @@ class CentresMixin:
         rows yields all outputs. This takes 8 g L^2 bytes for g values of `gamma` and L centres, and the weights and
         outputs of all candidates.
         """
-        groups: dict[Hashable, list[tuple[int, Any]]] = {}
-        for i, model in enumerate(grid.models):
-            groups.setdefault(model._drawn_by(), []).append((i, model))
-        for members in groups.values():
-            for j in range(len(grid.folds)):
-                for i, predicted in _fold_predictions(cls, grid, members, j).items():
-                    yield i, j, predicted
-
-
-def _fold_predictions(cls: Any, grid: Grid, members: list[tuple[int, Any]], fold: int) -> dict[int, NDArray[Any]]:
-    """Return the predictions of candidates with centres of one kind for the test rows of a fold, by candidate."""
-    learnt = grid.y[grid.folds[fold][0]]
-    largest = max((model for _, model in members), key=lambda model: model._size)
-    X, probes = grid.rows(fold, largest._fold_kernel)
-    T, decoded = grid.coded(cls, grid.folds[fold][0])
-    k = T.shape[1]
-    kernel = largest._draw(X, np.arange(len(T)))
-    # For each gamma and number of centres the ridges, and the candidates of each.
-    wanted: dict[float, dict[int, dict[float, list[int]]]] = {}
-    for i, model in members:
-        sizes = wanted.setdefault(float(model.gamma), {})
-        sizes.setdefault(min(model._size, len(kernel)), {}).setdefault(1.0 / float(model.C), []).append(i)
-    gammas = [gamma * kernel.gamma for gamma in wanted]
-    weights: list[dict[int, Array]] = []
-    equations = normal_equations(kernel, gammas, X, T, largest._scale(learnt))
-    for sizes in wanted.values():
-        gram, moments = equations.pop(0)
-        weights.append(
-            {
-                size: ridge_solutions(gram[:size, :size], moments[:size], np.array(list(ridges)), grid.solvers)
-                for size, ridges in sizes.items()
-            }
-        )
-    parts: dict[int, list[NDArray[Any]]] = {i: [] for i, _ in members}
-    for _, g, values in kernel.blocks_of_each(probes, gammas):
-        for (size, Z), ridges in zip(weights[g].items(), list(wanted.values())[g].values(), strict=True):
-            outputs = values[:, :size] @ Z
-            for c, candidates in enumerate(ridges.values()):
-                predicted = decoded(outputs[:, c * k : (c + 1) * k])
-                for i in candidates:
-                    parts[i].append(predicted)
-    return {i: np.concatenate(blocks) for i, blocks in parts.items()}
+        for members in grid.grouped(lambda model: model._drawn_by()):
+            largest = max((model for _, model in members), key=lambda model: model._size)
+            for j, (train, _) in enumerate(grid.folds):
+                X, probes = grid.rows(j, largest._fold_kernel)
+                T, decoded = grid.coded(train)
+                kernel = largest._draw(X, np.arange(len(T)))
+                # For each gamma and number of centres the ridges, and the candidates of each.
+                wanted: dict[tuple[float, int], dict[float, list[int]]] = {}
+                for i, model in members:
+                    ridges = wanted.setdefault((float(model.gamma), min(model._size, len(kernel))), {})
+                    ridges.setdefault(1.0 / float(model.C), []).append(i)
+                gammas = list(dict.fromkeys(gamma for gamma, _ in wanted))
+                widths = [gamma * kernel.gamma for gamma in gammas]
+                scale = largest._scale(grid.y[train])
+                equations = dict(zip(gammas, normal_equations(kernel, widths, X, T, scale), strict=True))
+                weights = {}
+                for (gamma, size), ridges in wanted.items():
+                    gram, moments = equations[gamma]
+                    system = gram[:size, :size], moments[:size], np.array(list(ridges))
+                    weights[gamma, size] = ridge_solutions(*system, grid.solvers)
+                parts: dict[int, list[NDArray[Any]]] = {i: [] for i, _ in members}
+                for _, g, values in kernel.blocks_of_each(probes, widths):
+                    for (gamma, size), ridges in wanted.items():
+                        if gamma == gammas[g]:
+                            outputs = np.hsplit(values[:, :size] @ weights[gamma, size], len(ridges))
+                            for columns, candidates in zip(outputs, ridges.values(), strict=True):
+                                predicted = decoded(columns)
+                                for i in candidates:
+                                    parts[i].append(predicted)
+                yield from ((i, j, np.concatenate(blocks)) for i, blocks in parts.items())

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from elmbench.models.base.parameters import check_real
-from elmbench.models.base.weights import RowWeightedClassifier
+from elmbench.models.base.family import RowWeightedClassifier
+from elmbench.models.base.parameters import check_real, estimator
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.entropy.covariance import Moments, moments
 from elmbench.numerics.entropy.discriminant import (
@@ -76,14 +76,17 @@ def odds_of(projections: Array, result: list[Discriminant], log_weights: Array) 
     return np.column_stack(columns)
 
 
+@estimator
 class EntropyClassifier(RowWeightedClassifier):
     """Densities, decisions and probabilities of an extreme entropy machine.
 
     A subclass fits by `_set` and returns beta'phi(x), of shape (n, k), from `_projections(X)`.
     """
 
-    priors: Any
-    costs: Any
+    model_version = 2
+
+    priors: ArrayLike | Mapping[Any, float] | None = None
+    costs: ArrayLike | Mapping[Any, float] | None = None
 
     def _set(self, result: list[Discriminant]) -> None:
         weights = self._log_weights(self.classes_)

@@ -1,21 +1,22 @@
-"""Parameters of a kernel, and the kernels of each fold for the paths of models."""
+"""Models with a kernel: their parameters, one ridge system for all rows, and the paths over their grids."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
-from typing import Any, NamedTuple
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 
-from elmbench.models.base.family import width
+from elmbench.models.base.family import checked_condition, width
 from elmbench.models.base.parameters import estimator
-from elmbench.models.base.paths import Grid
-from elmbench.numerics.arrays import Array
-from elmbench.numerics.kernels import rbf_from_distances, row_blocks, squared_distances
+from elmbench.models.base.paths import Grid, PathMixin
+from elmbench.numerics.arrays import EPS, Array
+from elmbench.numerics.kernels import BLOCK_BYTES, rbf_from_distances, row_blocks, squared_distances
+from elmbench.numerics.low_rank import kernel_factor
 from elmbench.numerics.pairwise import PRECOMPUTED, Kernel
-from elmbench.numerics.ridge_path import ridge_solutions
-from elmbench.numerics.rows import Rows
+from elmbench.numerics.ridge_path import WITHIN_ROUND_OFF, ridge_solutions
+from elmbench.numerics.rows import Rows, scaled_rows
 from elmbench.numerics.solve import RidgeSystem
 
 _NOT_NEGATIVE = ("additive_chi2", "chi2")
@@ -53,6 +54,113 @@ class KernelMixin(BaseEstimator):
         return Kernel(self.kernel, width(self), self.degree, self.coef0, self.kernel_params)
 
 
+class Member(NamedTuple):
+    """A candidate: its number, its kernel, its ridge and the scale of the training rows."""
+
+    position: int
+    kernel: Kernel
+    ridge: float
+    scale: Array | None
+
+
+@estimator
+class KernelSystemMixin(KernelMixin, PathMixin):
+    """A model that solves (S K S + I/C) Z = B for the kernel K of all training rows, and the scale S of these.
+
+    `_right_hand_sides` returns B, and `_coefficients` intercepts and `beta_` from Z.
+    """
+
+    _columns: ClassVar[int] = 3
+    """Columns of n numbers that a fit takes for each output."""
+
+    model_version = 1
+
+    C: float = 1.0
+
+    @staticmethod
+    def _right_hand_sides(T: Array, scale: Array | None) -> Array:
+        """Return S T."""
+        return scaled_rows(T, scale)
+
+    @staticmethod
+    def _coefficients(solution: Array, scale: Array | None) -> tuple[Any, Array]:
+        """Return the intercepts, if any, and the coefficients S Z."""
+        return 0.0, scaled_rows(solution, scale)
+
+    def _fit(self, X: Rows, T: Array, scale: Array | None) -> None:
+        """Solve the system in the memory of one kernel matrix."""
+        kernel, n = self._make_kernel(), X.shape[0]
+        self._kernel, self.dictionary_, self.n_units_ = kernel, kernel.chosen(X), n
+        K = kernel.matrix(X, out=np.empty((n, n), order="F"))
+        _weigh(K, scale)
+        system = RidgeSystem(K, 1.0 / self.C, definite=kernel.definite)
+        self._intercept, self.beta_ = self._coefficients(system.solve(self._right_hand_sides(T, scale)), scale)
+        self.condition_ = checked_condition(self, system)
+
+    def _outputs(self, X: Rows) -> Array:
+        return self._kernel.product(X, self.dictionary_, self.beta_) + self._intercept
+
+    @classmethod
+    def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
+        """Count one kernel matrix."""
+        return 8 * n_samples * (n_samples + 2 * n_features + cls._columns * n_outputs) + 5 * BLOCK_BYTES
+
+    @classmethod
+    def _by_fold(cls, grid: Grid, numbers: Iterable[int]) -> Iterator[tuple[int, int, NDArray[Any]]]:
+        """Yield the outputs of candidates with any kernels and weights; those with the same matrix are solved together.
+
+        This takes three matrices of 8 m^2 bytes for m training rows, two with a kernel that is not `Kernel.is_plain`.
+        """
+        models = [(i, grid.models[i], grid.models[i]._make_kernel()) for i in numbers]
+        for j, (train, _) in enumerate(grid.folds if models else ()):
+            T, decoded = grid.coded(train)
+            kernels = _FoldKernels(grid, j)
+            for group in _by_matrix(Member(i, kernel, 1.0 / m.C, m._scale(grid.y[train])) for i, m, kernel in models):
+                _, kernel, _, scale = group[0]
+                K = kernels.pairwise(kernel)
+                _weigh(K, scale)
+                ridges = np.array([member.ridge for member in group])
+                Z = ridge_solutions(K, cls._right_hand_sides(T, scale), ridges, grid.solvers, kernel.definite)
+                solved = [cls._coefficients(part, scale) for part in np.hsplit(Z, len(group))]
+                products = kernels.product(kernel, np.hstack([beta for _, beta in solved]))
+                for member, (intercept, _), part in zip(group, solved, np.hsplit(products, len(group)), strict=True):
+                    yield member.position, j, decoded(part + intercept)
+
+    @classmethod
+    def _by_factor(
+        cls, grid: Grid, *, most: float, centred: bool, checks_labels: bool
+    ) -> Generator[tuple[int, int, NDArray[Any]], None, set[int]]:
+        """Yield the outputs of the candidates whose Gaussian kernel has a factor of few columns; return their numbers.
+
+        Those with a ridge within round-off are fitted. `most` is the largest number of columns of a factor, as a share
+        of the rows; `centred` models have an intercept; `checks_labels` fits a candidate if an error of ten times
+        condition times machine precision would change a label.
+        """
+        kernels = [model._make_kernel() for model in grid.models]
+        plain = [i for i, kernel in enumerate(kernels) if kernel.is_plain(grid.X)]
+        done: set[int] = set()
+        for gamma in sorted({kernels[i].gamma for i in plain}):
+            L = kernel_factor(grid.X, gamma, int(most * grid.X.shape[0]))
+            if L is None:  # a larger gamma takes more columns
+                break
+            numbers = [i for i in plain if kernels[i].gamma == gamma]
+            done.update(numbers)
+            for j, (train, test) in enumerate(grid.folds):
+                T, decoded = grid.coded(train)
+                models = [(i, grid.models[i]) for i in numbers]
+                for group in _by_matrix(Member(i, kernels[i], 1 / m.C, m._scale(grid.y[train])) for i, m in models):
+                    ridges = np.array([member.ridge for member in group])
+                    outputs, row_sums = _factor_outputs(L[train], L[test], T, ridges, group[0].scale, centred, grid)
+                    accepted = ridges > WITHIN_ROUND_OFF * EPS * row_sums.max()
+                    if checks_labels:
+                        errors = 10 * EPS * (1 + row_sums.mean() / ridges) * np.abs(T).max()
+                        accepted &= cls._each_holds(outputs, np.tile(errors, (len(test), 1)))
+                    parts = np.hsplit(outputs, len(group))
+                    for (i, kernel, *_), values, holds in zip(group, parts, accepted, strict=True):
+                        yield i, j, decoded(values) if holds else grid.fitted_outputs(i, j, kernel)
+        return done
+
+
 class _FoldKernels:
     """The kernel matrices of a fold; the distances for the Gaussian kernel are computed once for every `gamma`."""
 
@@ -67,7 +175,7 @@ class _FoldKernels:
         """Return the kernel matrix of the training rows, which the next call overwrites."""
         if not kernel.is_plain(self._X):
             kernel.chosen(self._X)
-            return kernel.matrix(self._rows(kernel, self._train), out=self._room)
+            return kernel.matrix(kernel.part(self._X, self._train, self._train), out=self._room)
         if self._pairwise is None:
             X, train, test = self._X, self._train, self._test
             self._pairwise = squared_distances(X[train], out=np.empty_like(self._room))
@@ -80,48 +188,10 @@ class _FoldKernels:
         if kernel.is_plain(self._X):
             return np.concatenate([rbf_from_distances(probe.copy(), kernel.gamma) @ beta for probe in self._probes])
         rows = np.arange(len(self._train)) if kernel.precomputed else self._X[self._train]
-        return kernel.product(self._rows(kernel, self._test), rows, beta)
-
-    def _rows(self, kernel: Kernel, numbers: Any) -> Rows:
-        return kernel.part(self._X, numbers, self._train)
+        return kernel.product(kernel.part(self._X, self._test, self._train), rows, beta)
 
 
-class Member(NamedTuple):
-    """A candidate: its number, its kernel, its ridge and the scale of the training rows."""
-
-    position: int
-    kernel: Kernel
-    ridge: float
-    scale: Array | None
-
-
-class Solved(NamedTuple):
-    """Candidates with the same matrix: their members, solutions, and the product with the test rows."""
-
-    members: list[Member]
-    solutions: list[Array]
-    product: Callable[[Array], Array]
-
-
-def solved_together(
-    grid: Grid, fold: int, members: list[Member], right: Callable[[Array | None], Array]
-) -> Iterator[Solved]:
-    """Solve (S K S + r I) Z = B for all candidates on a fold, those with the same kernel and scale together.
-
-    `right` returns B for a scale. This takes three matrices of 8 m^2 bytes for m training rows, two with a kernel that
-    is not `Kernel.is_plain`.
-    """
-    kernels = _FoldKernels(grid, fold)
-    for group in by_matrix(members):
-        _, kernel, _, scale = group[0]
-        K = kernels.pairwise(kernel)
-        weigh(K, scale)
-        ridges = np.array([member.ridge for member in group])
-        Z = ridge_solutions(K, right(scale), ridges, grid.solvers, kernel.definite)
-        yield Solved(group, np.hsplit(Z, len(group)), partial(kernels.product, kernel))
-
-
-def by_matrix(members: Iterable[Member]) -> list[list[Member]]:
+def _by_matrix(members: Iterable[Member]) -> list[list[Member]]:
     """Return candidates in groups with the same kernel and the same scale."""
     groups: dict[Any, list[Member]] = {}
     for member in members:
@@ -130,17 +200,28 @@ def by_matrix(members: Iterable[Member]) -> list[list[Member]]:
     return list(groups.values())
 
 
-def weigh(K: Array, scale: Array | None) -> None:
+def _weigh(K: Array, scale: Array | None) -> None:
     """Multiply a kernel matrix by the scale of its rows and of its columns, in place."""
     if scale is not None and (scale != 1.0).any():
         K *= scale[:, np.newaxis]
         K *= scale
 
 
-def kernel_system(model: Any, X: Rows, scale: Array | None) -> RidgeSystem:
-    """Factor S K S + I/C on the training rows of a model with a kernel, in the memory of one kernel matrix."""
-    kernel, n = model._make_kernel(), X.shape[0]
-    model._kernel, model.dictionary_, model.n_units_ = kernel, kernel.chosen(X), n
-    K = kernel.matrix(X, out=np.empty((n, n), order="F"))
-    weigh(K, scale)
-    return RidgeSystem(K, 1.0 / model.C, definite=kernel.definite)
+def _factor_outputs(
+    M: Array, M_test: Array, T: Array, ridges: Array, scale: Array | None, centred: bool, grid: Grid
+) -> tuple[Array, Array]:
+    """Return the outputs of ridge regression on the columns of a factor, and the row sums of S K S.
+
+    M_test (M'S^2 M + r I)^-1 M'S^2 T is K_test S (S K S + r I)^-1 S T. With an intercept, the weighted means are
+    subtracted from M and T.
+    """
+    weighted = scaled_rows(M, scale)
+    row_sums = weighted @ weighted.sum(axis=0)
+    means = np.zeros(T.shape[1])
+    if centred:
+        weights = np.ones(len(M)) if scale is None else scale**2
+        means, origin = weights @ T / weights.sum(), weights @ M / weights.sum()
+        M, M_test, T = M - origin, M_test - origin, T - means
+        weighted = scaled_rows(M, scale)
+    W = ridge_solutions(weighted.T @ weighted, weighted.T @ scaled_rows(T, scale), ridges, grid.solvers)
+    return M_test @ W + np.tile(means, len(ridges)), row_sums

@@ -1,15 +1,18 @@
 """Random hidden nodes."""
 
-from collections.abc import Iterator
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterator
+from dataclasses import field
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from elmbench.models.base.parameters import estimator
 from elmbench.models.base.paths import Grid
-from elmbench.numerics.arrays import Array
-from elmbench.numerics.centres import Rows
+from elmbench.numerics.arrays import Array, Indices
 from elmbench.numerics.nodes.hidden_layer import draw_hidden_nodes, hidden_layer, layer_blocks
+from elmbench.numerics.rows import Rows
 
 CONSTANT_LAYER = (
     "the hidden layer yields the same values for every training row, so there is nothing to tell the classes apart by "
@@ -18,6 +21,7 @@ CONSTANT_LAYER = (
 )
 
 
+@estimator
 class HiddenNodesMixin:
     """Random hidden nodes and the outputs of their network.
 
@@ -28,10 +32,10 @@ class HiddenNodesMixin:
     _interval: ClassVar[tuple[float, float]] = (-1.0, 1.0)
     _layer: ClassVar[Any] = staticmethod(hidden_layer)
 
-    n_hidden: int
-    activation: str
-    random_state: int | np.random.RandomState | None
-    beta_: Array
+    beta_: Array = field(init=False)
+    n_hidden: int = 100
+    activation: str = "sigmoid"
+    random_state: int | np.random.RandomState | None = None
 
     def _draw_nodes(self, n_features: int) -> None:
         random_state = check_random_state(self.random_state)
@@ -59,16 +63,37 @@ class HiddenNodesMixin:
         return len(self.weights_)
 
 
-def by_nodes(grid: Grid) -> Iterator[tuple[Any, list[int], list[tuple[int, Any]]]]:
-    """Group candidates by the stream and the kind of their nodes, and draw the nodes of each group.
+class NodesFold(NamedTuple):
+    """Candidates with the same hidden nodes on a fold.
 
-    Yields the largest candidate, whose leading nodes are those of the others; the ascending numbers of nodes; and the
-    candidates of the group with their numbers.
+    `members` are the candidates with their numbers, `sizes` their ascending numbers of nodes, and `largest` is the one
+    whose leading nodes are those of the others. `T` and `decoded` are as in `Grid.coded`.
     """
-    groups: dict[tuple[Any, ...], list[tuple[int, Any]]] = {}
-    for i, model in enumerate(grid.models):
-        groups.setdefault(model._kind(), []).append((i, model))
-    for members in groups.values():
+
+    number: int
+    train: Indices
+    members: list[tuple[int, Any]]
+    sizes: list[int]
+    largest: Any
+    T: Array
+    decoded: Callable[[Array], NDArray[Any]]
+    probes: list[Array]
+
+    def outputs(self, beta: Array) -> Array:
+        """Return the products of the leading hidden nodes with `beta` for the test rows."""
+        return np.concatenate([H[:, : len(beta)] @ beta for H in self.probes])
+
+    def of_size(self, n_hidden: int) -> Iterator[tuple[int, Any]]:
+        """Yield the members with that many nodes."""
+        return ((i, model) for i, model in self.members if model.n_hidden == n_hidden)
+
+
+def by_nodes(grid: Grid) -> Iterator[NodesFold]:
+    """Group candidates by the stream and the kind of their nodes, and draw the nodes of each group for every fold."""
+    for members in grid.grouped(lambda model: model._kind()):
         largest = max((model for _, model in members), key=lambda model: model.n_hidden)
         largest._draw_nodes(grid.X.shape[1])
-        yield largest, sorted({model.n_hidden for _, model in members}), members
+        sizes = sorted({model.n_hidden for _, model in members})
+        for j, (train, test) in enumerate(grid.folds):
+            probes = [largest._hidden(grid.X[test[rows]]) for rows in layer_blocks(len(test))]
+            yield NodesFold(j, train, members, sizes, largest, *grid.coded(train), probes)

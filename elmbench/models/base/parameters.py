@@ -1,7 +1,7 @@
 """Constructors of the estimators, and the constraints of their parameters, which `fit` checks."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from numbers import Integral, Real
 from typing import Any, TypeVar, dataclass_transform
 
@@ -35,11 +35,11 @@ _CONSTRAINTS: dict[str, list[Any]] = {
 }
 
 
-@dataclass_transform(kw_only_default=True)
+@dataclass_transform(kw_only_default=True, field_specifiers=(field,))
 def estimator(cls: type[_Class]) -> type[_Class]:
     """Give a class a constructor with its annotated attributes as keyword-only parameters, and their constraints."""
     cls = dataclass(kw_only=True, eq=False, repr=False)(cls)
-    names = [field.name for field in fields(cls)]  # type: ignore[arg-type]
+    names = [parameter.name for parameter in fields(cls)]  # type: ignore[arg-type]
     constraints = {name: _CONSTRAINTS[name] for name in names if name in _CONSTRAINTS}
     for base in reversed(cls.__mro__):
         constraints |= vars(base).get("_parameter_constraints", {})

@@ -1,8 +1,9 @@
 """Paths over grids of the estimators, see `elmbench.models.protocols`."""
 
 import warnings
+from abc import abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -33,10 +34,17 @@ class Grid:
     output: str = "predict"
     solvers: Counter[str] = field(default_factory=Counter)
 
-    def coded(self, cls: Any, train: Indices) -> tuple[Array, Callable[[Array], NDArray[Any]]]:
+    def coded(self, train: Indices) -> tuple[Array, Callable[[Array], NDArray[Any]]]:
         """Return the targets of training rows, and the function from real outputs, of shape (n, k), to the output."""
-        T, decoded = cls._code_targets(self.y[train])
+        T, decoded = type(self.models[0])._code_targets(self.y[train])
         return T, decoded if self.output == "predict" else _without_single_column
+
+    def grouped(self, key: Callable[[Any], Hashable]) -> list[list[tuple[int, Any]]]:
+        """Return the models with their numbers, in groups with the same key."""
+        groups: dict[Hashable, list[tuple[int, Any]]] = {}
+        for i, model in enumerate(self.models):
+            groups.setdefault(key(model), []).append((i, model))
+        return list(groups.values())
 
     def rows(self, fold: int, kernel: Kernel) -> tuple[Rows, Rows]:
         """Return the training rows and the test rows of a fold in the form that a model with this kernel takes."""
@@ -57,50 +65,50 @@ def _without_single_column(outputs: Array) -> Array:
     return outputs[:, 0] if outputs.shape[1] == 1 else outputs
 
 
-def _valid_models(cls: Any, candidates: list[dict[str, Any]], fixed: dict[str, Any]) -> list[Any]:
-    """Return a model for each candidate, with the errors of `fit` for parameters out of range."""
-    cls(**fixed)._validate_params()
-    # The values of a grid are the same objects in many candidates.
-    values = {(name, id(value)): value for candidate in candidates for name, value in candidate.items()}
-    for (name, _), value in values.items():
-        validate_parameter_constraints(cls._parameter_constraints, {name: value}, caller_name=cls.__name__)
-    return [cls(**fixed, **candidate) for candidate in candidates]
+class PathMixin:
+    """A path over a grid, for predictions and decision values."""
 
+    @classmethod
+    @abstractmethod
+    def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
+        """Yield (candidate, fold, outputs) in any order."""
 
-def evaluate_grid(
-    cls: Any, X: Array, y: NDArray[Any], folds: Folds, candidates: list[dict[str, Any]], **fixed: Any
-) -> Iterator[Evaluated]:
-    """Yield the predictions of every candidate on every fold, see `elmbench.models.protocols.GridPath`.
+    @classmethod
+    def evaluate_grid(
+        cls, X: Array, y: NDArray[Any], folds: Folds, candidates: list[dict[str, Any]], **fixed: Any
+    ) -> Iterator[Evaluated]:
+        """Yield the predictions of every candidate on every fold, see `elmbench.models.protocols.GridPath`."""
+        return cls._evaluated(Grid(X, y, folds, cls._valid_models(candidates, fixed)))
 
-    It is the classmethod of an estimator with `_path(cls, grid)`, which yields (candidate, fold, outputs) in any order.
-    """
-    return _evaluations(cls, Grid(X, y, folds, _valid_models(cls, candidates, fixed)))
+    @classmethod
+    def decision_grid(
+        cls, X: Array, y: NDArray[Any], folds: Folds, candidates: list[dict[str, Any]], **fixed: Any
+    ) -> Iterator[Evaluated]:
+        """Yield the decision values by every candidate, see `elmbench.models.protocols.DecisionPath`."""
+        return cls._evaluated(Grid(X, y, folds, cls._valid_models(candidates, fixed), "decision_function"))
 
+    @classmethod
+    def _valid_models(cls: Any, candidates: list[dict[str, Any]], fixed: dict[str, Any]) -> list[Any]:
+        """Return a model for each candidate, with the errors of `fit` for parameters out of range."""
+        cls(**fixed)._validate_params()
+        # The values of a grid are the same objects in many candidates.
+        values = {(name, id(value)): value for candidate in candidates for name, value in candidate.items()}
+        for (name, _), value in values.items():
+            validate_parameter_constraints(cls._parameter_constraints, {name: value}, caller_name=cls.__name__)
+        return [cls(**fixed, **candidate) for candidate in candidates]
 
-def decision_grid(
-    cls: Any, X: Array, y: NDArray[Any], folds: Folds, candidates: list[dict[str, Any]], **fixed: Any
-) -> Iterator[Evaluated]:
-    """Yield the decision values by every candidate, see `elmbench.models.protocols.DecisionPath`."""
-    return _evaluations(cls, Grid(X, y, folds, _valid_models(cls, candidates, fixed), "decision_function"))
-
-
-def project_grid(
-    cls: Any, X: Array, y: NDArray[Any], folds: Folds, candidates: list[dict[str, Any]], **fixed: Any
-) -> Iterator[Evaluated]:
-    """Yield the projections by every candidate, see `elmbench.models.protocols.ProjectionPath`."""
-    return _evaluations(cls, Grid(X, y, folds, _valid_models(cls, candidates, fixed), "project"))
-
-
-def _evaluations(cls: Any, grid: Grid) -> Iterator[Evaluated]:
-    if not any(isinstance(getattr(model, "gamma", None), str) for model in grid.models):
-        for i, j, outputs in cls._path(grid):
-            yield Evaluated(i, j, outputs, Counter(grid.solvers))
-            grid.solvers.clear()
-        return
-    for j, fold in enumerate(grid.folds):  # gamma="scale" stands for another number in each fold
-        X = grid.X[fold[0]]
-        models = [
-            clone(m).set_params(gamma=named_width(m.gamma, X)) if isinstance(m.gamma, str) else m for m in grid.models
-        ]
-        for item in _evaluations(cls, replace(grid, folds=[fold], models=models)):
-            yield item._replace(fold=j)
+    @classmethod
+    def _evaluated(cls, grid: Grid) -> Iterator[Evaluated]:
+        if not any(isinstance(getattr(model, "gamma", None), str) for model in grid.models):
+            for i, j, outputs in cls._path(grid):
+                yield Evaluated(i, j, outputs, Counter(grid.solvers))
+                grid.solvers.clear()
+            return
+        for j, fold in enumerate(grid.folds):  # gamma="scale" stands for another number in each fold
+            X = grid.X[fold[0]]
+            models = [
+                clone(m).set_params(gamma=named_width(m.gamma, X)) if isinstance(m.gamma, str) else m
+                for m in grid.models
+            ]
+            for item in cls._evaluated(replace(grid, folds=[fold], models=models)):
+                yield item._replace(fold=j)

@@ -9,30 +9,31 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from elmbench.models.base.family import FamilyClassifier
+from elmbench.models.base.parameters import estimator
 from elmbench.numerics.arrays import Array
-from elmbench.numerics.centres import Rows
 from elmbench.numerics.nodes.hidden_layer import ROW_BLOCK, layer_blocks
 from elmbench.numerics.online.budget_loop import Numbers
 from elmbench.numerics.online.hyperplanes import HyperplaneState
+from elmbench.numerics.rows import Rows
 
 BLOCK_BYTES = 8 * 2**20
 """Size of the block of rows that is handed to the loop at a time, in bytes (one row is the least)."""
 
 
+@estimator
 class StochasticClassifier(FamilyClassifier):
     """Base class of machines that pass over the rows in random orders, with lambda = 1/(n C).
 
-    A subclass has the parameters `C`, `n_epochs`, `shuffle` and `random_state`. Its ``_new_state(n_features,
-    n_outputs)`` returns a state with ``extend(X, labels, ridge)`` and ``step``.
+    Its ``_new_state(n_features, n_outputs)`` returns a state with ``extend(X, labels, ridge)`` and ``step``.
     """
 
+    model_version = 1
     _accept_sparse: ClassVar[str] = "csr"
-    _state: Any
 
-    C: float
-    n_epochs: int
-    shuffle: bool
-    random_state: int | np.random.RandomState | None
+    C: float = 1.0
+    n_epochs: int = 5
+    shuffle: bool = True
+    random_state: int | np.random.RandomState | None = None
 
     def _fit(self, X: Rows, T: Array) -> None:
         random_state = check_random_state(self.random_state)
@@ -85,6 +86,7 @@ CONSTANT = 1.0
 """The feature that an intercept is the weight of."""
 
 
+@estimator
 class HyperplaneClassifier(StochasticClassifier):
     """Base class of linear machines: the output of a class is that of its largest weight.
 
@@ -92,8 +94,7 @@ class HyperplaneClassifier(StochasticClassifier):
     of the losses, as with a single output.
     """
 
-    fit_intercept: bool
-    _state: HyperplaneState
+    fit_intercept: bool = True
 
     def _new_state(self, n_features: int, n_outputs: int) -> HyperplaneState:
         constant = CONSTANT if self.fit_intercept else 0.0
