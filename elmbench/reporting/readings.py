@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -37,23 +38,12 @@ _Values = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class ReadingComparison:
-    """One published figure under each value of a reading.
+    """One published figure under each value of a reading, with the data set as the paper spells it.
 
-    Attributes
-    ----------
-    label : str
-        Data set, model and metric, with the table, profile and selection.
-    means : mapping of str to str
-        By value of the reading, the mean as text, with the number of cells that did not end ok; only their ending if
-        none ended ok. Values that were not run are left out.
-    fits : str
-        The value of the reading that comes nearest; empty if chance may have decided.
-    experiment, dataset, model, metric : str
-        The table's id, the data set as the paper spells it, the model and the metric.
-    values : mapping of str to float
-        By value of the reading, the mean if a cell ended ok.
-    intervals : mapping of str to (float, float)
-        By value of the reading, the 95 % interval for the published figure, if there are enough runs.
+    The mappings go by the value of the reading: `means` as text, with the number of cells that did not end ok (only
+    their ending if none ended ok); `values`, the means, if a cell ended ok; `intervals`, the 95 % intervals for the
+    published figure, if there are enough runs. `fits` is the value that comes nearest; empty if chance may have
+    decided.
     """
 
     label: str
@@ -104,77 +94,59 @@ def _compare(name: str, reading: Reading, results: Results) -> Iterator[ReadingC
     value_of = {"" if value == reading.default else f"{name}={value}": value for value in reading.values}
     cells = results.cells[results.cells["status"] != "unavailable"]
     cells = cells.assign(reading=cells["reading"].map(value_of)).dropna(subset="reading").reset_index(drop=True)
-    entries: dict[tuple[str, str], list[_Cells]] = {}
+    status = cells["status"].to_numpy(object)
+    common: dict[Any, list[Any]] = {}
     for (dataset, model, select), group in cells.groupby(["dataset", "model", "select"], sort=False):
         if {reading.default} < set(group["reading"]):
-            entries.setdefault((str(dataset), str(model)), []).append(_Cells.common(str(select), group, reading))
-    columns: dict[str, _Values] = {}
+            common.setdefault((dataset, model), []).append((select, *_common_cells(group, reading)))
     for (dataset, model, metric), paper in resolved.published.items():
         if metric in UNJUDGED or metric not in cells or paper.value is None:
             continue
-        for common in entries.get((dataset, model), ()):
-            if metric not in columns:
-                columns[metric] = cells[metric].to_numpy(dtype=float, na_value=np.nan)
-            table = columns[metric][common.lines]
-            if not table.size or (common.ok.all() and (table == table[0]).all()):
+        for select, names, numbers, runs in common.get((dataset, model), ()):
+            table, ended = cells[metric].to_numpy(dtype=float, na_value=np.nan)[numbers], status[numbers]
+            ok = (ended == COMPLETE).all(axis=0)
+            if not table.size or (ok.all() and (table == table[0]).all()):
                 continue
             published, rounding = float(paper.value), layout.last_place(paper) / 2
-            ok, runs = table[:, common.ok.all(axis=0)], common.runs[common.ok.all(axis=0)]
-            share = share_of_test_rows(dataset, resolved) or 0.0
-            fits = _fits(ok, runs, published, rounding, share)
+            fits = _fits(table[:, ok], runs[ok], published, rounding, share_of_test_rows(dataset, resolved) or 0.0)
             spelling = resolved.spelling(dataset)
+            rows = list(zip(names, table, ended, strict=True))
             yield ReadingComparison(
-                f"{spelling} {model} {metric} ({resolved.file.spec.label}, {resolved.profile}, {common.select}, "
-                f"{table.shape[1]} cells)",
+                f"{spelling} {model} {metric} ({resolved.file.spec.label}, {resolved.profile}, {select}, "
+                f"{len(runs)} cells)",
                 published,
-                {value: common.mean(i, table[i]) for i, value in enumerate(common.values)},
-                common.values[fits] if fits is not None else "",
+                {value: _mean_text(row, endings, runs) for value, row, endings in rows},
+                names[fits] if fits is not None else "",
                 resolved.file.id,
                 spelling,
                 model,
                 metric,
-                {value: float(np.nanmean(row)) for value, row in zip(common.values, table, strict=True)
-                 if not np.isnan(row).all()},
-                dict(zip(common.values, _intervals(ok, runs, resolved.mean_of, rounding), strict=False)),
-            )  # fmt: skip
+                {value: float(np.nanmean(row)) for value, row, _ in rows if not np.isnan(row).all()},
+                dict(zip(names, _intervals(table[:, ok], runs[ok], resolved.mean_of, rounding), strict=False)),
+            )
 
 
-@dataclass(frozen=True)
-class _Cells:
-    """The cells of a model on a data set that were run under every value of a reading, by value and cell."""
+def _common_cells(group: pd.DataFrame, reading: Reading) -> tuple[list[str], NDArray[np.int64], NDArray[np.int64]]:
+    """Return the values of a reading that were run, the line numbers of the cells run under each, and their runs."""
+    lines: dict[str, dict[tuple[int, int], int]] = {}
+    columns = (group[name].tolist() for name in ("reading", "run", "fold"))
+    for line, value, run, fold in zip(group.index.tolist(), *columns, strict=True):
+        lines.setdefault(value, {})[run, fold] = line
+    values = [value for value in reading.values if value in lines]
+    folds = sorted(set.intersection(*map(set, lines.values())))
+    numbers = [[lines[value][fold] for fold in folds] for value in values]
+    return values, np.array(numbers, dtype=np.int64), np.array([run for run, _ in folds], dtype=np.int64)
 
-    select: str
-    values: list[str]
-    lines: NDArray[np.int64]
-    status: NDArray[np.object_]
-    runs: NDArray[np.int64]
 
-    @classmethod
-    def common(cls, select: str, group: pd.DataFrame, reading: Reading) -> _Cells:
-        lines: dict[str, dict[tuple[int, int], int]] = {}
-        columns = (group[name].tolist() for name in ("reading", "run", "fold"))
-        for line, value, run, fold in zip(group.index.tolist(), *columns, strict=True):
-            lines.setdefault(value, {})[run, fold] = line
-        values = [value for value in reading.values if value in lines]
-        folds = sorted(set.intersection(*map(set, lines.values())))
-        chosen = np.array([[lines[value][fold] for fold in folds] for value in values], dtype=np.int64)
-        status = group["status"].reindex(chosen.ravel()).to_numpy(object).reshape(chosen.shape)
-        return cls(select, values, chosen, status, np.array([run for run, _ in folds], dtype=np.int64))
-
-    @property
-    def ok(self) -> NDArray[np.bool_]:
-        return np.asarray(self.status == COMPLETE)
-
-    def mean(self, i: int, values: _Values) -> str:
-        """Return the mean under the i-th value as text."""
-        bad = self.status[i][~self.ok[i]]
-        if len(bad) == len(values):
-            return str(bad[0])
-        known = ~np.isnan(values)
-        means = run_means(values[known], self.runs[known])
-        std = float(means.std(ddof=1)) if len(means) > 1 else None
-        mean = Quantity(float(values[known].mean()), std, places=3)
-        return mean.text + (f" ({len(bad)} {bad[0]})" if len(bad) else "")
+def _mean_text(values: _Values, endings: NDArray[Any], runs: NDArray[np.int64]) -> str:
+    """Return the mean of cells with the deviation of their runs, and the number of those that did not end ok."""
+    bad = endings[endings != COMPLETE]
+    if len(bad) == len(values):
+        return str(bad[0])
+    means = run_means(values, runs)
+    std = float(means.std(ddof=1)) if len(means) > 1 else None
+    mean = Quantity(float(values[~np.isnan(values)].mean()), std, places=3)
+    return mean.text + (f" ({len(bad)} {bad[0]})" if len(bad) else "")
 
 
 def _intervals(table: _Values, runs: NDArray[np.int64], mean_of: int, rounding: float) -> Iterator[tuple[float, float]]:
@@ -222,10 +194,8 @@ def reading_rows(reading: Reading, comparisons: Sequence[ReadingComparison]) -> 
 
 def _section(name: str, reading: Reading, comparisons: list[ReadingComparison]) -> list[str]:
     lines = ["", f"## {name}", "", reading.question, ""]
-    lines += [
-        f"- `{value}`{' (default)' if value == reading.default else ''}: {choice.says}"
-        for value, choice in reading.values.items()
-    ]
+    for value, choice in reading.values.items():
+        lines.append(f"- `{value}`{' (default)' * (value == reading.default)}: {choice.says}")
     if not comparisons:
         return [*lines, "", "Not run, or it moves no published figure."]
     headings, rows = reading_rows(reading, comparisons)

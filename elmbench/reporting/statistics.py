@@ -8,7 +8,7 @@ compared on the data sets that have all of them. Measured and published figures 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -37,13 +37,8 @@ _Pairs = dict[str, dict[str, Any]]
 class Statistics:
     """The comparison of models over data sets.
 
-    Attributes
-    ----------
-    source : {"measured", "published"}
-    values : DataFrame
-        A line for each data set, a column for each model, the best average rank first; more is better.
-    left_out : tuple of str
-        The models that fewer than half of the data sets have.
+    `values` has a line for each data set, a column for each model, the best average rank first; more is better.
+    `left_out` are the models that fewer than half of the data sets have.
     """
 
     source: Source
@@ -84,31 +79,37 @@ class Statistics:
 
         return float(studentized_range.ppf(1 - ALPHA, len(self.ranks), math.inf)) * self._rank_error
 
+    def _by_pair(self, values: Sequence[float]) -> _Pairs:
+        """Return values of the pairs of models, in the order of `combinations`, by both names."""
+        value_of = {frozenset(pair): value for pair, value in zip(combinations(self.ranks, 2), values, strict=True)}
+        return self._pairs(lambda one, other: value_of[frozenset((one, other))])
+
+    def _pairs(self, value_of: Callable[[str, str], Any]) -> _Pairs:
+        return {one: {other: value_of(one, other) for other in self.ranks if other != one} for one in self.ranks}
+
     @cached_property
     def nemenyi(self) -> _Pairs:
         """The p-value of Nemenyi's test for each pair of models."""
         from scipy.stats import studentized_range
 
-        pairs = list(combinations(self.ranks, 2))
-        distances = np.array([abs(self.ranks[one] - self.ranks[other]) for one, other in pairs])
-        return _by_pair(pairs, studentized_range.sf(distances / self._rank_error, len(self.ranks), math.inf).tolist())
+        distances = np.array([abs(one - other) for one, other in combinations(self.ranks.values(), 2)])
+        return self._by_pair(studentized_range.sf(distances / self._rank_error, len(self.ranks), math.inf).tolist())
 
     @cached_property
     def wilcoxon(self) -> _Pairs:
         """The p-value of Wilcoxon's signed-rank test for each pair of models, after Holm's correction."""
-        pairs = list(combinations(self.ranks, 2))
-        p = [wilcoxon_p((self.values[one] - self.values[other]).to_numpy()) for one, other in pairs]
-        return _by_pair(pairs, holm(p))
+        differences = (self.values[one] - self.values[other] for one, other in combinations(self.ranks, 2))
+        return self._by_pair(holm([wilcoxon_p(one.to_numpy()) for one in differences]))
 
     @cached_property
     def wins(self) -> _Pairs:
         """The data sets on which a model wins, ties and loses against another: `5/1/2`."""
-        wins: _Pairs = {model: {} for model in self.ranks}
-        for one, other in combinations(self.ranks, 2):
+
+        def score(one: str, other: str) -> str:
             signs = np.sign(self.values[one] - self.values[other])
-            better, equal, worse = (int((signs == sign).sum()) for sign in (1, 0, -1))
-            wins[one][other], wins[other][one] = f"{better}/{equal}/{worse}", f"{worse}/{equal}/{better}"
-        return wins
+            return "/".join(str((signs == sign).sum()) for sign in (1, 0, -1))
+
+        return self._pairs(score)
 
     @cached_property
     def win_rates(self) -> dict[str, float]:
@@ -122,9 +123,7 @@ class Statistics:
         """A line with the numbers of models and data sets, and Friedman's test."""
         text = f"{self.source}: {len(self.ranks)} models on {len(self.datasets)} data sets"
         text += f" (without {', '.join(self.left_out)})" if self.left_out else ""
-        return text + (
-            "" if self.friedman is None else "; Friedman's chi-squared {:.3g}, p = {:.2g}".format(*self.friedman)
-        )
+        return text + ("; Friedman's chi-squared {:.3g}, p = {:.2g}".format(*self.friedman) if self.friedman else "")
 
     #: The headings of `rows`.
     columns = ("model", "average rank", "win rate", "best wins/ties/loses", "p Nemenyi", "p Wilcoxon-Holm")
@@ -132,15 +131,12 @@ class Statistics:
     @property
     def rows(self) -> list[tuple[str, ...]]:
         """The texts of a line for each model: its rank, its wins, and the tests of its difference from the best one."""
-        best, *others = self.ranks
+        best, *_ = self.ranks
         rows = []
-        for model in self.ranks:
-            against = (
-                (self.wins[best][model], *(f"{test[best][model]:.2g}" for test in (self.nemenyi, self.wilcoxon)))
-                if model in others
-                else ("", "", "")
-            )
-            rows.append((model, f"{self.ranks[model]:.2f}", f"{100 * self.win_rates[model]:.0f} %", *against))
+        for model, rank in self.ranks.items():
+            tests = (f"{test[best][model]:.2g}" for test in (self.nemenyi, self.wilcoxon) if model != best)
+            against = ("", "", "") if model == best else (self.wins[best][model], *tests)
+            rows.append((model, f"{rank:.2f}", f"{100 * self.win_rates[model]:.0f} %", *against))
         return rows
 
     @property
@@ -153,18 +149,9 @@ class Statistics:
     def record(self) -> dict[str, Any]:
         """Return the comparison for JSON."""
         friedman, p = self.friedman or (None, None)
-        names = (
-            "source",
-            "datasets",
-            "left_out",
-            "ranks",
-            "critical_distance",
-            "nemenyi",
-            "wilcoxon",
-            "wins",
-            "win_rates",
-        )
-        return {name: getattr(self, name) for name in names} | {"friedman": friedman, "p": p}
+        names = ("source", "datasets", "left_out", "ranks", "critical_distance")
+        of_pairs = ("nemenyi", "wilcoxon", "wins", "win_rates")
+        return {name: getattr(self, name) for name in names + of_pairs} | {"friedman": friedman, "p": p}
 
     def cliques(self) -> Iterator[tuple[float, float]]:
         """Yield the first and last rank of each longest run of models that do not differ by Nemenyi's test."""
@@ -186,16 +173,16 @@ def compare_models(summary: pd.DataFrame, resolved: Resolved) -> list[Statistics
     ElmbenchError
         If fewer than two models were measured on the same two data sets.
     """
+    lines = summary[(summary["reading"] == "") & (summary["ended"] == COMPLETE) & summary["mean"].notna()]
+    lines = lines[~lines["model"].isin(dummies(resolved))].drop_duplicates(["dataset", "model", "metric"])
+    published = {
+        key: float(figure.value)
+        for key, figure in resolved.published.items()
+        if figure.value is not None and not figure.cited
+    }
     figures: dict[Source, pd.DataFrame] = {
-        "measured": _means_by_model(summary, resolved),
-        "published": _by_first_metric(
-            {
-                key: float(figure.value)
-                for key, figure in resolved.published.items()
-                if figure.value is not None and not figure.cited
-            },
-            resolved,
-        ),
+        "measured": _by_first_metric(lines.set_index(["dataset", "model", "metric"])["mean"].to_dict(), resolved),
+        "published": _by_first_metric(published, resolved),
     }
     comparisons = [compare(values, source) for source, values in figures.items() if min(_common(values).shape) > 1]
     if not comparisons or comparisons[0].source != "measured":
@@ -205,12 +192,6 @@ def compare_models(summary: pd.DataFrame, resolved: Resolved) -> list[Statistics
             next_step=f"elmbench run {resolved.file.id} --profile {resolved.profile}",
         )
     return comparisons
-
-
-def _means_by_model(summary: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
-    lines = summary[(summary["reading"] == "") & (summary["ended"] == COMPLETE) & summary["mean"].notna()]
-    lines = lines[~lines["model"].isin(dummies(resolved))].drop_duplicates(["dataset", "model", "metric"])
-    return _by_first_metric(lines.set_index(["dataset", "model", "metric"])["mean"].to_dict(), resolved)
 
 
 def _by_first_metric(figures: Mapping[Any, float], resolved: Resolved) -> pd.DataFrame:
@@ -233,20 +214,10 @@ def _average_ranks(values: pd.DataFrame) -> pd.Series[float]:
 
 
 def compare(values: pd.DataFrame, source: Source) -> Statistics:
-    """Return the comparison of models.
-
-    `values` has a line for each data set and a column for each model; more is better, NaN if missing.
-    """
+    """Return the comparison of the models that are columns of `values` (see `Statistics`; NaN if missing)."""
     common = _common(values)
     order = _average_ranks(common).sort_values(kind="stable").index
     return Statistics(source, common[order], tuple(str(model) for model in values if model not in common))
-
-
-def _by_pair(pairs: list[tuple[str, str]], values: list[float]) -> _Pairs:
-    table: _Pairs = {}
-    for (one, other), value in zip(pairs, values, strict=True):
-        table.setdefault(one, {})[other] = table.setdefault(other, {})[one] = value
-    return table
 
 
 def draw_critical_differences(comparison: Statistics, title: str) -> bytes:
