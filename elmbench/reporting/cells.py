@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -38,10 +39,10 @@ ARITHMETIC = "arithmetic"
 CLEAN_TIMES = "clean_times"
 #: The runs of the first of two stages.
 FIRST_RUNS = "first_runs"
-#: Columns of a cell that are not measures of its model.
-REMARKED = (*CAPPED, WARNING, REMARKS, ARITHMETIC, CLEAN_TIMES, FIRST_RUNS)
+#: Columns that `cells.csv` has if they hold something.
+_OPTIONAL = (CAPPED, (WARNING,), LIMIT, (REMARKS,), (CLEAN_TIMES,), (ARITHMETIC,), (FIRST_RUNS,))
 #: All columns except measures.
-NO_METRICS = (*PLACE, "status", "reason", "params", "n_units", "n_test", "condition", *TIMES, *LIMIT, *REMARKED)
+NO_METRICS = (*PLACE, "status", "reason", "params", "n_units", "n_test", "condition", *TIMES, *chain(*_OPTIONAL))
 _USER_WARNING = "UserWarning: "
 #: Endings of a cell.
 _STATUSES = ("ok", "diverged", "timeout", "out-of-memory", "failed", "unavailable")
@@ -69,7 +70,7 @@ def cells_frame(planned: list[Cell], store: Store, values: list[str], order: Ord
                 yield None
             elif (record := store.get(cell.key)) is not None:
                 extra = fits.of(record) | warning_of(record["result"]) | _limit_of(record, store)
-                extra |= {ARITHMETIC: _arithmetic(store.environment(record["environment"]))}
+                extra[ARITHMETIC] = _arithmetic(store.environment(record["environment"]))
                 lines.append(_line(cell, record["result"]) | extra)
                 yield stored_in(record["result"])
 
@@ -78,14 +79,13 @@ def cells_frame(planned: list[Cell], store: Store, values: list[str], order: Ord
             if value is not None:
                 line.setdefault(name, value)
     lines.sort(key=order.key)
+    used = {name for line in lines for name in line}
+    if not any(line.get(CLEAN_TIMES) for line in lines):
+        used.discard(CLEAN_TIMES)
+    if len({line.get(ARITHMETIC) for line in lines} - {None, ""}) < 2:
+        used.discard(ARITHMETIC)
     columns = [*PLACE, "status", "reason", "params", *values, *TIMES, "n_units", "condition", "n_test"]
-    columns += CAPPED if any("capped" in line for line in lines) else ()
-    columns += [WARNING] if any(WARNING in line for line in lines) else []
-    columns += LIMIT if any("limit" in line for line in lines) else ()
-    columns += [REMARKS] if any(REMARKS in line for line in lines) else []
-    columns += [CLEAN_TIMES] if any(line.get(CLEAN_TIMES) for line in lines) else []
-    columns += [ARITHMETIC] if len({line.get(ARITHMETIC) for line in lines} - {None, ""}) > 1 else []
-    columns += [FIRST_RUNS] if any(FIRST_RUNS in line for line in lines) else []
+    columns += [name for names in _OPTIONAL if names[0] in used for name in names]
     frame = pd.DataFrame(lines, columns=columns)
     return frame.astype({name: "Int64" for name in _WHOLE if name in columns})
 
@@ -106,9 +106,9 @@ def _line(cell: Cell, result: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def stored_in(result: dict[str, Any]) -> StoredPredictions | None:
+def stored_in(result: dict[str, Any] | None) -> StoredPredictions | None:
     """Return the predictions of a result; None if it has none."""
-    return StoredPredictions(result["predictions"]) if "predictions" in result else None
+    return StoredPredictions(result["predictions"]) if result and "predictions" in result else None
 
 
 def _limit_of(record: dict[str, Any], store: Store, stopped: str = "itself") -> dict[str, Any]:
@@ -123,13 +123,13 @@ def _limit_of(record: dict[str, Any], store: Store, stopped: str = "itself") -> 
 
 
 def _arithmetic(environment: dict[str, Any]) -> str:
-    """Return the linear algebra libraries of an environment, the processor that they chose their code for, and threads.
-    The text is empty if the environment lacks this.
+    """Return the linear algebra libraries of an environment, the processor that they chose their code for, and threads;
+    empty if the environment lacks this.
     """
     kernels = {f"{one['internal_api']} {one['architecture'] or ''}".strip() for one in environment.get("blas", ())}
-    if not kernels or "blas_threads" not in environment:
+    threads = environment.get("blas_threads")
+    if not kernels or threads is None:
         return ""
-    threads = environment["blas_threads"]
     return f"{', '.join(sorted(kernels))}, {threads} thread{'s' * (threads != 1)}"
 
 
@@ -183,22 +183,20 @@ class CappedFits:
         """Return the values of the columns `CAPPED` for a cell's record; nothing if its model has no limit of steps."""
         if record["unit"].get("params", {}).get("max_iter", -1) <= 0 or record["result"]["status"] != "ok":
             return {}
-        capped = {"capped": float(_stopped_fits(record) > 0)}
-        stopped, fits = map(sum, zip((0, 0), *self._search_counts(record["unit"]), strict=True))
-        return capped | ({"search_capped": stopped / fits} if fits else {})
+        stopped, fits = self._search_counts(record["unit"])
+        return {"capped": float(_stopped_fits(record) > 0)} | ({"search_capped": stopped / fits} if fits else {})
 
-    def _search_counts(self, unit: dict[str, Any]) -> Iterator[tuple[int, int]]:
-        """Yield the number of stopped fits, and of all fits, of each search that a cell needs."""
+    def _search_counts(self, unit: dict[str, Any]) -> tuple[int, int]:
+        """Return the number of stopped fits, and of all fits, of the searches that a cell needs."""
+        total_stopped = total_fits = 0
         for key in work_from(unit).needs:
-            if key not in self._counted:
-                record = self._store.get(key)
-                if record is None:
-                    continue
-                before = list(self._search_counts(record["unit"]))
-                search = (_stopped_fits(record), work_from(record["unit"]).number_of_fits)
-                stopped, fits = map(sum, zip(search, *before, strict=True))
-                self._counted[key] = (stopped, fits)
-            yield self._counted[key]
+            if key not in self._counted and (record := self._store.get(key)) is not None:
+                stopped, fits = self._search_counts(record["unit"])
+                work = work_from(record["unit"])
+                self._counted[key] = stopped + _stopped_fits(record), fits + work.number_of_fits
+            stopped, fits = self._counted.get(key, (0, 0))
+            total_stopped, total_fits = total_stopped + stopped, total_fits + fits
+        return total_stopped, total_fits
 
 
 def _stopped_fits(record: dict[str, Any]) -> int:
@@ -210,10 +208,10 @@ def warning_of(result: dict[str, Any]) -> dict[str, str]:
 
     Warnings of other kinds are left out: some depend on the versions of libraries.
     """
-    messages = [
-        text.removeprefix(_USER_WARNING) for text in result.get("warnings", ()) if text.startswith(_USER_WARNING)
-    ]
-    return {WARNING: "; ".join(messages)} if messages and result["status"] == "ok" else {}
+    warnings = [text for text in result.get("warnings", ()) if text.startswith(_USER_WARNING)]
+    if not warnings or result["status"] != "ok":
+        return {}
+    return {WARNING: "; ".join(text.removeprefix(_USER_WARNING) for text in warnings)}
 
 
 def csv(frame: pd.DataFrame) -> str:
@@ -226,17 +224,17 @@ def write_frame(frame: pd.DataFrame, path: Path) -> None:
     write_atomically(path, csv(frame))
 
 
-def read_cells(path: Path) -> pd.DataFrame:
-    """Return the content of a `cells.csv` or of a baseline.
+def read_frame(path: Path, text: Iterable[str], whole: Iterable[str]) -> pd.DataFrame:
+    """Return a file of results; its columns of these names are text, empty if missing, or whole numbers."""
+    types = dict.fromkeys(text, "str") | dict.fromkeys(whole, "Int64")
+    frame = pd.read_csv(path, keep_default_na=False, na_values=[""], dtype=types)
+    return frame.fillna({name: "" for name in text if name in frame.columns})
 
-    Raises
-    ------
-    ElmbenchError
-        If the file does not exist or is not such a table.
-    """
+
+def read_cells(path: Path) -> pd.DataFrame:
+    """Return the content of a `cells.csv` or of a baseline; raise ElmbenchError if the file is not such a table."""
     try:
-        types = dict.fromkeys(_TEXT, "str") | dict.fromkeys(_WHOLE, "Int64")
-        frame = pd.read_csv(path, keep_default_na=False, na_values=[""], dtype=types)
+        frame = read_frame(path, _TEXT, _WHOLE)
     except (FileNotFoundError, NotADirectoryError):
         raise _unreadable(path, f"{path} is not there", "results of an earlier run") from None
     except (OSError, ValueError, TypeError, OverflowError) as error:
@@ -244,7 +242,6 @@ def read_cells(path: Path) -> pd.DataFrame:
     missing = [name for name in (*PLACE, "status", "params", "n_units") if name not in frame.columns]
     if missing:
         raise _unreadable(path, f"{path} lacks the columns {', '.join(missing)}")
-    frame = frame.fillna({name: "" for name in _TEXT if name in frame.columns})
     if (damage := _damage(frame)) is not None:
         raise _unreadable(path, f"{path}: {damage}")
     return frame
@@ -261,8 +258,7 @@ def _damage(frame: pd.DataFrame) -> str | None:
     wrong = {name: ~frame[name].isin(known) for name, known in (("status", _STATUSES), ("select", SELECTIONS))}
     wrong |= {name: frame[name].isna() | (frame[name] < 0) for name in ("run", "fold")}
     wrong |= {name: frame[name] == "" for name in ("dataset", "model")}
-    if "params" in frame:
-        wrong["params"] = ~frame["params"].map(_is_mapping)
+    wrong["params"] = ~frame["params"].map(_is_mapping)
     for name, lines in wrong.items():
         if lines.any():
             line = int(lines.to_numpy(bool).argmax())

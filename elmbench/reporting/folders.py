@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 
 #: The top of a checkout; in an installation, the folder of all packages.
@@ -32,12 +33,7 @@ def picture_in(folder: Path) -> str:
 class ResultsDirs:
     """The results folders that tables are read from.
 
-    Attributes
-    ----------
-    own : path
-        The user's folder, which comes first.
-    committed : path or None
-        The folder of the committed results, for all other tables; None if only `own` counts.
+    The user's folder comes first; that of the committed results has all other tables, if it is given.
     """
 
     own: Path
@@ -49,17 +45,16 @@ class ResultsDirs:
 
     def of(self, profile: str, experiment: str) -> Path:
         """Return the results folder of a table; the user's if neither has it."""
-        if self.committed is None or has_results(self.own, profile, experiment):
-            return self.own
-        return self.committed if has_results(self.committed, profile, experiment) else self.own
+        return next((one for one in self._both if has_results(one, profile, experiment)), self.own)
 
     def best_profile(self, experiment: str, profiles: Sequence[str]) -> str | None:
         """Return the first of some profiles with results of a table, the user's results before the committed ones."""
-        for folder in filter(None, (self.own, self.committed)):
-            for profile in profiles:
-                if has_results(folder, profile, experiment):
-                    return profile
-        return None
+        places = product(self._both, profiles)
+        return next((profile for one, profile in places if has_results(one, profile, experiment)), None)
+
+    @property
+    def _both(self) -> list[Path]:
+        return list(filter(None, (self.own, self.committed)))
 
     def origin(self, profile: str, experiment: str) -> str:
         """Return a line that names the origin and the folder of the shown results of a table."""

@@ -52,8 +52,6 @@ class Results:
         The lines of `cells.csv`, `summary.csv` and `optimism.csv`.
     claims : list of ClaimOutcome
         The outcome of each claim of the paper about the table.
-    measured : MeasuredCells
-        The cells that ended ok, by entry.
     """
 
     folder: Path
@@ -153,12 +151,7 @@ def write_results(resolved: Resolved, store: Store, results_dir: Path) -> Result
     """Write `cells.csv`, `summary.csv`, `table.md`, `environment.json` and the figures from the store.
 
     Also `predictions.csv` of a comparison, `optimism.csv`, if both selections were run, and `claims.csv`, if the paper
-    has claims about the table.
-
-    Raises
-    ------
-    WriteError
-        If the folder cannot be written.
+    has claims about the table. Raises WriteError if the folder cannot be written.
     """
     experiment = resolved.file.id
     folder = results_folder(results_dir, resolved.profile, experiment)
@@ -191,15 +184,8 @@ def is_current(resolved: Resolved, store: Store, results_dir: Path) -> bool:
 def read_results(resolved: Resolved, results_dir: Path, metrics: Sequence[str] = ()) -> Results:
     """Return the results of an earlier run, from its `cells.csv`.
 
-    Parameters
-    ----------
-    metrics : sequence of str
-        More metrics to show; those that `cells.csv` lacks are computed from the predictions in the store.
-
-    Raises
-    ------
-    ElmbenchError
-        If there is no `cells.csv`, or neither it nor the store has the predictions for a metric.
+    `metrics`: more metrics to show; those that `cells.csv` lacks are computed from the predictions in the store. Raises
+    ElmbenchError if there is no `cells.csv`, or neither it nor the store has the predictions for a metric.
     """
     folder = results_folder(results_dir, resolved.profile, resolved.file.id)
     cells = read_cells(folder / "cells.csv")
@@ -216,11 +202,6 @@ def rewrite_results(resolved: Resolved, results_dir: Path) -> Results:
     """Rewrite `summary.csv`, `optimism.csv`, `claims.csv`, `table.md` and the figure from the `cells.csv` of a run.
 
     The files that come from the store stay: the cells, `environment.json` and a figure of the outputs of models.
-
-    Raises
-    ------
-    ElmbenchError
-        If there is no `cells.csv`.
     """
     results = read_results(resolved, results_dir)
     _write_tables(results)
@@ -237,8 +218,8 @@ def _stored_metrics(cells: pd.DataFrame, names: Sequence[str], resolved: Resolve
     if not names:
         return pd.DataFrame(index=cells.index)
     store = Store(results_dir)
-    table = resolved.profile, resolved.file.id
-    keys = {tuple(getattr(cell, name) for name in PLACE): cell.key for cell in store.cells(*table)}
+    profile, experiment = resolved.profile, resolved.file.id
+    keys = {tuple(getattr(cell, name) for name in PLACE): cell.key for cell in store.cells(profile, experiment)}
     metrics = [find_metric(name) for name in names]
     tasks = {metric.task for metric in metrics}
     missing = 0
@@ -246,19 +227,18 @@ def _stored_metrics(cells: pd.DataFrame, names: Sequence[str], resolved: Resolve
     def each() -> Iterator[StoredPredictions | None]:
         nonlocal missing
         for line in cells.to_dict("records"):
-            key = keys.get(tuple(line[name] for name in PLACE))
-            result = store.result(key) if key and line["status"] == "ok" else None
-            stored = stored_in(result) if result is not None else None
-            missing += stored is None and line["status"] == "ok" and resolved.dataset(line["dataset"]).task in tasks
+            ok, key = line["status"] == "ok", keys.get(tuple(line[name] for name in PLACE))
+            stored = stored_in(store.result(key)) if key and ok else None
+            missing += stored is None and ok and resolved.dataset(line["dataset"]).task in tasks
             yield stored
 
     columns = metric_columns(each(), metrics)
     if missing:
         raise ElmbenchError(
-            f"cells.csv of {table[1]} ({table[0]}) has no column {', '.join(names)}, and {store.root} lacks the "
+            f"cells.csv of {experiment} ({profile}) has no column {', '.join(names)}, and {store.root} lacks the "
             f"predictions of {missing} of {len(cells)} cells",
             expected="the store of the run that wrote cells.csv",
-            next_step=f"elmbench run {table[1]} --profile {table[0]}, then this command again",
+            next_step=f"elmbench run {experiment} --profile {profile}, then this command again",
         )
     return pd.DataFrame(columns, index=cells.index, dtype=float)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,7 +12,7 @@ import pandas as pd
 from elmbench.errors import ElmbenchError
 from elmbench.files import RESULTS_DIR
 from elmbench.reporting import claim_outcomes
-from elmbench.reporting.cells import read_cells
+from elmbench.reporting.cells import read_cells, read_frame
 from elmbench.reporting.provenance import read_environment
 from elmbench.reporting.summary import COLUMNS, GAINS
 
@@ -50,8 +49,7 @@ class SavedTable:
     @property
     def place(self) -> tuple[str, str, str]:
         """Profile, paper and table, which are the names of the folders."""
-        profile, paper, table = self.folder.parts[-3:]
-        return profile, paper, table
+        return self.folder.parts[-3], self.folder.parts[-2], self.folder.parts[-1]
 
     @cached_property
     def cells(self) -> pd.DataFrame:
@@ -83,7 +81,7 @@ class SavedTable:
         return _read(path) if path.is_file() else pd.DataFrame(columns=columns)
 
 
-class SavedResults(Mapping[str, SavedTable]):
+class SavedResults(dict[str, SavedTable]):
     """The tables below a folder, by `profile/paper/table`, such as `fast/kos-elm/table4`.
 
     Attributes
@@ -91,18 +89,6 @@ class SavedResults(Mapping[str, SavedTable]):
     cells, summary, claims, optimism : DataFrame
         The lines of all tables, with the columns profile, paper and table before those of the files.
     """
-
-    def __init__(self, tables: list[SavedTable]) -> None:
-        self._tables = {"/".join(table.place): table for table in tables}
-
-    def __getitem__(self, name: str) -> SavedTable:
-        return self._tables[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._tables)
-
-    def __len__(self) -> int:
-        return len(self._tables)
 
     def __repr__(self) -> str:
         return f"<{len(self)} tables: {', '.join(list(self)[:5])}{', ...' * (len(self) > 5)}>"
@@ -125,7 +111,7 @@ class SavedResults(Mapping[str, SavedTable]):
 
     def _all(self, name: str) -> pd.DataFrame:
         frames = []
-        for table in self._tables.values():
+        for table in self.values():
             lines = getattr(table, name)
             names = pd.DataFrame([table.place] * len(lines), columns=PLACE, index=lines.index)
             frames.append(pd.concat([names, lines], axis=1))
@@ -163,17 +149,14 @@ def read_results(folder: Path | str = RESULTS_DIR) -> SavedResults:
     if not tables:
         problem = f"{folder} holds no table" if top.is_dir() else f"the folder {folder} does not exist"
         raise ElmbenchError(problem, expected="a folder of results with cells.csv", next_step="elmbench run table4")
-    return SavedResults(tables)
+    return SavedResults({"/".join(table.place): table for table in tables})
 
 
 def _read(path: Path) -> pd.DataFrame:
     """Return a file of results; columns of text stay text, and whole numbers stay whole."""
     try:
-        frame = pd.read_csv(path, keep_default_na=False, na_values=[""])
+        return read_frame(path, _TEXT, _WHOLE)
     except (OSError, ValueError) as error:
         raise ElmbenchError(
             f"cannot read {path}: {error}", expected="a file as it was written", next_step="elmbench table --update"
         ) from error
-    text = {name: frame[name].astype("object").fillna("").astype("str") for name in _TEXT if name in frame}
-    whole = {name: frame[name].astype("Int64") for name in _WHOLE if name in frame}
-    return frame.assign(**text, **whole)
