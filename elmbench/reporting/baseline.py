@@ -15,14 +15,13 @@ The tolerance rule, the same for every model:
   nothing else. Times are not compared.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from elmbench.errors import ElmbenchError
 from elmbench.metrics import COUNTS, ranking_names, rates
@@ -60,13 +59,7 @@ class BaselineCheck:
 
 
 def refuse_failures(cells: pd.DataFrame, path: Path) -> None:
-    """Raise ElmbenchError for cells that cannot be a baseline.
-
-    Raises
-    ------
-    ElmbenchError
-        If there are no cells, or one failed: a baseline of failures would hide them.
-    """
+    """Raise ElmbenchError if there are no cells, or one failed: a baseline of failures would hide them."""
     bad = cells[cells["status"].isin(["failed", "timeout", "out-of-memory", "unavailable"])]
     if not len(cells) or len(bad):
         ended = f"{len(bad)} of {len(cells)} cells ended {bad['status'].iloc[0]}" if len(bad) else "there are no cells"
@@ -97,8 +90,7 @@ def compare_with_baseline(cells: pd.DataFrame, path: Path, measures: Collection[
     differences = [Difference(cell, "cell", "there", "missing", "the same cells") for cell in gone]
     differences += [Difference(cell, "cell", "missing", "there", "the same cells") for cell in extra]
     common = [cell for cell in old if cell in new]
-    for cell in common:
-        differences += _compare_cell(cell, old[cell], new[cell], points)
+    differences += [Difference(cell, *one) for cell in common for one in _compare_cell(old[cell], new[cell], points)]
     return BaselineCheck(len(common), tuple(differences))
 
 
@@ -107,33 +99,34 @@ def _name(line: dict[Any, Any]) -> str:
     return " ".join(words + ([line["reading"]] if line["reading"] else []))
 
 
-def _compare_cell(cell: str, old: dict[Any, Any], new: dict[Any, Any], points: set[str]) -> list[Difference]:
+def _compare_cell(old: dict[Any, Any], new: dict[Any, Any], points: set[str]) -> Iterator[tuple[str, str, str, str]]:
+    """Yield each column in which a cell differs, its two values, and the tolerance in words."""
     if old["status"] != new["status"]:
-        return [Difference(cell, "status", old["status"], new["status"], "equal")]
-    if old["status"] != "ok":
-        return []
-    differences = []
+        yield "status", old["status"], new["status"], "equal"
+    if old["status"] != "ok" or new["status"] != "ok":
+        return
     if not _within(0, _real(old, "n_units"), _real(new, "n_units")):
-        differences.append(Difference(cell, "n_units", str(old["n_units"]), str(new["n_units"]), "equal"))
+        yield "n_units", str(old["n_units"]), str(new["n_units"]), "equal"
     tolerance = np.nanmax((RELATIVE, 10 * _real(old, "condition") * np.finfo(float).eps))
     if tolerance >= UNDECIDED:
-        return differences
+        return
     if not np.isnan(_real(old, "mcc")):
-        return differences + (_compare_counts(cell, old, new) or _compare_rates(cell, old, new))
+        yield from _compare_classes(old, new)
+        return
     metrics = [name for name in old if name not in NO_METRICS]
     if all(pd.isna(old[metric]) for metric in metrics) and old["params"] != new["params"]:
-        differences.append(Difference(cell, "params", old["params"], new["params"], "equal"))
+        yield "params", old["params"], new["params"], "equal"
     for metric in metrics:
-        a, b = _real(old, metric), _real(new, metric)
-        allowed = AT_A_POINT if metric in points else tolerance * abs(a)
-        if not _within(allowed, a, b):
+        allowed = AT_A_POINT if metric in points else tolerance * abs(_real(old, metric))
+        if not _within(allowed, _real(old, metric), _real(new, metric)):
             words = f"{AT_A_POINT}" if metric in points else f"{tolerance:.1e} relative"
-            differences.append(Difference(cell, metric, f"{a:.10g}", f"{b:.10g}", words))
-    return differences
+            yield metric, f"{_real(old, metric):.10g}", f"{_real(new, metric):.10g}", words
 
 
-def _compare_counts(cell: str, old: dict[Any, Any], new: dict[Any, Any]) -> list[Difference]:
-    if not np.isnan(_real(old, "tp")):
+def _compare_classes(old: dict[Any, Any], new: dict[Any, Any]) -> Iterator[tuple[str, str, str, str]]:
+    """Yield the counts if they differ, or else the metrics that differ."""
+    two_classes = not np.isnan(_real(old, "tp"))
+    if two_classes:
         a, b = (np.array([_real(line, name) for name in COUNTS]) for line in (old, new))
         negatives, positives = slice(0, 2), slice(2, 4)
         # A changed prediction moves a row from one count to another of the same true class.
@@ -142,39 +135,27 @@ def _compare_counts(cell: str, old: dict[Any, Any], new: dict[Any, Any]) -> list
     else:
         a, b = (np.round([_real(line, "accuracy") * _real(line, "n_test")]) for line in (old, new))
         what, agree = "right predictions", np.abs(a - b).max() <= 1
-    return [] if agree else [Difference(cell, what, _whole(a), _whole(b), "one test row predicted otherwise")]
-
-
-def _compare_rates(cell: str, old: dict[Any, Any], new: dict[Any, Any]) -> list[Difference]:
-    """Return the metrics that differ although their counts are equal."""
-    counted = not np.isnan(_real(old, "tp"))
-    counts = [
-        [_real(line, name) for name in COUNTS] if counted else round(_real(line, "accuracy") * _real(line, "n_test"))
-        for line in (old, new)
-    ]
-    measured = [name for name in rates() if name in old] if counts[0] == counts[1] else []
+    if not agree:
+        was, found = (", ".join(f"{count:g}" for count in counts) for counts in (a, b))
+        yield what, was, found, "one test row predicted otherwise"
+        return
+    measured = [name for name in rates() if name in old] if np.array_equal(a, b) else []
     wrong = [name for name in measured if not _within(RELATIVE, _real(old, name), _real(new, name))]
-    if not counted and len(wrong) > 1 and not set(wrong) & _OF_RECALLS:
+    if not two_classes and len(wrong) > 1 and not set(wrong) & _OF_RECALLS:
         # A row has gone from one wrong class to another.
         wrong = []
     allowed = dict.fromkeys(wrong, "that of equal counts")
     for name in (TRAIN_ACCURACY, *(name for name in ranking_names() if name in old)):
         if not _within(AT_A_POINT, _real(old, name), _real(new, name)):
             allowed[name] = f"{AT_A_POINT}"
-    return [
-        Difference(cell, name, f"{_real(old, name):.10g}", f"{_real(new, name):.10g}", words)
-        for name, words in allowed.items()
-    ]
+    for name, words in allowed.items():
+        yield name, f"{_real(old, name):.10g}", f"{_real(new, name):.10g}", words
 
 
 def _real(line: dict[Any, Any], name: str) -> float:
     """Return a figure of a line, NaN if it has none."""
     value = line.get(name)
     return np.nan if value is None or pd.isna(value) else float(value)
-
-
-def _whole(counts: NDArray[np.float64]) -> str:
-    return ", ".join(f"{count:g}" for count in counts)
 
 
 def _within(allowed: float, a: float, b: float) -> bool:

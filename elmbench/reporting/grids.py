@@ -9,24 +9,19 @@ from typing import Any
 
 from elmbench.layouts.base import Entry
 from elmbench.metrics import less_is_better
+from elmbench.reporting import grouped
 from elmbench.reporting.tables import EntrySection
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.protocol import is_quality
 from elmbench.specs.published import ALL
 
-_CORNERS = {"dataset": "data set", "model": "model", "measure": "measure"}
-
 
 @dataclass(frozen=True)
 class GridFigure:
-    """One figure of a grid.
+    """One figure of a grid, with its line of `summary.csv`.
 
-    Attributes
-    ----------
-    line : mapping
-        Its line of `summary.csv`.
-    best, best_printed : bool
-        True if our mean, or the printed figure, is the best of the models on that data set; never for times and sizes.
+    `best` and `best_printed` are True if our mean, or the printed figure, is the best of the models on that data set;
+    never for times and sizes.
     """
 
     entry: Entry
@@ -46,14 +41,8 @@ class GridFigure:
 class Grid:
     """A table in the paper's shape.
 
-    Attributes
-    ----------
-    heading : str
-        The name that all its figures share: a measure, a data set or a model.
-    corner : str
-        The kind of its rows: data sets, models or measures.
-    rows : tuple of (str, tuple of GridFigure or None)
-        The name of each row and its figures, one for each column; None if there is none.
+    All figures share `heading`: a measure, a data set or a model. `corner` is the kind of the rows. Each row has its
+    name and a figure for each column; None if there is none.
     """
 
     heading: str
@@ -101,13 +90,14 @@ def grids_of(section: EntrySection, resolved: Resolved) -> list[Grid]:
         shape = ("dataset", "pair", "all")
     else:
         shape = ("dataset", "model", "measure")
-    groups: dict[tuple[str, bool], list[GridFigure]] = {}
     # If the columns are measures, the printed ones have a separate grid.
     in_print = {(f.names[shape[2]], f.names["measure"]) for f in figures if f.entry.published is not None}
-    for figure in figures:
+
+    def grid_of(figure: GridFigure) -> tuple[str, bool]:
         name = figure.names[shape[2]]
-        is_printed = shape[1] != "measure" or (name, figure.names["measure"]) in in_print
-        groups.setdefault((name, is_printed), []).append(figure)
+        return name, shape[1] != "measure" or (name, figure.names["measure"]) in in_print
+
+    groups = grouped(figures, grid_of)
     order = list(dict.fromkeys(name for name, _ in groups))
     keys = sorted(groups, key=lambda key: (order.index(key[0]), not key[1]))
     return sorted((_grid(groups[key], shape, resolved) for key in keys), key=lambda grid: not grid.has_printed)
@@ -123,7 +113,7 @@ def _grid(figures: Sequence[GridFigure], shape: tuple[str, str, str], resolved: 
     if column == "measure" and len(columns) > 1 and all("@" in title for title in titles) and len(metrics) == 1:
         # For one metric at many values of a hyperparameter, the columns are the values alone.
         heading, titles = f"{heading}, {metrics.pop()}", tuple(title.partition("@")[2] for title in titles)
-    return Grid(heading, _CORNERS[row], titles, lines)
+    return Grid(heading, "data set" if row == "dataset" else row, titles, lines)
 
 
 def _spelt(axis: str, name: str, resolved: Resolved) -> str:
@@ -139,15 +129,11 @@ def _printed_value(entry: Entry) -> float | None:
 
 def _best(entries: Iterable[Entry], value_of: Callable[[Entry], float | None]) -> set[int]:
     """Return the entries (by `id`) that are the best of two models or more on their data set."""
-    groups: dict[tuple[str, str], list[tuple[float, Entry]]] = {}
-    for entry in entries:
-        value = value_of(entry)
-        if value is not None and is_quality(entry.measure.metric):
-            groups.setdefault((entry.dataset, entry.measure.column), []).append((value, entry))
+    values = [(value_of(entry), entry) for entry in entries if is_quality(entry.measure.metric)]
+    known = [(value, entry) for value, entry in values if value is not None]
     best = set()
-    for group in groups.values():
-        if len(group) > 1:
-            pick = min if less_is_better(group[0][1].measure.metric) else max
-            limit = pick(value for value, _ in group)
-            best |= {id(entry) for value, entry in group if value == limit}
+    for group in grouped(known, lambda one: (one[1].dataset, one[1].measure.column)).values():
+        pick = min if less_is_better(group[0][1].measure.metric) else max
+        limit = pick(value for value, _ in group)
+        best |= {id(entry) for value, entry in group if value == limit and len(group) > 1}
     return best

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import pandas as pd
 
+from elmbench.layouts import layout_of
 from elmbench.layouts.comparison import against_best, p_text
 from elmbench.layouts.table import Gain, Note
 from elmbench.metrics import less_is_better
 from elmbench.reporting.cells import ARITHMETIC, CAPPED, CLEAN_TIMES, REMARKS, WARNING
+from elmbench.reporting.claim_outcomes import ClaimOutcome
 from elmbench.reporting.comparisons import Finding, Region, corrected_t
 from elmbench.reporting.summary import ENTRY, share_of_test_rows
 from elmbench.reporting.verdicts import FEWEST_RUNS
@@ -18,6 +20,23 @@ from elmbench.specs.profiles import Resolved
 
 #: Replaces the name of a data set in a reason that several of them share.
 _ANY = "NAME"
+
+
+def table_notes(
+    cells: pd.DataFrame, gains: pd.DataFrame, claims: Iterable[ClaimOutcome], datasets: set[str], resolved: Resolved
+) -> Iterator[Note]:
+    """Yield the notes of a table that shows these data sets."""
+    yield from (Note("data", f"{dataset}: {remarks}") for dataset, remarks in _remarks(cells).items())
+    yield from layout_of(resolved).notes(cells, resolved)
+    yield from added_notes(cells, resolved)
+    yield from cells_notes(cells)
+    yield from (Note("claim", claim.text) for claim in claims)
+    yield from optimism_notes(gains)
+    yield from capped_notes(cells)
+    yield from warning_notes(cells)
+    yield from ending_notes(cells)
+    yield from not_run_notes(resolved, datasets)
+    yield from published_notes(resolved, datasets)
 
 
 def cells_notes(cells: pd.DataFrame) -> Iterator[Note]:
@@ -29,39 +48,29 @@ def cells_notes(cells: pd.DataFrame) -> Iterator[Note]:
         yield Note("arithmetic", text)
     if CLEAN_TIMES in cells:
         timed = cells[CLEAN_TIMES].dropna()
-        clean = int(timed.sum())
-        share, rest = "all", ""
-        if clean < len(timed):
-            share, rest = f"{clean} of {len(timed)}", ", the others beside other work (see clean_times in cells.csv)"
+        clean, total = int(timed.sum()), len(timed)
+        share = "all" if clean == total else f"{clean} of {total}"
+        rest = ", the others beside other work (see clean_times in cells.csv)" * (clean < total)
         yield Note("clean-times", f"times of fits: {share} measured one by one with nothing beside them{rest}")
-
-
-def data_notes(cells: pd.DataFrame) -> Iterator[Note]:
-    """Yield the remarks on the rows of each data set, such as that they are not those of the public file."""
-    for dataset, remarks in _remarks(cells).items():
-        yield Note("data", f"{dataset}: {remarks}")
 
 
 def added_notes(cells: pd.DataFrame, resolved: Resolved) -> Iterator[Note]:
     """Yield the tests of models that were added to a table of a paper, against the best one on the same folds."""
-    columns = resolved.spec.models
-    if set(cells["model"]) <= set(columns):
-        return
+    columns = set(resolved.spec.models)
     default = cells[(cells["reading"] == "") & (cells["status"] == "ok")]
     for (dataset, select), group in default.groupby(["dataset", "select"], sort=False):
-        metric = resolved.metric_of(str(dataset))
-        share = share_of_test_rows(str(dataset), resolved)
-        if metric not in group or share is None or set(group["model"]) <= set(columns):
+        if set(group["model"]) <= columns:
+            continue
+        metric, share = resolved.metric_of(str(dataset)), share_of_test_rows(str(dataset), resolved)
+        if metric not in group or share is None:
             continue
         scores = group.pivot(index=["run", "fold"], columns="model", values=metric).astype(float).dropna()
         p = against_best(-scores if less_is_better(metric) else scores, share).sort_values(ascending=False)
         if len(p) > 1:
             best, *others = p.index
-            tested = ", ".join(f"{model} {p_text(p[model])}" for model in others)
-            test = f"corrected resampled t-test on {len(scores)} folds, Holm's correction"
-            yield Note(
-                "added", f"{dataset}, {select}: {best} has the best {metric}; p of the others: {tested} ({test})"
-            )
+            text = f"{dataset}, {select}: {best} has the best {metric}; p of the others: "
+            text += ", ".join(f"{model} {p_text(p[model])}" for model in others)
+            yield Note("added", f"{text} (corrected resampled t-test on {len(scores)} folds, Holm's correction)")
 
 
 def with_remarks(summary: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
@@ -151,7 +160,8 @@ def ending_notes(cells: pd.DataFrame) -> Iterator[Note]:
     bad = cells[cells["status"] != "ok"]
     missing: dict[str, list[str]] = {}
     for dataset, group in bad[bad["status"] == "unavailable"].groupby("dataset", sort=False):
-        missing.setdefault(_for_any(str(dataset), str(group["reason"].iloc[0])), []).append(str(dataset))
+        name = rf"(?<![\w-]){re.escape(str(dataset))}(?![\w-])"
+        missing.setdefault(re.sub(name, _ANY, str(group["reason"].iloc[0])), []).append(str(dataset))
     for reason, names in missing.items():
         reason = reason if len(names) > 1 else reason.replace(_ANY, names[0])
         yield Note("ending", f"{', '.join(names)} unavailable: {reason}")
@@ -162,11 +172,6 @@ def ending_notes(cells: pd.DataFrame) -> Iterator[Note]:
         total = int(totals[dataset, model, select, reading])
         reason = str(group["reason"].iloc[0]).splitlines()[0]
         yield Note("ending", f"{label}: {len(group)} of {total} cells {status}: {reason}")
-
-
-def _for_any(dataset: str, reason: str) -> str:
-    """Return the reason why a data set is missing, without its name."""
-    return re.sub(rf"(?<![\w-]){re.escape(dataset)}(?![\w-])", _ANY, reason)
 
 
 def published_notes(resolved: Resolved, datasets: set[str]) -> Iterator[Note]:

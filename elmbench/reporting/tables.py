@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import pandas as pd
@@ -15,7 +16,6 @@ from elmbench.layouts.table import (
     NOT_MEASURED,
     Ending,
     Item,
-    Note,
     Quantity,
     ResultTable,
     Section,
@@ -24,29 +24,17 @@ from elmbench.layouts.table import (
 )
 from elmbench.reporting.cells import LIMIT
 from elmbench.reporting.claim_outcomes import ClaimOutcome
-from elmbench.reporting.notes import (
-    added_notes,
-    capped_notes,
-    cells_notes,
-    data_notes,
-    ending_notes,
-    not_run_notes,
-    optimism_notes,
-    published_notes,
-    warning_notes,
-)
+from elmbench.reporting.notes import table_notes
 from elmbench.reporting.summary import ENTRY
 from elmbench.specs.measures import Measure
 from elmbench.specs.papers import ChosenReading
 from elmbench.specs.profiles import Resolved
 
-HOW = {
+#: The description of each selection; `nested` may go by a criterion other than the score on inner folds.
+_HOW = {
     "published": "hyperparameters fixed at the paper's",
     "nested": "hyperparameters chosen on inner folds of the training part",
     "oracle": "hyperparameters of the best mean over the outer test folds",
-}
-#: The description of `nested` selection by a criterion other than the score on inner folds.
-_BY_CRITERION = {
     "dcs-gaussians": "hyperparameters of the largest D_CS of the two classes' projected training rows, as Gaussians",
     "dcs-kde": "hyperparameters of the largest D_CS of the two classes' projected training rows, by kernel densities",
 }
@@ -70,9 +58,9 @@ def entry_sections(summary: pd.DataFrame, cells: pd.DataFrame, resolved: Resolve
     """Yield the sections of a table, the default readings and the table's first selection first."""
     layout = layout_of(resolved)
     criterion = resolved.spec.protocol.criterion
-    by_criterion = {"nested": _BY_CRITERION[criterion]} if criterion in _BY_CRITERION else {}
     for (reading, select), group in summary.groupby(["reading", "select"], sort=False):
-        how = layout.heading(resolved) or f"{select}: {(HOW | by_criterion)[str(select)]}"
+        rule = criterion if select == "nested" and criterion in _HOW else str(select)
+        how = layout.heading(resolved) or f"{select}: {_HOW[rule]}"
         entries = tuple(_entries(group, cells, layout, resolved))
         readings = resolved.file.paper.read_label(str(reading))
         yield EntrySection(str(select), how, readings, entries, tuple(group.to_dict("records")))
@@ -97,27 +85,11 @@ def build_table(
         lines = gains[(gains["reading"] == reading) & (section.select == "oracle")]
         gain_of = dict(zip(zip(lines["dataset"], lines["model"], strict=True), lines["optimism"], strict=True))
         sections.append(Section(section.how, section.readings, tuple(layout.lines(section.entries, gain_of, resolved))))
-    file = resolved.file
+    spec = resolved.file.spec
     shown = {*cells["dataset"], *summary["dataset"]} or set(resolved.datasets)
-    return ResultTable(
-        title=f"{file.spec.label}: {file.spec.title}",
-        subtitle=_subtitle(resolved, cells, layout),
-        columns=columns,
-        sections=tuple(sections),
-        notes=(
-            *data_notes(cells),
-            *layout.notes(cells, resolved),
-            *added_notes(cells, resolved),
-            *cells_notes(cells),
-            *(Note("claim", claim.text) for claim in claims),
-            *optimism_notes(gains),
-            *capped_notes(cells),
-            *warning_notes(cells),
-            *ending_notes(cells),
-            *not_run_notes(resolved, shown),
-            *published_notes(resolved, shown),
-        ),
-    )
+    notes = tuple(table_notes(cells, gains, claims, shown, resolved))
+    subtitle = _subtitle(resolved, cells, layout)
+    return ResultTable(f"{spec.label}: {spec.title}", subtitle, columns, tuple(sections), notes)
 
 
 def _subtitle(resolved: Resolved, cells: pd.DataFrame, layout: Layout) -> str:
@@ -164,17 +136,15 @@ def _coverage(resolved: Resolved, cells: pd.DataFrame) -> str:
 
 def _entries(summary: pd.DataFrame, cells: pd.DataFrame, layout: Layout, resolved: Resolved) -> Iterator[Entry]:
     """Yield the entries of one section of a summary."""
-    known: dict[tuple[str, str], dict[str, Measure]] = {}
     chosen = _chosen(cells) if layout.ranks else {}
+
+    @cache
+    def measures_of(dataset: str, model: str) -> dict[str, Measure]:
+        return {measure.column: measure for measure in layout.measures(resolved, dataset, model)}
+
     for line in summary.to_dict("records"):
         dataset, model, column, verdict = line["dataset"], line["model"], line["metric"], line["verdict"]
-        if line["ended"] == NOT_MEASURED:
-            measure = Measure(column)
-        else:
-            if (dataset, model) not in known:
-                measures = layout.measures(resolved, dataset, model)
-                known[dataset, model] = {measure.column: measure for measure in measures}
-            measure = known[dataset, model][column]
+        measure = Measure(column) if line["ended"] == NOT_MEASURED else measures_of(dataset, model)[column]
         yield Entry(
             dataset,
             model,
@@ -192,10 +162,10 @@ def _chosen(cells: pd.DataFrame) -> dict[Any, str]:
     chosen = {}
     for entry, params in cells[cells["status"] == COMPLETE].groupby(["dataset", "model"])["params"]:
         ((text, count),) = Counter(params).most_common(1)
-        values = {
-            name: three_figures(v) if isinstance(v, float) and v > 0 else v for name, v in json.loads(text).items()
-        }
-        words = " ".join(f"{name}={value}" for name, value in values.items())
+        words = " ".join(
+            f"{name}={three_figures(value) if isinstance(value, float) and value > 0 else value}"
+            for name, value in json.loads(text).items()
+        )
         chosen[entry] = words if count == len(params) else f"{words} ({count} of {len(params)})"
     return chosen
 
