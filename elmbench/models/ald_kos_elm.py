@@ -102,9 +102,7 @@ class ALDKOSELMRegressor(FamilyRegressor, _ALDKOSELM):
 
     See Also
     --------
-    ALDKOSELMClassifier : For classification.
-    KOSELMRegressor : A dictionary of all rows.
-    FBKOSELMRegressor : A dictionary of limited size.
+    ALDKOSELMClassifier : For classification, with related models.
 
     Examples
     --------

@@ -146,9 +146,7 @@ class ELMRegressor(WeightedRegressor, _ELM):
 
     See Also
     --------
-    ELMClassifier : For classification.
-    KELMRegressor : A kernel instead of hidden nodes.
-    OSELMRegressor : The same network, learnt block by block.
+    ELMClassifier : For classification, with related models.
 
     Examples
     --------

@@ -205,10 +205,7 @@ class KOSELMRegressor(FamilyRegressor, KOSELM):
 
     See Also
     --------
-    KOSELMClassifier : For classification.
-    FBKOSELMRegressor : A dictionary of limited size.
-    ALDKOSELMRegressor : A dictionary of independent rows.
-    KELMRegressor : The same model, learnt at once.
+    KOSELMClassifier : For classification, with related models.
 
     Examples
     --------
@@ -239,11 +236,8 @@ class FBKOSELMClassifier(FamilyClassifier, _FBKOSELM):
 
     Parameters
     ----------
-    gamma : float, "scale" or "auto", default="auto"
-        As in `KELMClassifier`; "scale" is computed from the rows of `fit`, or of the first call of `partial_fit`.
-    C, kernel, degree, coef0, kernel_params
-        As in `KELMClassifier`: positive semi-definite kernels. With "precomputed" `fit` takes all rows, and
-        `partial_fit` none beyond those of its first call.
+    C, gamma, kernel, degree, coef0, kernel_params
+        As in `KOSELMClassifier`.
     budget : int, default=200
         Largest number of rows in the dictionary.
 
@@ -284,9 +278,7 @@ class FBKOSELMRegressor(FamilyRegressor, _FBKOSELM):
 
     See Also
     --------
-    FBKOSELMClassifier : For classification.
-    KOSELMRegressor : A dictionary of all rows.
-    ALDKOSELMRegressor : A dictionary of independent rows.
+    FBKOSELMClassifier : For classification, with related models.
 
     Examples
     --------

@@ -138,12 +138,7 @@ class LSSVMRegressor(WeightedRegressor, _LSSVM):
 
     See Also
     --------
-    LSSVMClassifier : For classification.
-    KELMRegressor : The same without an intercept.
-
-    Notes
-    -----
-    `fit` needs 8 n^2 bytes and little more: the kernel matrix is factored where it stands.
+    LSSVMClassifier : For classification, with related models.
 
     References
     ----------

@@ -201,14 +201,12 @@ class MKELMClassifier(FamilyClassifier, _MKELM):
         R_p; ones if `radius` is False.
     beta_ : ndarray of shape (n_samples, n_classes)
         Coefficients of the training rows, alpha in the paper.
-    classes_ : ndarray of shape (n_classes,)
     n_iter_ : int
         Number of times that the kernel weights were updated.
-    n_units_ : int
-        Number of training rows.
     condition_ : float
         Estimated condition number of K + I/C.
-    n_features_in_ : int
+    classes_, n_units_, n_features_in_
+        As in `KELMClassifier`.
 
     See Also
     --------
@@ -253,8 +251,7 @@ class MKELMRegressor(FamilyRegressor, _MKELM):
 
     See Also
     --------
-    MKELMClassifier : For classification.
-    KELMRegressor : A single kernel.
+    MKELMClassifier : For classification, with related models.
 
     Examples
     --------

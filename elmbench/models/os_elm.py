@@ -159,9 +159,7 @@ class OSELMRegressor(WeightedRegressor, _OSELM):
 
     See Also
     --------
-    OSELMClassifier : For classification.
-    ELMRegressor : The network of all rows at once.
-    KOSELMRegressor : A kernel instead of hidden nodes.
+    OSELMClassifier : For classification, with related models.
 
     Examples
     --------
