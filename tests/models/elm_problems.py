@@ -40,6 +40,12 @@ def targets(X: np.ndarray, seed: int, kind: str) -> np.ndarray:
     return values
 
 
+def problem(n: int, d: int, seed: int, kind: str, awkward: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """Return random rows and targets of a kind."""
+    X = rows(n, d, seed, awkward)
+    return X, targets(X, seed, kind)
+
+
 def sparse_rows(X: np.ndarray, seed: int) -> np.ndarray:
     """Return rows with half of the entries, and all of one row, zero."""
     X = np.where(np.random.RandomState(seed).rand(*X.shape) < 0.5, 0.0, X)

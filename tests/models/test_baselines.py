@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from elm_problems import rows, targets
+from elm_problems import problem, rows, targets
 from sklearn.cluster import KMeans
 from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.kernel_approximation import Nystroem, RBFSampler
@@ -27,8 +27,7 @@ RIDGES = {"classifier": RidgeClassifier, "regressor": Ridge}
 
 @pytest.mark.parametrize("kind", ["binary", "multi", "regression"])
 def test_neighbours_are_at_most_all_rows(kind):
-    X = rows(12, 4, 0)
-    y = targets(X, 0, kind)
+    X, y = problem(12, 4, 0, kind)
     model_class, reference = (
         (baselines.KNNRegressor, KNeighborsRegressor)
         if kind == "regression"
@@ -77,8 +76,7 @@ def by_hand(name, task):
 )
 def test_predictions_and_sizes(name, kind):
     task = "regressor" if kind == "regression" else "classifier"
-    X = rows(60, 4, 0)
-    y = targets(X, 0, kind)
+    X, y = problem(60, 4, 0, kind)
     factory = getattr(baselines, f"{name}_{task}")
     params, expected, size = by_hand(name, task)
     assert set(inspect.signature(factory).parameters) == set(params)
@@ -102,8 +100,7 @@ def test_nu_is_the_least_share_of_support_vectors(nu, seed):
 
 
 def test_epsilon_is_the_width_by_default(seed):
-    X = rows(80, 3, seed)
-    y = targets(X, seed, "regression")
+    X, y = problem(80, 3, seed, "regression")
     plain, wide = baselines.svm_regressor().fit(X, y), baselines.svm_regressor(epsilon=100.0).fit(X, y)
     np.testing.assert_array_equal(plain.predict(X), SVR(gamma=1.0).fit(X, y).predict(X))
     assert n_units(wide) == 0
@@ -130,8 +127,7 @@ def test_low_rank_machine_takes_sparse_rows():
 
 
 def test_sizes_of_other_estimators():
-    X = rows(40, 3, 0)
-    y = targets(X, 0, "binary")
+    X, y = problem(40, 3, 0, "binary")
     logistic = LogisticRegression().fit(X, y)
     assert n_units(logistic) == 3
     assert n_units(make_pipeline(StandardScaler(), SVC()).fit(X, y)) == len(

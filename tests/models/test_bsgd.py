@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from elm_problems import rows, targets
+from elm_problems import problem, rows, targets
 from sklearn.base import clone
 from sklearn.svm import SVC
 
@@ -19,8 +19,7 @@ each_kind = pytest.mark.parametrize("kind", ["binary", "multi", "one"])
 
 def test_lambda_is_that_of_the_support_vector_machine_with_the_same_c():
     """Many passes without a budget come near the minimum of |w|^2 / 2 + C sum of the losses."""
-    X = rows(60, 2, 0)
-    y = targets(X, 0, "binary")
+    X, y = problem(60, 2, 0, "binary")
     reference = SVC(C=2.0, gamma=3.0).fit(X, y)
 
     def objective(vectors, weights, outputs):
@@ -56,8 +55,7 @@ def test_sparse_rows_give_what_dense_ones_do_and_stay_sparse(maintenance, kind, 
 
 
 def test_entries_of_a_sparse_row_that_are_given_twice_are_added_up():
-    X = rows(30, 4, 0)
-    y = targets(X, 0, "binary")
+    X, y = problem(30, 4, 0, "binary")
     full = sp.csr_matrix(X)
     twice = sp.csr_matrix((np.repeat(full.data / 2, 2), np.repeat(full.indices, 2), 2 * full.indptr), shape=X.shape)
     model = BSGDClassifier(budget=5, random_state=0)
@@ -67,8 +65,7 @@ def test_entries_of_a_sparse_row_that_are_given_twice_are_added_up():
 
 
 def test_one_pass_in_order_is_partial_fit_and_the_steps_go_on():
-    X = rows(90, 3, 1)
-    y = targets(X, 1, "multi")
+    X, y = problem(90, 3, 1, "multi")
     model = BSGDClassifier(budget=15, C=4.0, gamma=1.0, shuffle=False).fit(X, y)
     once = BSGDClassifier(budget=15, C=4.0, gamma=1.0).partial_fit(X, y)
     np.testing.assert_array_equal(once.beta_, model.beta_)

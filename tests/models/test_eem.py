@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from elm_problems import rows, sparse_rows, targets
+from elm_problems import problem, rows, sparse_rows
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from random_examples import examples
@@ -65,8 +65,7 @@ def densities_differ(t: np.ndarray, means: tuple[float, float], variances: tuple
 )
 def test_eem_is_what_the_text_says(n, d, seed, n_hidden, activation, container):
     """Sparse rows are dense in the reference."""
-    X = rows(n, d, seed)
-    y = targets(X, seed, "binary")
+    X, y = problem(n, d, seed, "binary")
     X = sparse_rows(X, seed) if container else X
     given_as = container or np.asarray
     model = EEMClassifier(n_hidden=n_hidden, activation=activation, random_state=seed).fit(given_as(X), y)
@@ -90,8 +89,7 @@ def test_eem_is_what_the_text_says(n, d, seed, n_hidden, activation, container):
 @SETTINGS
 @given(**PROBLEMS, n_landmarks=st.integers(1, 100), gamma=st.sampled_from([0.1, 1.0, 10.0]))
 def test_eekm_is_what_the_text_says(n, d, seed, n_landmarks, gamma):
-    X = rows(n, d, seed)
-    y = targets(X, seed, "binary")
+    X, y = problem(n, d, seed, "binary")
     model = EEKMClassifier(n_landmarks=n_landmarks, gamma=gamma, random_state=seed).fit(X, y)
     landmarks = model.landmarks_
     assert model.n_units_ == len(landmarks) == min(n_landmarks, n)
@@ -114,8 +112,7 @@ def test_eekm_is_what_the_text_says(n, d, seed, n_landmarks, gamma):
 @SETTINGS
 @given(**PROBLEMS, kernel=st.booleans())
 def test_thresholds_are_where_the_densities_cross(n, d, seed, kernel):
-    X = rows(n, d, seed)
-    y = targets(X, seed, "binary")
+    X, y = problem(n, d, seed, "binary")
     model = (
         EEKMClassifier(n_landmarks=8, random_state=seed) if kernel else EEMClassifier(n_hidden=8, random_state=seed)
     ).fit(X, y)
@@ -303,7 +300,6 @@ def test_of_two_classes_that_are_points_neither_is_the_narrower(number):
 
 
 def test_landmarks_of_a_smaller_machine_are_among_those_of_a_larger_one(seed):
-    X = rows(50, 3, seed)
-    y = targets(X, seed, "binary")
+    X, y = problem(50, 3, seed, "binary")
     small, large = (EEKMClassifier(n_landmarks=n, random_state=7).fit(X, y).landmarks_ for n in (5, 30))
     np.testing.assert_array_equal(small, large[:5])

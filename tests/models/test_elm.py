@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from elm_problems import FACTORS, SHAPES, class_of, is_classification, real_outputs, rows, targets
+from elm_problems import FACTORS, SHAPES, class_of, is_classification, problem, real_outputs, rows, targets
 from hypothesis import given
 from hypothesis import strategies as st
 from random_examples import examples
@@ -43,8 +43,7 @@ def coded(y: np.ndarray, kind: str) -> np.ndarray:
 )
 def test_equals_dense_least_squares(shape, n_hidden, C, kind, awkward):
     n, d, seed = shape
-    X = rows(n, d, seed, awkward)
-    y = targets(X, seed, kind)
+    X, y = problem(n, d, seed, kind, awkward)
     model = class_of("ELM", kind)(n_hidden=n_hidden, C=C, random_state=seed).fit(X, y)
     H = expit(X @ model.weights_.T + model.biases_)
     beta = dense_output_weights(H, coded(y, kind), C)
@@ -58,8 +57,7 @@ def test_equals_dense_least_squares(shape, n_hidden, C, kind, awkward):
 @pytest.mark.parametrize("n", [30, 4100])
 @pytest.mark.parametrize("n_hidden", [63, 64, 65])
 def test_row_blocks_and_tiles_leave_no_seam(n, n_hidden, seed):
-    X = rows(n, 3, seed)
-    y = targets(X, seed, "regression")
+    X, y = problem(n, 3, seed, "regression")
     model = ELMRegressor(n_hidden=n_hidden, C=2.0, random_state=0).fit(X, y)
     H = expit(X @ model.weights_.T + model.biases_)
     expected = H @ dense_output_weights(H, y[:, None], 2.0)[:, 0]
@@ -67,8 +65,7 @@ def test_row_blocks_and_tiles_leave_no_seam(n, n_hidden, seed):
 
 
 def test_nodes_are_uniform_and_prefixes_of_a_larger_network():
-    X = rows(10, 4, 0)
-    y = targets(X, 0, "regression")
+    X, y = problem(10, 4, 0, "regression")
     small = ELMRegressor(n_hidden=70, random_state=11).fit(X, y)
     large = ELMRegressor(n_hidden=5000, random_state=11).fit(X, y)
     np.testing.assert_array_equal(large.weights_[:70], small.weights_)
@@ -91,8 +88,7 @@ def test_nodes_are_uniform_and_prefixes_of_a_larger_network():
     [("sigmoid", expit), ("tanh", np.tanh), ("relu", lambda z: np.maximum(z, 0))],
 )
 def test_slope_multiplies_what_is_activated(activation, function, slope, n, n_hidden, seed):
-    X = rows(n, 3, seed + 1)
-    y = targets(X, seed + 1, "regression")
+    X, y = problem(n, 3, seed + 1, "regression")
     model = ELMRegressor(n_hidden=n_hidden, C=4.0, activation=activation, slope=slope, random_state=0).fit(X, y)
     probe = rows(9, 3, seed + 2)
     of_rows, of_probe = (function(slope * (A @ model.weights_.T + model.biases_)) for A in (X, probe))
@@ -113,8 +109,7 @@ def test_far_inputs_saturate_without_a_warning(seed):
 
 @pytest.mark.parametrize("n_hidden", [5, 40])
 def test_ridge_below_round_off_gives_the_least_norm_solution(n_hidden, seed):
-    X = rows(20, 3, seed + 2, awkward=True)
-    y = targets(X, seed + 2, "regression")
+    X, y = problem(20, 3, seed + 2, "regression", awkward=True)
     model = ELMRegressor(n_hidden=n_hidden, C=1e30, random_state=0).fit(X, y)
     H = expit(X @ model.weights_.T + model.biases_)
     # As much of the spectrum of the Gram matrix as double precision holds.
@@ -124,8 +119,7 @@ def test_ridge_below_round_off_gives_the_least_norm_solution(n_hidden, seed):
 
 
 def test_networks_in_several_products_are_those_of_one(monkeypatch):
-    X = rows(40, 3, 0)
-    y = targets(X, 0, "two-targets")
+    X, y = problem(40, 3, 0, "two-targets")
     folds = [(np.arange(30), np.arange(30, 40)), (np.arange(10, 40), np.arange(10))]
     grid = [{"n_hidden": size, "C": C} for C in (1.0, 8.0, 64.0) for size in (5, 20, 35)]
 

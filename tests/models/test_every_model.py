@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from elm_problems import class_of, is_classification, real_outputs, rows, sparse_rows, targets
+from elm_problems import class_of, is_classification, problem, real_outputs, rows, sparse_rows, targets
 from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import check_param_validation, parametrize_with_checks
@@ -213,8 +213,7 @@ SEQUENTIAL = ("OSELM", "KOSELM", "FBKOSELM", "ALDKOSELM", "BSGD", "AMM", "Pegaso
 
 @pytest.mark.parametrize("name", SEQUENTIAL)
 def test_a_pickled_model_continues_to_learn(name):
-    X = rows(80, 3, 2)
-    y = targets(X, 2, "binary")
+    X, y = problem(80, 3, 2, "binary")
     whole, stopped = (small(name, "binary").partial_fit(X[:40], y[:40]) for _ in range(2))
     resumed = pickle.loads(pickle.dumps(stopped)).partial_fit(X[40:], y[40:])
     expected = whole.partial_fit(X[40:], y[40:]).decision_function(X)

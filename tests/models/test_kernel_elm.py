@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from elm_problems import FACTORS, SHAPES, rows, targets
+from elm_problems import FACTORS, SHAPES, problem, rows
 from hypothesis import given
 from hypothesis import strategies as st
 from random_examples import examples
@@ -18,8 +18,7 @@ SETTINGS = examples(100)
 @given(shape=SHAPES, C=FACTORS, gamma=FACTORS, awkward=st.booleans(), two=st.booleans())
 def test_equals_kernel_ridge(shape, C, gamma, awkward, two):
     n, d, seed = shape
-    X = rows(n, d, seed, awkward)
-    y = targets(X, seed, "two-targets" if two else "regression")
+    X, y = problem(n, d, seed, "two-targets" if two else "regression", awkward)
     model = KELMRegressor(C=C, gamma=gamma).fit(X, y)
     reference = KernelRidge(alpha=1 / C, kernel="rbf", gamma=gamma).fit(X, y)
     probe = np.vstack([X, rows(12, d, seed + 1)])
@@ -31,8 +30,7 @@ def test_equals_kernel_ridge(shape, C, gamma, awkward, two):
 @given(shape=SHAPES, C=FACTORS, gamma=FACTORS, kind=st.sampled_from(["binary", "multi"]))
 def test_classifier_is_regression_on_signs(shape, C, gamma, kind):
     n, d, seed = shape
-    X = rows(n, d, seed)
-    y = targets(X, seed, kind)
+    X, y = problem(n, d, seed, kind)
     classes = np.unique(y)
     signs = np.where(y == classes[-1], 1.0, -1.0) if len(classes) <= 2 else np.where(y[:, None] == classes, 1.0, -1.0)
     model = KELMClassifier(C=C, gamma=gamma).fit(X, y)
@@ -47,8 +45,7 @@ def test_classifier_is_regression_on_signs(shape, C, gamma, kind):
 
 
 def test_an_offset_of_the_inputs_costs_no_digits():
-    X = rows(60, 3, 0)
-    y = targets(X, 0, "regression")
+    X, y = problem(60, 3, 0, "regression")
     near = KELMRegressor(C=100.0, gamma=4.0).fit(X, y).predict(X)
     far = KELMRegressor(C=100.0, gamma=4.0).fit(X + 2.0**20, y).predict(X + 2.0**20)
     np.testing.assert_allclose(far, near, atol=1e-7)
@@ -57,8 +54,7 @@ def test_an_offset_of_the_inputs_costs_no_digits():
 def test_predicts_by_row_blocks(monkeypatch):
     import elmbench.numerics.kernels as kernels
 
-    X = rows(50, 3, 0)
-    y = targets(X, 0, "two-targets")
+    X, y = problem(50, 3, 0, "two-targets")
     model = KELMRegressor(C=10.0, gamma=2.0).fit(X, y)
     whole = model.predict(X)
     monkeypatch.setattr(kernels, "BLOCK_BYTES", 8 * 50 * 7)

@@ -6,7 +6,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from elm_problems import FACTORS, class_of, counting, is_classification, rows, targets
+from elm_problems import FACTORS, class_of, counting, is_classification, problem, rows, targets
 from forced_solvers import force
 from hypothesis import given
 from hypothesis import strategies as st
@@ -53,8 +53,7 @@ def scores_of(cls, X, y, folds, grid, kind, solvers=None):
 )
 def test_test_rows_that_no_fold_trains_on(n, seed, kind, awkward, way, also_folds):
     """They are not in the kernel of the training rows; beside them stand folds whose test rows do."""
-    X = rows(n + 20, 4, seed, awkward)
-    y = targets(X, seed, kind)
+    X, y = problem(n + 20, 4, seed, kind, awkward)
     inside = np.random.default_rng(seed).permutation(n + 20)[:n]
     held_out = np.setdiff1d(np.arange(n + 20), inside)
     folds = [(inside, held_out)]
@@ -102,8 +101,7 @@ def test_held_out_rows_take_no_memory_in_the_kernel(monkeypatch):
 )
 def test_all_scores_of_a_random_grid(n, d, seed, kind, awkward, gammas, Cs, way, n_splits, scale):
     """Ill-conditioned systems and repeated rows too; of equal scores the same candidate wins."""
-    X = rows(n, d, seed, awkward)
-    y = targets(X, seed, kind)
+    X, y = problem(n, d, seed, kind, awkward)
     if kind == "regression":
         y *= scale
     grid = [{"gamma": gamma, "C": C} for gamma in [*gammas, 2.0**-8] for C in [*Cs, 2.0**13]]
@@ -164,8 +162,7 @@ def test_where_the_residual_is_too_large_the_model_is_fitted(monkeypatch, lie, s
         return Z
 
     monkeypatch.setattr(module, "fold_solutions", wrong)
-    X = rows(60, 3, seed)
-    y = targets(X, seed, "regression")
+    X, y = problem(60, 3, seed, "regression")
     folds = [(np.arange(40), np.arange(40, 60)), (np.arange(20, 60), np.arange(20))]
     grid = [{"C": 2.0**c} for c in range(6)]
     solvers = Counter()
@@ -232,8 +229,7 @@ def test_outputs_that_cancel_are_left_to_the_fit(monkeypatch, way):
     """Rows that see two equal ones of either class, 1e-46 of each: what is left of that is round-off."""
     if way != "as it comes":
         force(monkeypatch, way)
-    X = rows(63, 4, 434, awkward=True)
-    y = targets(X, 434, "binary")
+    X, y = problem(63, 4, 434, "binary", awkward=True)
     folds = list(KFold(4, shuffle=True, random_state=0).split(X))
     grid = [{"gamma": 2048.0, "C": C} for C in (2.0, 2.0**13)]
     scores, expected = scores_of(KELMClassifier, X, y, folds, grid, "binary")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from elm_problems import FACTORS, SHAPES, class_of, real_outputs, rows, targets
+from elm_problems import FACTORS, SHAPES, class_of, problem, real_outputs, rows, targets
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from path_rule import allowed, assert_path_follows_fits, random_folds
@@ -147,8 +147,7 @@ def test_a_kernel_matrix_gives_what_its_rows_do(name, kind, seed):
 def test_rows_may_come_in_any_chunks(name, sparse, monkeypatch, seed):
     """Also where a chunk is learnt in several pieces, or is given in another form than the first one."""
     monkeypatch.setattr(matrix_state, "PIECE", 7)
-    X = rows(70, 3, seed)
-    y = targets(X, seed, "regression")
+    X, y = problem(70, 3, seed, "regression")
     kernel = "rbf" if sparse else "laplacian"
     model = class_of(name, "regression")(**SMALL[name], kernel=kernel, gamma=2.0)
     expected = clone(model).fit(X, y)
@@ -164,8 +163,7 @@ def test_rows_may_come_in_any_chunks(name, sparse, monkeypatch, seed):
 
 
 def test_the_complete_model_is_kernel_ridge_regression_with_any_kernel(seed):
-    X = rows(40, 3, seed)
-    y = targets(X, seed, "regression")
+    X, y = problem(40, 3, seed, "regression")
     for kernel in ("polynomial", "linear", "chi2"):
         model = KOSELMRegressor(C=8.0, kernel=kernel, gamma=0.5).fit(X, y)
         reference = KernelRidge(alpha=1 / 8.0, kernel=kernel, gamma=0.5).fit(X, y)
@@ -182,8 +180,7 @@ def test_the_complete_model_is_kernel_ridge_regression_with_any_kernel(seed):
 
 def test_a_budget_holds_with_any_kernel(seed):
     """The model is always the kernel ridge regression of the rows that it keeps."""
-    X = rows(60, 3, seed)
-    y = targets(X, seed, "regression")
+    X, y = problem(60, 3, seed, "regression")
     model = FBKOSELMRegressor(C=8.0, kernel="polynomial", gamma=0.5, budget=10).fit(X, y)
     chosen = [int(np.flatnonzero((row == X).all(axis=1))[0]) for row in model.dictionary_]
     reference = KernelRidge(alpha=1 / 8.0, kernel="polynomial", gamma=0.5).fit(X[chosen], y[chosen])
@@ -220,8 +217,7 @@ def test_landmarks_need_positive_values_with_themselves():
 
 def test_landmarks_do_not_hang_on_the_size_of_the_kernel(seed):
     """A thousand times the kernel gives features that are longer, and the same decision."""
-    X = rows(60, 3, seed)
-    y = targets(X, seed, "binary")
+    X, y = problem(60, 3, seed, "binary")
     K = pairwise_kernels(X, metric="laplacian")
     one, other = (
         EEKMClassifier(n_landmarks=20, kernel="precomputed", random_state=0).fit(s * K, y) for s in (1.0, 1024.0)
@@ -241,8 +237,7 @@ def test_landmarks_do_not_hang_on_the_size_of_the_kernel(seed):
     seed=st.integers(0, 2**31 - 1),
 )
 def test_paths_follow_fits(name, kind, kernels, Cs, n, sparse, seed):
-    X = rows(n, 3, seed)
-    y = targets(X, seed, kind)
+    X, y = problem(n, 3, seed, kind)
     folds = random_folds(n, 2, np.random.RandomState(seed))
     kernels = ["cosine" if sparse and kernel == "chi2" else kernel for kernel in kernels]
     # Where rows come one by one, "sigmoid" is refused.
@@ -254,8 +249,7 @@ def test_paths_follow_fits(name, kind, kernels, Cs, n, sparse, seed):
 
 @pytest.mark.parametrize("name", ["KELM", "LSSVM", "RKELM", "KOSELM", "FBKOSELM", "ALDKOSELM"])
 def test_the_path_of_a_kernel_matrix_cuts_both_axes(name, seed):
-    X = rows(40, 3, seed)
-    y = targets(X, seed, "regression")
+    X, y = problem(40, 3, seed, "regression")
     K = pairwise_kernels(X, metric="laplacian")
     folds = random_folds(40, 2, np.random.RandomState(seed))
     grid = [{"C": C, "kernel": "precomputed"} for C in (0.5, 8.0)]
@@ -277,8 +271,7 @@ def local_grid(kernel_matrix: bool) -> dict:
 @pytest.mark.parametrize("kernel_matrix", [False, True])
 @pytest.mark.parametrize("name", ["KELM", "LSSVM", "RKELM", "KOSELM"])
 def test_a_search_gives_what_scikit_learn_does(name, kernel_matrix):
-    X = rows(45, 3, 0)
-    y = targets(X, 0, "binary")
+    X, y = problem(45, 3, 0, "binary")
     X = pairwise_kernels(X, metric="laplacian") if kernel_matrix else X
     fixed = {key: value for key, value in SMALL[name].items() if key != "C"}
     for model in (class_of(name, "binary")(**fixed), class_of(name, "binary")(**fixed, kernel="precomputed")):

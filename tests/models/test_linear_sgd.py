@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from elm_problems import rows, targets
+from elm_problems import problem, rows, targets
 from sklearn.base import clone
 from sklearn.datasets import make_blobs
 from sklearn.svm import LinearSVC
@@ -19,8 +19,7 @@ each_kind = pytest.mark.parametrize("kind", ["binary", "multi", "one"])
 
 def test_lambda_is_that_of_the_support_vector_machine_with_the_same_c():
     """Many passes come near the minimum of |w|^2 / 2 + C sum of the losses, with the intercept a part of w."""
-    X = rows(60, 2, 0)
-    y = targets(X, 0, "binary")
+    X, y = problem(60, 2, 0, "binary")
     whole = np.column_stack([X, np.ones(60)])
     reference = LinearSVC(C=2.0, loss="hinge", fit_intercept=False, tol=1e-8, max_iter=10**6).fit(whole, y)
 
@@ -100,8 +99,7 @@ def test_small_weights_are_dropped(seed):
 
 @each_model
 def test_one_pass_in_order_is_partial_fit_and_the_steps_go_on(model):
-    X = rows(90, 3, 1)
-    y = targets(X, 1, "multi")
+    X, y = problem(90, 3, 1, "multi")
     model = clone(model).set_params(C=4.0, n_epochs=1, shuffle=False)
     fitted = clone(model).fit(X, y)
     once = clone(model).partial_fit(X, y)

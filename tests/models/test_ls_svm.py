@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from elm_problems import FACTORS, rows, targets
+from elm_problems import FACTORS, problem, rows, targets
 from hypothesis import given
 from hypothesis import strategies as st
 from random_examples import examples
@@ -61,8 +61,7 @@ def test_satisfies_its_bordered_system(n, d, seed, C, gamma, class_weight, weigh
 @pytest.mark.parametrize("gamma", [1e-10, 1e-5, 1.0])
 def test_satisfies_its_system_over_the_whole_grid_of_the_paper(exponent, gamma, seed):
     """With coefficients of up to 1e10 the residual is that of rounding them."""
-    X = rows(120, 5, seed + 1)
-    y = targets(X, seed + 1, "binary")
+    X, y = problem(120, 5, seed + 1, "binary")
     model = LSSVMClassifier(C=10.0**exponent, gamma=gamma, class_weight="balanced").fit(X, y)
     A, right = system(X, y, model)
     solution = np.r_[model.intercept_, model.beta_[:, 0]]
@@ -105,8 +104,7 @@ def test_gamma_so_small_that_k_has_rank_one(kind, seed):
 
 
 def test_the_sum_of_the_coefficients_vanishes_to_the_last_digits(seed):
-    X = rows(200, 3, seed)
-    y = targets(X, seed, "binary")
+    X, y = problem(200, 3, seed, "binary")
     for exponent in (0, 5, 10):
         for class_weight in (None, "balanced"):
             beta = LSSVMClassifier(C=10.0**exponent, gamma=1e-3, class_weight=class_weight).fit(X, y).beta_

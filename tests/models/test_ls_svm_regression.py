@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from elm_problems import FACTORS, rows, targets
+from elm_problems import FACTORS, problem, rows, targets
 from hypothesis import given
 from hypothesis import strategies as st
 from random_examples import examples
@@ -79,8 +79,7 @@ def test_the_classes_of_the_largest_outputs_are_predicted(seed):
 @pytest.mark.parametrize("kind", ["regression", "two-targets"])
 @pytest.mark.parametrize("C", [1e-3, 1.0, 1e6])
 def test_satisfies_its_bordered_system(kind, C, seed):
-    X = rows(80, 4, seed)
-    y = targets(X, seed, kind)
+    X, y = problem(80, 4, seed, kind)
     model = LSSVMRegressor(C=C, gamma=0.3).fit(X, y)
     K = rbf_kernel(X, gamma=0.3)
     left = model.intercept_ + (K + np.eye(80) / C) @ model.beta_

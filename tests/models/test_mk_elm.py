@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 import pytest
 import yaml
-from elm_problems import FACTORS, class_of, is_classification, real_outputs, rows, targets
+from elm_problems import FACTORS, class_of, is_classification, problem, real_outputs, rows, targets
 from hypothesis import given
 from hypothesis import strategies as st
 from random_examples import examples
@@ -67,8 +67,7 @@ def test_the_objective_never_rises_and_weights_stay_on_their_surface(kind, n, C,
 )  # fmt: skip
 def test_one_kernel_is_kernel_elm(kind, n, C, gamma, q, radius, seed):
     """With radii the kernel has a weight other than 1, which is another C."""
-    X = rows(n, 3, seed)
-    y = targets(X, seed, kind)
+    X, y = problem(n, 3, seed, kind)
     model = class_of("MKELM", kind)(C=C, kernels=[("rbf", {"gamma": gamma})], q=q, radius=radius).fit(X, y)
     assert model.n_iter_ == 1
     if not radius:
@@ -103,8 +102,7 @@ def test_outputs_are_those_of_the_weighted_kernel(kind):
 
 
 def test_the_objective_is_that_of_equation_6():
-    X = rows(30, 3, 0)
-    y = targets(X, 0, "multi")
+    X, y = problem(30, 3, 0, "multi")
     gammas, C = [0.3, 3.0], 5.0
     model = MKELMClassifier(C=C, kernels=[("rbf", {"gamma": g}) for g in gammas]).fit(X, y)
     matrices = [rbf_kernel(X, X, gamma=g) for g in gammas]
@@ -165,8 +163,7 @@ def test_given_matrices_have_to_be_square_and_symmetric():
 
 
 def test_matrices_that_do_not_fit_are_recomputed(monkeypatch):
-    X = rows(60, 3, 0)
-    y = targets(X, 0, "multi")
+    X, y = problem(60, 3, 0, "multi")
     model = MKELMClassifier(kernels=LIST, radius=True)
     held = quiet(clone(model), X, y)
     monkeypatch.setattr(blocks, "HELD_BYTES", 0)
@@ -177,8 +174,7 @@ def test_matrices_that_do_not_fit_are_recomputed(monkeypatch):
 
 
 def test_where_it_stops():
-    X = rows(80, 3, 0)
-    y = targets(X, 0, "binary")
+    X, y = problem(80, 3, 0, "binary")
     model = MKELMClassifier(kernels=LIST, tol=1e-3).fit(X, y)
     changes = np.abs(np.diff(model.weights_path_, axis=0)).max(axis=1)
     assert changes[-1] <= 1e-3
@@ -194,8 +190,7 @@ def test_where_it_stops():
 @pytest.mark.parametrize(("q", "radius"), [(1.0, False), (3.0, False), (1.0, True), (3.0, True)])
 @each_kind
 def test_no_iteration_leaves_the_weights_equal(kind, q, radius):
-    X = rows(20, 3, 1)
-    y = targets(X, 1, kind)
+    X, y = problem(20, 3, 1, kind)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model = class_of("MKELM", kind)(C=2.0, kernels=LIST, q=q, radius=radius, max_iter=0).fit(X, y)
@@ -209,8 +204,7 @@ def test_no_iteration_leaves_the_weights_equal(kind, q, radius):
 
 def test_kernels_from_a_yaml_file():
     params = yaml.safe_load("{C: 2, q: 2, kernels: [[rbf, {gamma: 0.5}], [polynomial, {degree: 2, columns: [0, 2]}]]}")
-    X = rows(20, 3, 0)
-    y = targets(X, 0, "regression")
+    X, y = problem(20, 3, 0, "regression")
     model = elmbench.make_model("mk-elm", task="regression", **params).fit(X, y)
     same = [("rbf", {"gamma": 0.5}), ("polynomial", {"degree": 2, "columns": (0, 2)})]
     np.testing.assert_array_equal(model.predict(X), MKELMRegressor(C=2.0, kernels=same, q=2.0).fit(X, y).predict(X))
@@ -259,8 +253,7 @@ def test_memory_estimate_bounds_the_peak(monkeypatch, kept, radius):
         monkeypatch.setattr(blocks, "HELD_BYTES", 0)
         monkeypatch.setattr("elmbench.models.mk_elm.HELD_BYTES", 0)
     n = 900
-    X = rows(n, 5, 0)
-    y = targets(X, 0, "binary")
+    X, y = problem(n, 5, 0, "binary")
     params = {"kernels": [("rbf", {"gamma": 2.0**e}) for e in range(-3, 4)], "radius": radius}
     model = MKELMClassifier(**params, max_iter=3)
     quiet(clone(model), X[:50], y[:50])

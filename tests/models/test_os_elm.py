@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from elm_problems import FACTORS, SHAPES, class_of, real_outputs, rows, targets
+from elm_problems import FACTORS, SHAPES, class_of, problem, real_outputs, rows, targets
 from hypothesis import given
 from hypothesis import strategies as st
 from random_examples import examples
@@ -33,8 +33,7 @@ def hidden(model, X):
 )
 def test_ridge_start_equals_elm_for_any_blocks(shape, n_hidden, C, kind, initial_batch, batch_size, awkward):
     n, d, seed = shape
-    X = rows(n, d, seed, awkward)
-    y = targets(X, seed, kind)
+    X, y = problem(n, d, seed, kind, awkward)
     common = {"n_hidden": n_hidden, "C": C, "random_state": seed}
     online = class_of("OSELM", kind)(**common, start="ridge", initial_batch=initial_batch, batch_size=batch_size).fit(
         X, y
@@ -50,8 +49,7 @@ def test_ridge_start_equals_elm_for_any_blocks(shape, n_hidden, C, kind, initial
 def test_ridge_start_step_by_step(shape, cuts, C):
     """After every call of partial_fit: P = (H'H + I/C)^-1 and beta = P H'T for all rows so far."""
     n, d, seed = shape
-    X = rows(n, d, seed)
-    y = targets(X, seed, "two-targets")
+    X, y = problem(n, d, seed, "two-targets")
     model = OSELMRegressor(n_hidden=15, C=C, start="ridge", batch_size=4, random_state=seed)
     edges = sorted({0, n, *(cut for cut in cuts if cut < n)})
     for start, stop in itertools.pairwise(edges):
@@ -110,8 +108,7 @@ def test_blocks_are_cut_as_declared(monkeypatch):
     monkeypatch.setattr(
         module, "update_symmetric", lambda P, beta, H, T: sizes.append(len(H)) or original(P, beta, H, T)
     )
-    X = rows(107, 3, 0)
-    y = targets(X, 0, "binary")
+    X, y = problem(107, 3, 0, "binary")
     model = OSELMClassifier(n_hidden=9, start="ridge", initial_batch=50, batch_size=20, random_state=0)
     model.fit(X, y)
     assert sizes == [20, 20, 17]
@@ -125,8 +122,7 @@ def test_blocks_are_cut_as_declared(monkeypatch):
 @pytest.mark.parametrize("name", ["binary", "multi", "regression"])
 def test_divergence_neither_raises_nor_warns(name):
     """Two inputs cannot feed 200 smooth nodes: the start without a ridge diverges, as on Calhousing."""
-    X = rows(4000, 2, 0)
-    y = targets(X, 0, name)
+    X, y = problem(4000, 2, 0, name)
     model = class_of("OSELM", name)(n_hidden=200, random_state=0).fit(X, y)
     outputs = real_outputs(model, X)
     assert not np.isfinite(outputs).all() or np.abs(outputs).max() > 1e6
@@ -140,8 +136,7 @@ def test_divergence_neither_raises_nor_warns(name):
 
 
 def test_partial_fit_after_fit_goes_on():
-    X = rows(60, 4, 0)
-    y = targets(X, 0, "regression")
+    X, y = problem(60, 4, 0, "regression")
     params = {"n_hidden": 12, "C": 5.0, "random_state": 0}
     model = OSELMRegressor(**params, start="ridge").fit(X[:35], y[:35]).partial_fit(X[35:], y[35:])
     np.testing.assert_allclose(model.predict(X), ELMRegressor(**params).fit(X, y).predict(X), atol=1e-9)

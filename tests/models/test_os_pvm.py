@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from elm_problems import rows, targets
+from elm_problems import problem, rows, targets
 from hypothesis import given
 from hypothesis import strategies as st
 from random_examples import examples
@@ -85,8 +85,7 @@ def test_fit_is_partial_fit_with_its_chunks(options, seed):
 
 
 def test_partial_fit_after_fit_goes_on(seed):
-    X = rows(60, 4, seed)
-    y = targets(X, seed, "binary")
+    X, y = problem(60, 4, seed, "binary")
     model = OSPVMClassifier().fit(X[:35], y[:35]).partial_fit(X[35:], y[35:])
     close_to_batch(model, PVMClassifier().fit(X, y), X, X)
 

@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from elm_problems import FACTORS, class_of, is_classification, rows, sparse_rows, targets
+from elm_problems import FACTORS, class_of, is_classification, problem, rows, sparse_rows, targets
 from hypothesis import given
 from hypothesis import strategies as st
 from path_rule import assert_path_follows_fits, assert_values_follow_fits, random_folds
@@ -96,8 +96,7 @@ def test_a_path_equals_one_fit_for_each_candidate(name):
             for candidate in candidates:
                 candidate["widths"] = candidate["widths"] if candidate["kernel"] in OF_DISTANCES else "equal"
             fixed = {}
-        X = rows(n, d, seed, awkward)
-        y = targets(X, seed, kind)
+        X, y = problem(n, d, seed, kind, awkward)
         X = sp.csr_matrix(sparse_rows(X, seed)) if sparse else X
         folds = random_folds(n, n_folds, np.random.RandomState(seed))
         cls = class_of(name, kind)
@@ -154,15 +153,13 @@ def test_kernels_of_low_rank_are_never_computed_whole(name, kind, monkeypatch):
 @pytest.mark.parametrize("cls", [WELMClassifier, EEMClassifier])
 def test_several_row_blocks_with_features_in_memory_or_computed_twice(cls, held, monkeypatch):
     monkeypatch.setattr(covariance, "HELD_BYTES", held)
-    X = rows(5200, 3, 2)
-    y = targets(X, 2, "binary")
+    X, y = problem(5200, 3, 2, "binary")
     folds = [(np.arange(0, 5000), np.arange(5000, 5200)), (np.arange(100, 5200), np.arange(100))]
     assert_path_follows_fits(cls, X, y, folds, [{"n_hidden": h} for h in (130, 64, 10)], random_state=0)
 
 
 def test_priors_and_costs_of_candidates():
-    X = rows(60, 3, 0)
-    y = targets(X, 0, "binary")
+    X, y = problem(60, 3, 0, "binary")
     weights = ({}, {"priors": [1, 9]}, {"costs": {-1: 5, 1: 1}})
     candidates = [{"n_hidden": size, **weight} for size in (30, 5) for weight in weights]
     folds = random_folds(60, 2, np.random.RandomState(0))

@@ -6,7 +6,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from elm_problems import class_of, rows, targets
+from elm_problems import class_of, problem
 
 from elmbench import models
 from elmbench.models.baselines import ridge_classifier
@@ -29,8 +29,7 @@ def test_what_offers_nothing():
 
 
 def test_the_first_networks_of_a_block_count_its_solvers():
-    X = rows(60, 3, 0)
-    y = targets(X, 0, "regression")
+    X, y = problem(60, 3, 0, "regression")
     folds = [(np.arange(40), np.arange(40, 60)), (np.arange(20, 60), np.arange(20))]
     grid = [{"n_hidden": size, "C": C} for size in (10, 100) for C in (1.0, 8.0, 64.0, 512.0, 4096.0)]
     items = list(class_of("ELM", "regression").evaluate_grid(X, y, folds, grid, random_state=0))

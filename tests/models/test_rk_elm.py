@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import scipy.linalg
 import scipy.sparse as sp
-from elm_problems import SHAPES, class_of, counting, rows, targets
+from elm_problems import SHAPES, class_of, counting, problem
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from random_examples import examples
@@ -87,8 +87,7 @@ def test_equals_least_squares_on_the_dense_kernel(shape, size, name, kernel, wid
     relative to the targets.
     """
     n, d, seed = shape
-    X = rows(n, d, seed, awkward)
-    y = targets(X, seed, "two-targets")
+    X, y = problem(n, d, seed, "two-targets", awkward)
     given_rows = sp.csr_matrix(X) if sparse else X
     model = random_model(name, kernel, widths, size, params, seed)
     with pytest.MonkeyPatch.context() as patch:
@@ -109,8 +108,7 @@ def test_equals_least_squares_on_the_dense_kernel(shape, size, name, kernel, wid
 
 @pytest.mark.parametrize("widths", ["equal", "random"])
 def test_centres_are_rows_without_replacement_and_fewer_are_the_first_of_more(widths, seed):
-    X = rows(40, 3, seed)
-    y = targets(X, seed, "regression")
+    X, y = problem(40, 3, seed, "regression")
 
     def fitted(L):
         return RKELMRegressor(n_landmarks=L, gamma=2.0, widths=widths, random_state=seed).fit(X, y)
@@ -132,8 +130,7 @@ def test_centres_are_rows_without_replacement_and_fewer_are_the_first_of_more(wi
 
 
 def test_nodes_of_elm_rbf_hang_on_no_row_and_fewer_are_the_first_of_more(seed):
-    X = rows(40, 3, seed)
-    y = targets(X, seed, "regression")
+    X, y = problem(40, 3, seed, "regression")
     many = ELMRBFRegressor(n_hidden=300, gamma=2.0, random_state=seed).fit(X, y)
     few = ELMRBFRegressor(n_hidden=9, gamma=2.0, random_state=seed).fit(100 * X[:5], y[:5])
     np.testing.assert_array_equal(few.centres_, many.centres_[:9])
@@ -157,8 +154,7 @@ def test_nodes_of_elm_rbf_hang_on_no_row_and_fewer_are_the_first_of_more(seed):
 )
 def test_theorem_1_all_rows_as_centres_and_a_vanishing_ridge_interpolate(n, d, seed, gamma):
     """||K beta - T|| is at most r / s^2 ||T|| by the ridge, s the least singular value, and cond(K)^2 by round-off."""
-    X = rows(n, d, seed)
-    y = targets(X, seed, "two-targets")
+    X, y = problem(n, d, seed, "two-targets")
     distances = cdist(X, X, "sqeuclidean")
     singular = np.linalg.svd(np.exp(-gamma * distances), compute_uv=False)
     squared = (singular[0] / singular[-1]) ** 2
@@ -170,8 +166,7 @@ def test_theorem_1_all_rows_as_centres_and_a_vanishing_ridge_interpolate(n, d, s
 
 
 def test_theorem_1_needs_the_ridge_to_vanish(seed):
-    X = rows(30, 2, seed)
-    y = targets(X, seed, "regression")
+    X, y = problem(30, 2, seed, "regression")
     model = RKELMRegressor(n_landmarks=30, C=1.0, gamma=64.0, random_state=seed).fit(X, y)
     assert np.linalg.norm(model.predict(X) - y) > 0.01 * np.linalg.norm(y)
 
@@ -207,8 +202,7 @@ def test_shared_work_is_shared(monkeypatch, seed):
     )
     monkeypatch.setattr(module, "normal_equations", lambda *given: passes.append(len(given[1])) or equations(*given))
     monkeypatch.setattr(module, "ridge_solutions", lambda *given: solved.append(given[0].shape) or solutions(*given))
-    X = rows(60, 3, seed)
-    y = targets(X, seed, "regression")
+    X, y = problem(60, 3, seed, "regression")
     folds = list(KFold(3).split(X))
     grid = [{"n_landmarks": L, "gamma": g, "C": c} for L in (5, 20, 50, 90) for g in (0.5, 2.0) for c in (1.0, 8.0)]
     seen = [(i, j) for i, j, _ in counting(RKELMRegressor.evaluate_grid(X, y, folds, grid, random_state=0), Counter())]
@@ -222,8 +216,7 @@ def test_shared_work_is_shared(monkeypatch, seed):
 @pytest.mark.exhaustive
 def test_memory_of_a_path_does_not_grow_with_rows_times_centres(seed):
     """All kernel values would take 160 MB for each gamma."""
-    X = rows(200_000, 3, seed)
-    y = targets(X, seed, "binary")
+    X, y = problem(200_000, 3, seed, "binary")
     folds = [(np.arange(150_000), np.arange(150_000, 200_000))]
     grid = [{"n_landmarks": L, "gamma": g} for L in (10, 100) for g in (0.5, 1.0)]
     tracemalloc.start()

@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
-from elm_problems import FACTORS, SHAPES, class_of, rows, targets
+from elm_problems import FACTORS, SHAPES, class_of, problem, rows, targets
 from hypothesis import given
 from hypothesis import strategies as st
 from random_examples import examples
@@ -35,8 +35,7 @@ def objective(kernel, output, target, C, u, b, epsilon):
 @given(shape=SHAPES, kind=st.sampled_from(KINDS), C=FACTORS, gamma=FACTORS, awkward=st.booleans())
 def test_no_point_nearby_is_lower(shape, kind, C, gamma, awkward):
     n, d, seed = shape
-    X = rows(n, d, seed, awkward)
-    y = targets(X, seed, kind)
+    X, y = problem(n, d, seed, kind, awkward)
     options = {"epsilon": 0.05} if kind in ("regression", "two-targets") else {}
     model = class_of("RSVM", kind)(n_landmarks=10, C=C, gamma=gamma, random_state=seed, **options).fit(X, y)
     kernel = rbf_kernel(X, model.landmarks_, gamma=gamma)
@@ -71,8 +70,7 @@ def test_without_smoothing_it_is_the_squared_loss_outside_of_the_tube():
 
 
 def test_landmarks_are_the_first_rows_of_a_permutation():
-    X = rows(30, 3, 0)
-    y = targets(X, 0, "binary")
+    X, y = problem(30, 3, 0, "binary")
     order = np.random.RandomState(4).permutation(30)
     for size in (1, 7, 30, 99):
         model = RSVMClassifier(n_landmarks=size, random_state=4).fit(X, y)
@@ -93,8 +91,7 @@ def test_a_curve_is_learnt_and_the_tube_is_as_wide_as_it_says():
 
 
 def test_a_fit_that_is_stopped_says_so_and_is_counted():
-    X = rows(100, 2, 0)
-    y = targets(X, 0, "multi")
+    X, y = problem(100, 2, 0, "multi")
     with pytest.warns(ConvergenceWarning, match=r"for 4 of 4 outputs \(max_iter=2\)") as caught:
         model = RSVMClassifier(C=100.0, max_iter=2).fit(X, y)
     assert caught[0].filename == __file__

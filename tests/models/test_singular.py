@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
-from elm_problems import class_of, rows, targets
+from elm_problems import class_of, problem, rows, targets
 from scipy.linalg import LinAlgWarning
 
 from elmbench import PathSearchCV
@@ -43,8 +43,7 @@ def test_nodes_that_say_the_same_are_warned_of():
 @pytest.mark.parametrize("C", [2.0**30, 1e10])
 def test_what_the_papers_search_is_not_warned_of(C, seed):
     """Also with repeated rows and a constant column, and where one kernel value is the same for all rows."""
-    X = rows(200, 3, seed, awkward=True)
-    y = targets(X, seed, "regression")
+    X, y = problem(200, 3, seed, "regression", awkward=True)
     for gamma in (2.0**-30, 1e-10, 1.0, 2.0**13):
         KELMRegressor(C=C, gamma=gamma).fit(X, y)
         LSSVMRegressor(C=C, gamma=gamma).fit(X, y)
@@ -56,8 +55,7 @@ def test_what_the_papers_search_is_not_warned_of(C, seed):
 @pytest.mark.filterwarnings("error")
 def test_of_a_model_that_solves_with_products_it_is_their_root_that_is_warned_of(seed):
     """HH' has twice the digits of H: where its condition is 1e25, that of H leaves some."""
-    X = rows(60, 3, seed, awkward=True)
-    y = targets(X, seed, "regression")
+    X, y = problem(60, 3, seed, "regression", awkward=True)
     ELMRegressor(n_hidden=50, C=1e20, random_state=0).fit(X, y)
     ELMRegressor(n_hidden=150, C=1e20, random_state=0).fit(X, y)
     RKELMRegressor(n_landmarks=50, C=1e20, gamma=0.01, random_state=0).fit(X, y)
@@ -72,8 +70,7 @@ def test_no_ridge_to_speak_of_is_no_fault_of_a_matrix_of_full_rank(seed):
 
 
 def test_a_search_warns_once_and_a_path_never():
-    X = rows(40, 3, 0)
-    y = targets(X, 0, "binary")
+    X, y = problem(40, 3, 0, "binary")
     folds = [(np.arange(30), np.arange(30, 40)), (np.arange(10, 40), np.arange(10))]
     grid = [{"C": C} for C in (1e300, 1e299, 1e290)]
     with warnings.catch_warnings():

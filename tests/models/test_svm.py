@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from elm_problems import rows, targets
+from elm_problems import problem, rows
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
@@ -16,8 +16,7 @@ quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarnin
 @pytest.mark.parametrize("class_weight", [None, "balanced", {1: 3.0}])
 @pytest.mark.parametrize("kind", ["binary", "multi"])
 def test_is_scikit_learn_s_own(kind, class_weight):
-    X = rows(60, 4, 0)
-    y = targets(X, 0, kind)
+    X, y = problem(60, 4, 0, kind)
     class_weight = {"a": 3.0} if kind == "multi" and class_weight == {1: 3.0} else class_weight
     model = SVMClassifier(C=8.0, gamma=0.7, class_weight=class_weight).fit(X, y)
     expected = SVC(C=8.0, gamma=0.7, class_weight=class_weight).fit(X, y)
@@ -32,8 +31,7 @@ def test_is_scikit_learn_s_own(kind, class_weight):
 
 
 def test_a_fit_that_is_stopped_says_so_and_is_counted():
-    X = rows(200, 2, 0)
-    y = targets(X, 0, "binary")
+    X, y = problem(200, 2, 0, "binary")
     with pytest.warns(ConvergenceWarning, match="max_iter=50"):
         model = SVMClassifier(C=1e10, gamma=1.0, max_iter=50).fit(X, y)
     assert (model.capped_, model.solvers_) == (1.0, {"capped": 1})
@@ -43,8 +41,7 @@ def test_a_fit_that_is_stopped_says_so_and_is_counted():
 
 @quiet
 def test_the_share_of_the_problems_that_were_stopped():
-    X = rows(200, 3, 2)
-    y = targets(X, 2, "multi")
+    X, y = problem(200, 3, 2, "multi")
     steps = SVC(C=10.0, gamma=1.0).fit(X, y).n_iter_
     limit = int(np.sort(steps)[-2])
     model = SVMClassifier(C=10.0, gamma=1.0, max_iter=limit).fit(X, y)

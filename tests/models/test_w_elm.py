@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.sparse as sp
-from elm_problems import rows, sparse_rows, targets
+from elm_problems import problem, rows, sparse_rows
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from random_examples import examples
@@ -27,8 +27,7 @@ SETTINGS = examples(80)
 )
 def test_equals_the_pseudo_inverse(n, d, seed, n_hidden, activation, kind, container):
     """Sparse rows are dense in the reference."""
-    X = rows(n, d, seed)
-    y = targets(X, seed, kind)
+    X, y = problem(n, d, seed, kind)
     X = sparse_rows(X, seed) if container else X
     assume(np.ptp(X, axis=0).any())
     given_as = container or np.asarray
@@ -63,16 +62,14 @@ def test_every_class_weighs_the_same(seed):
 
 def test_as_many_nodes_as_rows_fit_every_row_and_no_other():
     """The paper's WELM without a ridge."""
-    X = rows(400, 6, 1)
-    y = targets(X, 1, "binary")
+    X, y = problem(400, 6, 1, "binary")
     few, many = (WELMClassifier(n_hidden=h, random_state=0).fit(X[:200], y[:200]) for h in (20, 200))
     assert (many.predict(X[:200]) == y[:200]).all()
     assert (many.predict(X[200:]) == y[200:]).mean() < (few.predict(X[200:]) == y[200:]).mean() - 0.1
 
 
 def test_nodes_are_prefixes_of_a_larger_network():
-    X = rows(10, 4, 0)
-    y = targets(X, 0, "binary")
+    X, y = problem(10, 4, 0, "binary")
     small, large = (WELMClassifier(n_hidden=h, random_state=11).fit(X, y) for h in (7, 300))
     stream = np.random.RandomState(11).uniform(0, 1, size=(300, 5))
     np.testing.assert_array_equal(small.weights_, large.weights_[:7])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from elm_problems import FACTORS, class_of, real_outputs, rows, targets
+from elm_problems import FACTORS, class_of, problem, real_outputs, rows, targets
 from hypothesis import given
 from hypothesis import strategies as st
 from path_rule import assert_path_follows_fits, random_folds
@@ -88,8 +88,7 @@ def test_equals_kernel_ridge(n, C, seed):
 
 def test_centres_of_weighted_rows(seed):
     """Least squares with weights at the centres that were drawn, from rows that have weight only."""
-    X = rows(60, 3, seed)
-    y = targets(X, seed, "two-targets")
+    X, y = problem(60, 3, seed, "two-targets")
     weights = np.random.RandomState(seed).randint(0, 3, 60)
     model = RKELMRegressor(n_landmarks=10, C=4.0, gamma=0.5, random_state=seed % 7).fit(X, y, sample_weight=weights)
     K = pairwise_kernels(X, model.centres_, metric="rbf", gamma=0.5)
@@ -102,8 +101,7 @@ def test_centres_of_weighted_rows(seed):
 @pytest.mark.parametrize("name", ["KELM", "LSSVM", "RKELM"])
 def test_rows_of_a_kernel_matrix_without_weight_are_left_out(name, seed):
     """Though their columns stay."""
-    X = rows(40, 3, seed)
-    y = targets(X, seed, "multi")
+    X, y = problem(40, 3, seed, "multi")
     K = pairwise_kernels(X, metric="laplacian")
     weights = np.random.RandomState(seed).uniform(0.5, 2.0, 40)
     weights[y == np.unique(y)[0]] = 0.0
@@ -119,8 +117,7 @@ def test_rows_of_a_kernel_matrix_without_weight_are_left_out(name, seed):
 
 def test_gaussians_of_weighted_landmark_features(seed):
     """The landmarks of EEKM are rows with weight; the Gaussians of the classes are those of the repeated rows."""
-    X = rows(40, 3, seed)
-    y = targets(X, seed, "binary")
+    X, y = problem(40, 3, seed, "binary")
     weights = np.random.RandomState(seed).randint(0, 4, 40)
     model = EEKMClassifier(n_landmarks=8, gamma=0.5, random_state=0).fit(X, y, sample_weight=weights)
     assert all(any((row == other).all() for other in X[weights > 0]) for row in model.landmarks_)
@@ -133,8 +130,7 @@ def test_gaussians_of_weighted_landmark_features(seed):
 
 
 def test_online_class_weights_are_those_of_fit(seed):
-    X = rows(40, 3, seed)
-    y = targets(X, seed, "binary")
+    X, y = problem(40, 3, seed, "binary")
     model = OSELMClassifier(start="ridge", class_weight="balanced", random_state=0)
     expected = ELMClassifier(n_hidden=20, class_weight="balanced", random_state=0).fit(X, y).decision_function(X)
     np.testing.assert_allclose(model.fit(X, y).decision_function(X), expected, atol=1e-8)
@@ -145,8 +141,7 @@ def test_online_class_weights_are_those_of_fit(seed):
 @pytest.mark.parametrize("cls", [ELMClassifier, KELMClassifier, RKELMClassifier, ELMRBFClassifier])
 @pytest.mark.parametrize("class_weight", ["balanced", {"a": 3.0, "b": 0.5}])
 def test_class_weights_are_weights_of_rows(cls, class_weight, seed):
-    X = rows(60, 3, seed)
-    y = targets(X, seed, "multi")
+    X, y = problem(60, 3, seed, "multi")
     # The "scale" of gamma heeds the weights of rows, not of classes.
     params = {"random_state": 0} if cls is not KELMClassifier else {}
     params |= {"gamma": 1.0} if "gamma" in cls().get_params() else {}
@@ -166,8 +161,7 @@ def test_class_weights_are_weights_of_rows(cls, class_weight, seed):
     seed=st.integers(0, 2**31 - 1),
 )
 def test_paths_heed_class_weights(name, n, Cs, kind, seed):
-    X = rows(n, 3, seed)
-    y = targets(X, seed, kind)
+    X, y = problem(n, 3, seed, kind)
     folds = random_folds(n, 2, np.random.RandomState(seed))
     weights = WEIGHTS if kind == "binary" else (None, "balanced", {"a": 3.0})
     if name == "WELM":
@@ -180,8 +174,7 @@ def test_paths_heed_class_weights(name, n, Cs, kind, seed):
 
 
 def test_weights_given_to_a_search_reach_the_fits():
-    X = rows(60, 3, 0)
-    y = targets(X, 0, "binary")
+    X, y = problem(60, 3, 0, "binary")
     weights = np.random.RandomState(0).uniform(0.0, 4.0, 60)
     own, reference = (
         search(KELMClassifier(), {"C": [0.1, 10.0]}, cv=3).fit(X, y, sample_weight=weights)
