@@ -48,14 +48,11 @@ def by_hand(name, task):
     ridge = RIDGES[task](alpha=0.125)
     if name == "ridge":
         return {"C": 8.0}, ridge, lambda model: model.coef_.size
-    if name == "nystroem_ridge":
+    if name in ("nystroem_ridge", "llsvm"):
         features = Nystroem(kernel="rbf", gamma=0.7, n_components=13, random_state=5)
         params = {"n_landmarks": 13, "gamma": 0.7, "C": 8.0, "random_state": 5}
-        return params, make_pipeline(features, ridge), lambda model: 13
-    if name == "llsvm":
-        features = Nystroem(kernel="rbf", gamma=0.7, n_components=13, random_state=5)
-        params = {"n_landmarks": 13, "gamma": 0.7, "C": 8.0, "random_state": 5}
-        return params, make_pipeline(features, LinearSVC(C=8.0, random_state=5)), lambda model: 13
+        last = ridge if name == "nystroem_ridge" else LinearSVC(C=8.0, random_state=5)
+        return params, make_pipeline(features, last), lambda model: 13
     if name == "rff_ridge":
         features = RBFSampler(gamma=0.7, n_components=17, random_state=5)
         params = {"n_hidden": 17, "gamma": 0.7, "C": 8.0, "random_state": 5}

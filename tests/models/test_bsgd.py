@@ -5,16 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from elm_problems import problem, rows, targets
+from elm_problems import problem
 from sklearn.base import clone
 from sklearn.svm import SVC
 
 from elmbench.models import BSGDClassifier
 from elmbench.models.base import stochastic
 from elmbench.numerics.online.budgeted_sgd import MAINTENANCE, BudgetedState
-
-each_maintenance = pytest.mark.parametrize("maintenance", sorted(MAINTENANCE))
-each_kind = pytest.mark.parametrize("kind", ["binary", "multi", "one"])
 
 
 def test_lambda_is_that_of_the_support_vector_machine_with_the_same_c():
@@ -34,34 +31,21 @@ def test_lambda_is_that_of_the_support_vector_machine_with_the_same_c():
     np.testing.assert_array_equal(model.predict(X), np.where(model.decision_function(X) > 0, 1, -1))
 
 
-@each_maintenance
-@each_kind
-def test_sparse_rows_give_what_dense_ones_do_and_stay_sparse(maintenance, kind, monkeypatch):
-    X = rows(120, 8, 3)
-    X[X < 0.6] = 0
-    y = targets(X, 3, kind)
-    model = BSGDClassifier(budget=9, C=8.0, gamma=0.5, maintenance=maintenance, n_epochs=2, random_state=1)
-    dense = clone(model).fit(X, y)
-    monkeypatch.setattr(stochastic, "BLOCK_BYTES", 1000)
-    sparse = clone(model).fit(sp.csr_matrix(X), y)
-    assert sp.issparse(sparse.support_vectors_)
-    np.testing.assert_array_equal(sparse.support_vectors_.toarray(), dense.support_vectors_)
-    np.testing.assert_array_equal(sparse.beta_, dense.beta_)
-    np.testing.assert_array_equal(clone(model).fit(X, y).beta_, dense.beta_)
-    expected = dense.decision_function(X)
-    for probe in (X, sp.csr_matrix(X)):
-        np.testing.assert_allclose(sparse.decision_function(probe), expected, atol=1e-9 * np.abs(expected).max())
-        np.testing.assert_allclose(dense.decision_function(probe), expected, atol=1e-9 * np.abs(expected).max())
-
-
-def test_entries_of_a_sparse_row_that_are_given_twice_are_added_up():
-    X, y = problem(30, 4, 0, "binary")
-    full = sp.csr_matrix(X)
+@pytest.mark.parametrize("maintenance", sorted(MAINTENANCE))
+@pytest.mark.parametrize("kind", ["binary", "multi", "one"])
+def test_sparse_rows_stay_sparse_and_entries_that_are_given_twice_are_added_up(maintenance, kind, monkeypatch):
+    """In blocks of some rows too."""
+    X, y = problem(120, 8, 3, kind)
+    full = sp.csr_matrix(np.where(X < 0.6, 0.0, X))
     twice = sp.csr_matrix((np.repeat(full.data / 2, 2), np.repeat(full.indices, 2), 2 * full.indptr), shape=X.shape)
-    model = BSGDClassifier(budget=5, random_state=0)
-    np.testing.assert_array_equal(
-        model.fit(twice, y).support_vectors_.toarray(), clone(model).fit(X, y).support_vectors_
-    )
+    model = BSGDClassifier(budget=9, C=8.0, gamma=0.5, maintenance=maintenance, n_epochs=2, random_state=1)
+    dense = clone(model).fit(full.toarray(), y)
+    monkeypatch.setattr(stochastic, "BLOCK_BYTES", 1000)
+    for given in (full, twice):
+        sparse = clone(model).fit(given, y)
+        assert sp.issparse(sparse.support_vectors_)
+        np.testing.assert_array_equal(sparse.support_vectors_.toarray(), dense.support_vectors_)
+        np.testing.assert_array_equal(sparse.beta_, dense.beta_)
 
 
 def test_one_pass_in_order_is_partial_fit_and_the_steps_go_on():

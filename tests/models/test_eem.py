@@ -1,4 +1,4 @@
-"""EEM and EEKM against dense computations that follow the text, and their decisions."""
+"""EEM and EEKM against dense computations that follow the text, their decisions, and layers without a direction."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sklearn.covariance import ledoit_wolf
 from sklearn.datasets import make_classification
 from sklearn.metrics.pairwise import rbf_kernel
 
-from elmbench.models import EEKMClassifier, EEMClassifier
+from elmbench.models import EEKMClassifier, EEMClassifier, WELMClassifier
 
 SETTINGS = examples(60)
 PROBLEMS = {"n": st.integers(12, 80), "d": st.integers(1, 8), "seed": st.integers(0, 2**31 - 1)}
@@ -237,6 +237,23 @@ def test_all_ones_layer_predicts_one_class_with_a_warning():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert len(set(EEMClassifier(n_hidden=50, activation="nsig", random_state=0).fit(X, y).predict(X))) == 2
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        *(WELMClassifier(n_hidden=20, activation=activation, random_state=3) for activation in LAYERS),
+        *(EEMClassifier(n_hidden=20, activation=activation, random_state=3) for activation in LAYERS),
+        EEKMClassifier(n_landmarks=12, gamma=0.5, random_state=3),
+    ],
+)
+@pytest.mark.parametrize("d", [1, 4])
+def test_constant_features_alone(model, d):
+    X, y = np.full((20, d), 0.7), np.repeat([1, 2], [12, 8])
+    with pytest.warns(UserWarning, match="one class is predicted"):
+        model.fit(X, y)
+    assert len(set(model.predict(X))) == 1
+    assert np.isfinite(model.decision_function(X)).all()
 
 
 def test_the_heavier_class_where_there_is_no_direction():

@@ -112,11 +112,6 @@ def test_rows_and_blocks_and_the_whole_give_exactly_the_same(model):
         assert np.array_equal(cut.inverse_, whole.inverse_)
 
 
-def test_equal_rows_with_both_labels_leave_a_dictionary_of_one_row():
-    model = ALDKOSELMClassifier(delta=0.0).fit(np.ones((30, 2)), np.arange(30) % 2)
-    assert model.n_units_ == 1
-
-
 @pytest.mark.parametrize("model", MODELS, ids=name_of)
 def test_condition_is_that_of_the_matrix_whose_inverse_is_kept(model):
     X, y = problem_for(model)

@@ -50,6 +50,10 @@ GRIDS = {
     },
     "WELM": {"n_hidden": SIZES, "activation": LAYERS, "random_state": SEEDS},
     "EEM": {"n_hidden": SIZES, "activation": LAYERS, "random_state": SEEDS},
+    "PVM": {
+        "n_hidden": st.sampled_from([None, 5, 70]), "theta": st.sampled_from([0.8, 1.0]),
+        "activation": st.sampled_from(["sigmoid", "tanh"]), "ratio": st.sampled_from(["linear", "squared"]),
+    },
     "KOSELM": {"C": FACTORS, "gamma": FACTORS},
     "FBKOSELM": {"C": FACTORS, "gamma": EXPONENTS, "budget": st.sampled_from([1, 4, 9, 25, 30, 400])},
     "ALDKOSELM": {
@@ -57,11 +61,11 @@ GRIDS = {
         "threshold": st.sampled_from(["squared", "as-printed"]), "max_atoms": st.sampled_from([None, None, 5]),
     },
 }  # fmt: skip
+WEIGHTS = st.sampled_from([None, "balanced", {1: 3.0, "a": 3.0}, {1: 0.25, -1: 2.0}])
 OF_CLASSIFIERS = {
-    "LSSVM": {
-        "class_weight": st.sampled_from(["balanced", None]), "weighting": st.sampled_from(["corrected", "as-printed"]),
-    },
-}  # fmt: skip
+    **{name: {"class_weight": WEIGHTS} for name in ("KELM", "ELM", "WELM", "RKELM", "ELMRBF")},
+    "LSSVM": {"class_weight": WEIGHTS, "weighting": st.sampled_from(["corrected", "as-printed"])},
+}
 
 
 @pytest.mark.hypothesis
@@ -84,7 +88,7 @@ def test_a_path_equals_one_fit_for_each_candidate(name):
         block=st.integers(1, 70),
     )
     def check(data, n, d, seed, kind, awkward, n_folds, sparse, way, block):
-        if name in ("WELM", "EEM") and not is_classification(kind):
+        if name in ("WELM", "EEM", "PVM") and not is_classification(kind):
             kind = "binary"
         grid = GRIDS[name] | (OF_CLASSIFIERS.get(name, {}) if is_classification(kind) else {})
         searched = data.draw(st.sets(st.sampled_from(sorted(grid))))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import tracemalloc
 
 import numpy as np
@@ -113,33 +112,3 @@ def test_sparse_rows_are_never_dense_all_at_once():
     X, y = sp.random(3000, 2000, density=0.02, random_state=0, format="csr"), np.arange(3000) % 3
     model = OSPVMClassifier(n_hidden=20, mode="truncate").fit(X[:50], y[:50])
     assert peak_of(lambda: model.fit(X, y)) < 8 * 3000 * 2000 / 3
-
-
-@examples(15)
-@given(
-    n=st.integers(9, 60),
-    d=st.integers(1, 80),
-    kind=st.sampled_from(["binary", "multi"]),
-    sparse=st.booleans(),
-    seed=st.integers(0, 2**31 - 1),
-)
-def test_path_equals_single_fits(n, d, kind, sparse, seed):
-    X = np.random.RandomState(seed).randn(n, d)
-    y = targets(X, seed, kind)
-    X = sp.csr_matrix(X) if sparse else X
-    folds = [(np.arange(n // 3, n), np.arange(n // 3)), (np.arange(n - 2), np.arange(n - 2, n))]
-    candidates = [
-        {"theta": theta, "activation": activation, "ratio": ratio, "n_hidden": n_hidden}
-        for theta, activation, ratio, n_hidden in itertools.product(
-            (0.8, 1.0), ("sigmoid", "tanh"), ("linear", "squared"), (None, 5, 70)
-        )
-    ]
-    outputs_by_path = {(i, j): out for i, j, out, _ in PVMClassifier.evaluate_grid(X, y, folds, candidates)}
-    assert len(outputs_by_path) == len(candidates) * len(folds)
-    for (i, j), labels in outputs_by_path.items():
-        train, test = folds[j]
-        model = PVMClassifier(**candidates[i]).fit(X[train], y[train])
-        outputs = model.decision_function(X[test]).reshape(len(test), -1)
-        ordered = np.sort(np.hstack([outputs, -outputs]) if outputs.shape[1] == 1 else outputs, axis=1)
-        clear = ordered[:, -1] - ordered[:, -2] > 1e-9 * model.condition_ * np.abs(outputs).max()
-        np.testing.assert_array_equal(labels[clear], model.predict(X[test])[clear])

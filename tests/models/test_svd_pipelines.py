@@ -59,14 +59,6 @@ def test_wide_rows(name, seed):
 
 
 @each_pipeline
-def test_more_directions_than_there_are(name, seed):
-    X, y = wide(20, seed)
-    model = make_model(name, n_components=500, random_state=0).fit(X, y)
-    assert model[0].components_.shape == (20, 2000)
-    assert set(model.predict(X)) <= set(y)
-
-
-@each_pipeline
 def test_parameters_are_those_of_the_second_step(name):
     cls, _ = STEPS[name]
     factory = find_model(name).factory("classification")

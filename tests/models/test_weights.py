@@ -8,7 +8,6 @@ import scipy.sparse as sp
 from elm_problems import FACTORS, class_of, problem, real_outputs, rows, targets
 from hypothesis import given
 from hypothesis import strategies as st
-from path_rule import assert_path_follows_fits, random_folds
 from random_examples import examples
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.metrics.pairwise import pairwise_kernels
@@ -150,27 +149,6 @@ def test_class_weights_are_weights_of_rows(cls, class_weight, seed):
     model = cls(class_weight=class_weight, **params).fit(X, y, sample_weight=own)
     expected = cls(**params).fit(X, y, sample_weight=by_class if own is None else own * by_class)
     np.testing.assert_allclose(model.decision_function(X), expected.decision_function(X), atol=1e-9)
-
-
-@examples(60)
-@given(
-    name=st.sampled_from(["KELM", "LSSVM", "ELM", "WELM", "RKELM"]),
-    n=st.integers(9, 40),
-    Cs=st.lists(FACTORS, min_size=1, max_size=3),
-    kind=st.sampled_from(["binary", "multi"]),
-    seed=st.integers(0, 2**31 - 1),
-)
-def test_paths_heed_class_weights(name, n, Cs, kind, seed):
-    X, y = problem(n, 3, seed, kind)
-    folds = random_folds(n, 2, np.random.RandomState(seed))
-    weights = WEIGHTS if kind == "binary" else (None, "balanced", {"a": 3.0})
-    if name == "WELM":
-        grid = [{"class_weight": weight, "n_hidden": L} for weight in weights for L in (2, 6)]
-        assert_path_follows_fits(class_of(name, kind), X, y, folds, grid, activation="rbf", random_state=0)
-        return
-    grid = [{"C": C, "class_weight": weight} for C in Cs for weight in weights]
-    fixed = {"ELM": {"n_hidden": 12, "random_state": 0}, "RKELM": {"n_landmarks": 9, "random_state": 0}}
-    assert_path_follows_fits(class_of(name, kind), X, y, folds, grid, **fixed.get(name, {"gamma": 0.5}))
 
 
 def test_weights_given_to_a_search_reach_the_fits():

@@ -1,14 +1,14 @@
-"""The registry: names, parameters, versions, and models that come from plugins."""
+"""The registry: names, parameters, versions, and models from plug-ins, packages and addresses."""
 
 from __future__ import annotations
 
 import itertools
+import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from own_model import MODEL
 from sklearn.linear_model import Ridge
 
 import elmbench
@@ -24,6 +24,19 @@ from elmbench.registry import (
     registry,
 )
 from elmbench.registry.plugins import load_plugin, plugin_objects
+from elmbench.specs.grids import read_all_grids
+
+MODEL = """
+from sklearn.base import BaseEstimator, ClassifierMixin
+class Mine(ClassifierMixin, BaseEstimator):
+    "My model."
+    def __init__(self, depth=1):
+        self.depth = depth
+    def fit(self, X, y):
+        return self
+    def predict(self, X):
+        return X[:, 0] > 0
+"""
 
 OWN = ["elm", "os-elm", "k-elm", "kos-elm", "fb-kos-elm", "ald-kos-elm", "rk-elm", "elm-rbf", "mk-elm"]
 CLASSIFIERS = ["w-elm", "eem", "eekm", "bsgd", "pegasos", "amm", "pvm", "os-pvm"]
@@ -228,3 +241,80 @@ def test_packages_that_are_broken_or_clash(package: Callable[..., None]) -> None
     package(MODEL, "toy = toy_models:Nothing")
     with pytest.raises(ElmbenchError, match=r"entry point 'toy' of package toy-models 1\.2 cannot be loaded"):
         registry()
+
+
+# --- Addresses -------------------------------------------------------------------------------------------------------
+
+
+MODELS = (
+    MODEL
+    + """
+class Half(ClassifierMixin, BaseEstimator):
+    def fit(self, X, y):
+        return self
+limit = 3
+"""
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Be in a folder of its own, and forget what was imported from it."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setattr(plugins, "_by_address", {})
+    before = set(sys.modules)
+    yield tmp_path
+    for name in set(sys.modules) - before:
+        if name.startswith(("own_", "elmbench_plugin")):
+            del sys.modules[name]
+
+
+def test_a_class_of_the_folder_one_is_in(folder: Path) -> None:
+    (folder / "own_models.py").write_text(MODELS)
+    entry = find_model("own_models:Mine")
+    assert (entry.name, entry.title, entry.regression) == ("own_models:Mine", "My model.", None)
+    assert make_model("own_models:Mine", depth=4).depth == 4
+    assert len(model_version(entry, "classification")) == 12
+
+
+def test_a_class_that_is_installed(folder: Path) -> None:
+    entry = find_model("sklearn.tree:DecisionTreeRegressor")
+    assert entry.classification is None
+    assert entry.factory("regression").__name__ == "DecisionTreeRegressor"
+
+
+@pytest.mark.parametrize(
+    ("address", "message"),
+    [
+        ("own_models:Mien", r"has no 'Mien' \(did you mean 'Mine'\?\)"),
+        ("own_nothing:Mine", "'own_nothing' .* cannot be imported: ModuleNotFoundError"),
+        ("own_broken:Mine", "cannot be imported: SyntaxError: .*own_broken.py, line 2"),
+        ("own_models:Half", "which has no predict$"),
+        ("own_models:limit", "is 3"),
+    ],
+)
+def test_what_is_wrong_is_said(folder: Path, address: str, message: str) -> None:
+    (folder / "own_models.py").write_text(MODELS)
+    (folder / "own_broken.py").write_text("x = 1\ndef (:\n")
+    with pytest.raises(ElmbenchError) as caught:
+        find_model(address)
+    assert re.search(message, caught.value.found)
+    assert caught.value.next_step
+
+
+def test_a_plugin_may_import_its_neighbour_and_its_error_names_the_line(folder: Path) -> None:
+    (folder / "own_neighbour.py").write_text(MODELS)
+    (folder / "mine.py").write_text("from own_neighbour import Mine\nMODELS = {'mine': Mine}\n")
+    assert load_plugin(folder / "mine.py") == ["mine"]
+    (folder / "bad.py").write_text("import math\n\nmath.sqrt(-1)\n")
+    with pytest.raises(ElmbenchError, match=r"ValueError: .* \(bad\.py, line 3: math\.sqrt\(-1\)\)"):
+        load_plugin(folder / "bad.py")
+
+
+def test_grids_as_they_are_typed() -> None:
+    assert read_all_grids(["k-elm: {C: [1, 10], gamma: 2}"]) == {"k-elm": {"C": [1, 10], "gamma": [2]}}
+    assert read_all_grids(["own.models:Mine: {depth: {from: 1, to: 3, step: 1}}"]) == {
+        "own.models:Mine": {"depth": {"from": 1, "to": 3, "step": 1}}
+    }
+    assert list(read_all_grids(["a: {C: [1]}", "b: {C: [1]}"])) == ["a", "b"]
