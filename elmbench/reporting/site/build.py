@@ -17,8 +17,7 @@ from elmbench.files import WriteError
 from elmbench.reporting.cells import csv
 from elmbench.reporting.folders import SITE_MARK
 from elmbench.reporting.site.gather import PaperResults
-from elmbench.reporting.site.pages import asset, pages
-from elmbench.reporting.site.table_pages import address
+from elmbench.reporting.site.pages import address, asset, pages
 
 
 def refuse_other(folder: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
 import pandas as pd
 
@@ -15,7 +16,6 @@ from elmbench.registry import registry
 from elmbench.reporting.readings import ReadingComparison
 from elmbench.reporting.results import Results
 from elmbench.reporting.site.gather import PaperResults, TableResults
-from elmbench.reporting.site.links import paper_page, readings_page, table_page
 from elmbench.specs.profiles import resolve
 
 #: A reading that leaks explains a figure if it closes at least this share of the distance between ours and the print.
@@ -29,20 +29,9 @@ _FIGURE = ["dataset", "model", "metric"]
 
 @dataclass(frozen=True)
 class Finding:
-    """A finding about a paper.
+    """A finding about a paper: its title and evidence in sentences, and the figures that show it, as texts.
 
-    Attributes
-    ----------
-    paper : str
-        The key of the paper.
-    title : str
-        One sentence.
-    evidence : tuple of str
-        The evidence in sentences.
-    columns, rows : tuple
-        The figures that show it, as texts.
-    links : tuple of (str, str)
-        The address below the site and the name of each page with evidence.
+    `paper` is a key. `links`: the address below the site and the name of each page with evidence.
     """
 
     paper: str
@@ -72,10 +61,12 @@ def _leak(paper: PaperResults) -> _Ranked:
     for name, comparisons in paper.readings.items():
         reading = paper.paper.readings[name]
         for one in comparisons:
-            value = reading.values.get(one.fits)
-            if value is None or not value.leaks or _distance(one, one.fits) > _CLOSED * _distance(one, reading.default):
-                continue
-            if not _other_reading_fits(paper, name, one):
+            leaks = one.fits in reading.values and reading.values[one.fits].leaks
+            if (
+                leaks
+                and _distance(one, one.fits) <= _CLOSED * _distance(one, reading.default)
+                and not _other_reading_fits(paper, name, one)
+            ):
                 explained.setdefault((name, one.model), []).append(one)
     if not explained:
         return None
@@ -83,7 +74,11 @@ def _leak(paper: PaperResults) -> _Ranked:
     reading, leaking = paper.paper.readings[name], figures[0].fits
     published = " and ".join(f"{one.published:g} on {one.dataset}" for one in figures)
     distances = " and ".join(f"{_distance(one, leaking):.3f}" for one in figures)
-    finding = Finding(
+    rows = (
+        (one.dataset, f"{one.published:g}", *(f"{one.values[value]:.3f}" for value in (reading.default, leaking)))
+        for one in figures
+    )
+    return 0, Finding(
         paper.paper.key,
         f"{model} comes within {distances} of its published {published} only if test rows leak: {name}={leaking}",
         (
@@ -93,16 +88,12 @@ def _leak(paper: PaperResults) -> _Ranked:
             f"Its interval of 95 % for the published figure: {'; '.join(_interval(one, leaking) for one in figures)}.",
         ),
         ("data set", "published", f"{name}={reading.default}", f"{name}={leaking}"),
-        tuple(
-            (one.dataset, f"{one.published:g}", *(f"{one.values[value]:.3f}" for value in (reading.default, leaking)))
-            for one in figures
-        ),
+        tuple(rows),
         (
-            (f"{readings_page(paper.paper.key)}#{name}", "every figure under both readings"),
-            *((table_page(id), paper.label(id)) for id in dict.fromkeys(one.experiment for one in figures)),
+            (f"{paper.readings_page}#{name}", "every figure under both readings"),
+            *(paper.link(id) for id in dict.fromkeys(one.experiment for one in figures)),
         ),
     )
-    return 0, finding
 
 
 def _distance(one: ReadingComparison, value: str) -> float:
@@ -119,14 +110,10 @@ def _interval(one: ReadingComparison, value: str) -> str:
 
 def _other_reading_fits(paper: PaperResults, name: str, one: ReadingComparison) -> bool:
     """Return True if another reading brings our mean as near to the figure."""
-    figure = (one.experiment, one.dataset, one.model, one.metric)
-    return any(
-        (other.experiment, other.dataset, other.model, other.metric) == figure
-        and any(_distance(other, value) <= _distance(one, one.fits) for value in other.values)
-        for key, others in paper.readings.items()
-        if key != name
-        for other in others
-    )
+    figure = attrgetter("experiment", *_FIGURE)
+    others = (other for key, comparisons in paper.readings.items() if key != name for other in comparisons)
+    nearest = (_distance(other, value) for other in others if figure(other) == figure(one) for value in other.values)
+    return any(distance <= _distance(one, one.fits) for distance in nearest)
 
 
 @dataclass(frozen=True)
@@ -163,81 +150,75 @@ def _choice(paper: PaperResults) -> _Ranked:
     if not strong:
         return None
     table = max(strong, key=lambda one: one.oracle - one.nested).table
+    label = table.file.spec.label
     chosen = [one for one in choices if one.table is table and one.is_of_oracle]
     others = [f"{one.model} {one.oracle}:{one.nested}" for one in choices if one.table is table and one not in chosen]
     counts = ", ".join(f"{one.model} {one.oracle}:{one.nested}:{one.equal}" for one in chosen)
-    evidence = [
-        "Each published figure is compared with our means for hyperparameters of the best mean over the test folds "
-        f"(oracle) and for those chosen on inner folds (nested). Nearer to oracle, to nested, and as near: {counts}. "
-        "A choice by the authors on the test folds is an inference from these counts.",
-    ]
-    if others:
-        evidence.append(f"The other models do not show it: {', '.join(others)}.")
-    evidence += _counter_evidence(table, paper)
     models = [one.model for one in chosen]
     listed = " and ".join(filter(None, (", ".join(models[:-1]), models[-1])))
-    rows = []
-    for one in choices:
-        medians = (f"{median:+.4f}" for median in one.medians)
-        rows.append((one.table.file.spec.label, one.model, str(one.oracle), str(one.nested), *medians))
-    title = f"The figures of {listed} in {table.file.spec.label} of {paper.paper.key.upper()} are nearer to "
-    finding = Finding(
+    rows = (
+        (one.table.file.spec.label, one.model, str(one.oracle), str(one.nested), *(f"{x:+.4f}" for x in one.medians))
+        for one in choices
+    )
+    return sum(one.oracle - one.nested for one in chosen), Finding(
         paper.paper.key,
-        title + "hyperparameters chosen on the test folds",
-        tuple(evidence),
+        f"The figures of {listed} in {label} of {paper.paper.key.upper()} are nearer to hyperparameters chosen on the "
+        "test folds",
+        (
+            "Each published figure is compared with our means for hyperparameters of the best mean over the test folds "
+            "(oracle) and for those chosen on inner folds (nested). Nearer to oracle, to nested, and as near: "
+            f"{counts}. A choice by the authors on the test folds is an inference from these counts.",
+            *([f"The other models do not show it: {', '.join(others)}."] if others else ()),
+            *_counter_evidence(table, paper),
+        ),
         ("table", "model", "oracle nearer", "nested nearer", "oracle − print", "nested − print"),
         tuple(rows),
         (
             (f"optimism.html#{paper.paper.key}", "the gain of the choice, by data set and model"),
-            (paper_page(paper.paper.key), "its tables"),
+            (paper.page, "its tables"),
         ),
     )
-    return sum(one.oracle - one.nested for one in chosen), finding
 
 
 def _choices(table: TableResults) -> Iterator[_Choice]:
     """Yield the counts of each estimator of a table, its columns together."""
+    lines = _comparable(table.results[0])
+    lines = lines[lines["reading"] == ""]
+    gains = lines.pivot_table("mean", [*_FIGURE, "published"], "select", sort=False)
+    gains = gains.reindex(columns=["oracle", "nested"]).dropna().reset_index()
+    for select in ("oracle", "nested"):
+        gains[select] = gains["metric"].map(_sign).astype(int) * (gains[select] - gains["published"])
     columns = table.file.spec.models
-    lines = pd.DataFrame(_gains(table.results[0]), columns=["model", "oracle", "nested"])
-    names = lines["model"].map(lambda column: registry()[columns[column].model].name.upper())
-    for model, group in lines.groupby(names, sort=False):
+    names = gains["model"].map(lambda column: registry()[columns[column].model].name.upper())
+    for model, group in gains.groupby(names, sort=False):
         oracle, nested = group["oracle"].abs(), group["nested"].abs()
         nearer = (int((oracle < nested).sum()), int((oracle > nested).sum()), int((oracle == nested).sum()))
         yield _Choice(table, str(model), *nearer, (group["oracle"].median(), group["nested"].median()))
 
 
-def _gains(results: Results) -> Iterator[tuple[str, float, float]]:
-    """Yield the gain over the print of each figure under both selections, on whole data sets."""
-    summary = results.summary
-    lines = summary[(summary["reading"] == "") & summary["published"].notna() & (summary["ended"] == COMPLETE)]
-    lines = lines[lines["select"].isin(["oracle", "nested"]) & ~lines["metric"].isin(UNJUDGED)]
-    for (dataset, model, metric), group in lines.groupby(_FIGURE, sort=False):
-        means = dict(zip(group["select"], group["mean"], strict=True))
-        if len(means) == 2 and results.resolved.compares(str(dataset)) and group["mean"].notna().all():
-            published = group["published"].iloc[0]
-            oracle, nested = (_gain(str(metric), means[name], published) for name in ("oracle", "nested"))
-            yield str(model), oracle, nested
+def _comparable(results: Results) -> pd.DataFrame:
+    """Return the lines of published figures that get a verdict, measured on whole data sets."""
+    lines = results.summary
+    lines = lines[lines["published"].notna() & (lines["ended"] == COMPLETE) & ~lines["metric"].isin(UNJUDGED)]
+    return lines[lines["dataset"].map(results.resolved.compares).astype(bool)]
 
 
-def _gain(metric: str, one: float, other: float) -> float:
-    """Return how much better one value is than another."""
-    return float(other) - float(one) if less_is_better(metric) else float(one) - float(other)
+def _sign(metric: str) -> int:
+    return -1 if less_is_better(metric) else 1
 
 
 def _counter_evidence(table: TableResults, paper: PaperResults) -> Iterator[str]:
     """Yield the tables that print better figures for the same cells: the best on the same folds cannot be exceeded."""
     printed = resolve(table.file, table.file.profiles[-1]).published
+    label = table.file.spec.label
     for other in paper.tables:
         published = resolve(other.file, other.file.profiles[-1]).published if other is not table else {}
-        pairs = [
-            (key, figure.value, printed[key].value)
-            for key, figure in published.items()
-            if key in printed and key[2] not in UNJUDGED
-        ]
-        shared = [(key, float(one), float(two)) for key, one, two in pairs if one is not None and two is not None]
-        better = [f"{key[1]} on {published[key].dataset}" for key, one, two in shared if _gain(key[2], one, two) > 0]
-        if better:
-            label = table.file.spec.label
+        shared = []
+        for key, figure in published.items():
+            one, two = figure.value, printed[key].value if key in printed else None
+            if one is not None and two is not None and key[2] not in UNJUDGED:
+                shared.append((f"{key[1]} on {figure.dataset}", _sign(key[2]) * (one - two)))
+        if better := [cell for cell, gain in shared if gain > 0]:
             yield (
                 f"Evidence against it: {other.file.spec.label} prints a better figure in {len(better)} of the "
                 f"{len(shared)} cells that {label} also has ({', '.join(better)}). This would be impossible if {label} "
@@ -247,13 +228,11 @@ def _counter_evidence(table: TableResults, paper: PaperResults) -> Iterator[str]
 
 def _farthest_table(paper: PaperResults) -> _Ranked:
     """Return the table most of whose figures lie outside of our intervals under every reading, and their share."""
-    candidates = [
-        one for table in paper.tables for results in table.results if (one := _under_readings(results)) is not None
-    ]
+    candidates = list(filter(None, map(_under_readings, paper.results)))
     if not candidates:
         return None
     share, results, lines = max(candidates, key=lambda one: one[0])
-    label, id = results.resolved.file.spec.label, results.resolved.file.id
+    link = paper.link(results.resolved.file.id)
     figures = lines.groupby(_FIGURE, sort=False)
     opposite = int(figures["opposite"].all().sum())
     rows = []
@@ -263,7 +242,7 @@ def _farthest_table(paper: PaperResults) -> _Ranked:
     signs = f" {opposite} have the other sign under all of them." if opposite else ""
     return share, Finding(
         paper.paper.key,
-        f"Most of {label} of {paper.paper.key.upper()} is reproduced under no reading",
+        f"Most of {link[1]} of {paper.paper.key.upper()} is reproduced under no reading",
         (
             f"Under each of {len(rows)} readings, with {int(lines['runs'].min())} runs or more, "
             f"{int(figures['outside'].all().sum())} of its {len(figures)} figures that can be compared lie outside of "
@@ -271,17 +250,14 @@ def _farthest_table(paper: PaperResults) -> _Ranked:
         ),
         ("reading", "figures", "outside", "median distance"),
         tuple(rows),
-        ((table_page(id), label), (readings_page(paper.paper.key), "every figure under each reading")),
+        (link, (paper.readings_page, "every figure under each reading")),
     )
 
 
 def _under_readings(results: Results) -> tuple[float, Results, pd.DataFrame] | None:
     """Return the figures of a table under each reading, if most lie outside of the intervals under all of them."""
-    summary = results.summary
-    first = summary["select"].iloc[0] if len(summary) else ""
-    lines = summary[summary["published"].notna() & summary["low"].notna() & (summary["select"] == first)]
-    lines = lines[~lines["metric"].isin(UNJUDGED) & (lines["ended"] == COMPLETE)]
-    lines = lines[lines["dataset"].map(results.resolved.compares).astype(bool)]
+    lines = _comparable(results)
+    lines = lines[lines["low"].notna() & lines["select"].isin(results.summary["select"].head(1))]
     if results.resolved.profile == "ci" or lines["reading"].nunique() < 2:
         return None
     lines = lines.assign(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -25,34 +25,35 @@ from elmbench.specs.profiles import resolve
 class TableResults:
     """A table of a paper and its results.
 
-    Attributes
-    ----------
-    results : tuple of Results
-        The results under each profile, the most faithful one first; empty if the table has not been run.
-    printed : int
-        The number of printed figures that get a verdict when they are measured.
+    `results`: under each profile, the most faithful one first; empty if the table has not been run. `printed`: the
+    number of printed figures that get a verdict when they are measured.
     """
 
     file: ExperimentFile
     results: tuple[Results, ...]
     printed: int
 
+    @property
+    def link(self) -> tuple[str, str]:
+        """The address of the table's page, and its label; all pages are in one folder, so a link is a bare name."""
+        return f"{self.file.id.replace('/', '-')}.html", self.file.spec.label
+
     @cached_property
     def figures(self) -> list[dict[Any, Any]]:
         """The line of each published figure in `summary.csv`, under the most faithful profile that could compare it."""
         return [line for _, line in chosen_figures(self.results).values()]
 
-    @property
+    @cached_property
+    def facts(self) -> Counter[str]:
+        """The number of facts of data sets with each verdict."""
+        return verdict_counts(self.figures)[1]
+
+    @cached_property
     def verdicts(self) -> dict[str, int]:
         """The number of figures with each verdict, without facts of data sets, and of those `not run`."""
         counts, facts = verdict_counts(self.figures)
         not_run = self.printed - counts.total() - facts.total()
         return {verdict: counts[verdict] for verdict in VERDICTS} | {"not run": 0 if facts else max(0, not_run)}
-
-    @property
-    def facts(self) -> dict[str, int]:
-        """The number of facts of data sets with each verdict."""
-        return dict(verdict_counts(self.figures)[1])
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,25 @@ class PaperResults:
 
     paper: Paper
     tables: tuple[TableResults, ...]
+
+    @property
+    def page(self) -> str:
+        """The address of the paper's page."""
+        return f"paper-{self.paper.key}.html"
+
+    @property
+    def readings_page(self) -> str:
+        """The address of the page of its readings."""
+        return f"readings-{self.paper.key}.html"
+
+    def link(self, id: str) -> tuple[str, str]:
+        """Return the address of a table's page and its label, by its id."""
+        return next(table.link for table in self.tables if table.file.id == id)
+
+    @property
+    def run(self) -> list[TableResults]:
+        """The tables that have results."""
+        return [table for table in self.tables if table.results]
 
     @property
     def results(self) -> list[Results]:
@@ -97,15 +117,6 @@ class PaperResults:
     def facts(self) -> dict[str, int]:
         """The facts of data sets: those `as_printed`, and those compared (`of`)."""
         return self.answer.facts if self.answer else {"as_printed": 0, "of": 0}
-
-    def label(self, id: str) -> str:
-        """Return the label of a table by its id."""
-        return next(table.file.spec.label for table in self.tables if table.file.id == id)
-
-
-def added(counts: Sequence[Mapping[str, int]]) -> dict[str, int]:
-    """Return the sum of counts by name."""
-    return {name: sum(one[name] for one in counts) for name in (counts[0] if counts else ())}
 
 
 def gather(dirs: ResultsDirs, watch: Watch = iter) -> list[PaperResults]:

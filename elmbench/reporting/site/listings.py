@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from elmbench.registry import registry
@@ -11,8 +12,8 @@ from elmbench.reporting.notes import optimism_notes
 from elmbench.reporting.readings import FITS, reading_rows
 from elmbench.reporting.site.charts import Picture, optimism_chart
 from elmbench.reporting.site.gather import PaperResults
-from elmbench.reporting.site.links import anchor, readings_page, table_page
 from elmbench.specs.datasets import load_dataset_specs
+from elmbench.specs.experiments import Experiment
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class Listing:
     name: str
     title: str
     introduction: Sequence[str] = ()
-    parts: Sequence[Part] = field(default_factory=tuple)
+    parts: Sequence[Part] = ()
 
 
 def listings(papers: Sequence[PaperResults]) -> Iterator[Listing]:
@@ -48,8 +49,8 @@ def listings(papers: Sequence[PaperResults]) -> Iterator[Listing]:
     yield Listing("readings.html", "readings", "How the papers can be read", _READINGS, list(_questions(papers)))
     for paper in papers:
         if any(paper.readings.values()):
-            key, title = paper.paper.key, f"Readings of {paper.paper.title}"
-            yield Listing(readings_page(key), "", title, _READINGS, list(_readings(paper)))
+            title = f"Readings of {paper.paper.title}"
+            yield Listing(paper.readings_page, "", title, _READINGS, list(_readings(paper)))
     yield Listing("models.html", "models", "Models", (), [_models(papers)])
     yield Listing("datasets.html", "data sets", "Data sets", (), list(_datasets(papers)))
     yield Listing("environment.html", "environment", "Where the numbers come from", (), list(_environments(papers)))
@@ -84,7 +85,7 @@ def _claims(papers: Sequence[PaperResults]) -> Iterator[Part]:
             label = resolved.file.spec.label, resolved.profile
             rows.append((outcome.claim.says, *label, _IN_PRINT[outcome.in_print], outcome.verdict, outcome.evidence))
         if rows:
-            links = [(table_page(t.file.id), t.file.spec.label) for t in paper.tables if t.results]
+            links = [table.link for table in paper.run]
             columns = ("claim", "table", "profile", "in print", "verdict", "evidence")
             yield Part(paper.paper.title, columns=columns, rows=rows, links=links, anchor=paper.paper.key)
 
@@ -93,18 +94,18 @@ def _gains(papers: Sequence[PaperResults]) -> Iterator[Part]:
     columns = ("table", "data set", "model", "measure", "oracle", "nested", "optimism", "from", "to", "folds")
     for paper in papers:
         part: dict[str, list[Any]] = {"rows": [], "items": [], "links": [], "pictures": []}
-        for table in paper.tables:
-            for results in table.results[:1]:
-                gains = results.gains[results.gains["reading"] == ""]
-                label = f"{table.file.spec.label}, {results.resolved.profile}"
-                part["items"] += [f"{label}: {note.text}" for note in optimism_notes(gains)]
-                part["pictures"] += filter(None, [optimism_chart(results)])
-                part["links"] += [(table_page(table.file.id), table.file.spec.label)] if len(gains) else []
-                for line in gains.to_dict("records"):
-                    means = (f"{line['oracle']:.4f}", f"{line['nested']:.4f}", f"{line['optimism']:+.4f}")
-                    ends = (_signed_text(line["low"]), _signed_text(line["high"]), str(line["n"]))
-                    dataset = results.resolved.spelling(line["dataset"])
-                    part["rows"].append((label, dataset, line["model"], line["metric"], *means, *ends))
+        for table in paper.run:
+            results = table.results[0]
+            gains = results.gains[results.gains["reading"] == ""]
+            label = f"{table.file.spec.label}, {results.resolved.profile}"
+            part["items"] += [f"{label}: {note.text}" for note in optimism_notes(gains)]
+            part["pictures"] += filter(None, [optimism_chart(results)])
+            part["links"] += [table.link] if len(gains) else []
+            for line in gains.to_dict("records"):
+                means = (f"{line['oracle']:.4f}", f"{line['nested']:.4f}", f"{line['optimism']:+.4f}")
+                ends = (_signed_text(line["low"]), _signed_text(line["high"]), str(line["n"]))
+                dataset = results.resolved.spelling(line["dataset"])
+                part["rows"].append((label, dataset, line["model"], line["metric"], *means, *ends))
         if part["rows"]:
             yield Part(paper.paper.title, columns=columns, headed=3, anchor=paper.paper.key, **part)
 
@@ -123,7 +124,7 @@ def _questions(papers: Sequence[PaperResults]) -> Iterator[Part]:
                 default = " (default)" * (value == reading.default)
                 rows.append((name, reading.question, value + default, choice.says, "leaks" * choice.leaks))
         if rows:
-            links = [(readings_page(paper.paper.key), "figures under each")] if any(paper.readings.values()) else []
+            links = [(paper.readings_page, "figures under each")] if any(paper.readings.values()) else []
             yield Part(paper.paper.title, links=links, columns=columns, rows=rows, anchor=paper.paper.key)
 
 
@@ -135,7 +136,7 @@ def _readings(paper: PaperResults) -> Iterator[Part]:
             name,
             sentences=[reading.question] + ["Not run, or it moves no published figure."] * (not comparisons),
             items=[f"{h}: {choice.says}" for h, choice in zip(headings[2:], reading.values.values(), strict=False)],
-            links=[(table_page(id), paper.label(id)) for id in dict.fromkeys(one.experiment for one in comparisons)],
+            links=[paper.link(id) for id in dict.fromkeys(one.experiment for one in comparisons)],
             columns=headings,
             rows=rows,
             anchor=name,
@@ -143,17 +144,14 @@ def _readings(paper: PaperResults) -> Iterator[Part]:
 
 
 def _models(papers: Sequence[PaperResults]) -> Part:
-    used: dict[str, dict[str, None]] = {}
-    for label, file in _labels(papers):
-        for model in file.spec.models.values():
-            used.setdefault(model.model, {})[label] = None
+    used = _tables_by(papers, lambda spec: (model.model for model in spec.models.values()))
     rows = [
         (
             entry.name,
             entry.title + " (baseline)" * entry.baseline,
             ", ".join(task for task in ("classification", "regression") if getattr(entry, task) is not None),
             ", ".join(entry.grid),
-            ", ".join(used.get(entry.name, ())),
+            used.get(entry.name, ""),
             entry.origin,
         )
         for entry in registry().values()
@@ -162,15 +160,11 @@ def _models(papers: Sequence[PaperResults]) -> Part:
 
 
 def _datasets(papers: Sequence[PaperResults]) -> Iterator[Part]:
-    used: dict[str, dict[str, None]] = {}
-    for label, file in _labels(papers):
-        for name in file.spec.datasets:
-            used.setdefault(name, {})[label] = None
+    used = _tables_by(papers, lambda spec: spec.datasets)
     rows = []
     for spec in load_dataset_specs().values():
         shape = (str(spec.shape.instances), str(spec.shape.features))
-        tables = ", ".join(used.get(spec.name, ()))
-        rows.append((spec.name, spec.title, spec.task, *shape, tables, spec.licence, spec.citation))
+        rows.append((spec.name, spec.title, spec.task, *shape, used.get(spec.name, ""), spec.licence, spec.citation))
     columns = ("name", "title", "task", "rows", "columns", "in", "licence", "citation")
     yield Part("Data sets", columns=columns, rows=rows, anchor="data-sets")
     notes = [f"{spec.name}: {note}" for spec in load_dataset_specs().values() for note in spec.notes]
@@ -178,9 +172,14 @@ def _datasets(papers: Sequence[PaperResults]) -> Iterator[Part]:
         yield Part("Notes on the data", items=notes, anchor="notes")
 
 
-def _labels(papers: Sequence[PaperResults]) -> Iterator[tuple[str, Any]]:
-    """Yield the label and the file of each table."""
-    return ((f"{paper.paper.key} {table.file.spec.label}", table.file) for paper in papers for table in paper.tables)
+def _tables_by(papers: Sequence[PaperResults], names_in: Callable[[Experiment], Iterable[str]]) -> dict[str, str]:
+    """Return the labels of the tables that use a model or a data set, by its name."""
+    used: dict[str, dict[str, None]] = {}
+    for paper in papers:
+        for table in paper.tables:
+            for name in names_in(table.file.spec):
+                used.setdefault(name, {})[f"{paper.paper.key} {table.file.spec.label}"] = None
+    return {name: ", ".join(labels) for name, labels in used.items()}
 
 
 #: The columns of a machine.
@@ -189,40 +188,37 @@ _MACHINE = ("python", "system", "processor", "cores", "memory_gib", "blas", "bla
 
 def _environments(papers: Sequence[PaperResults]) -> Iterator[Part]:
     """Yield each machine and each checksum once, with numbers that the parts of the tables refer to."""
-    runs = [results for paper in papers for table in paper.tables for results in table.results if results.environment]
     machines: dict[tuple[str, ...], int] = {}
     checksums: dict[str, dict[str, int]] = {}
-    tables = []
-    for results in runs:
-        record, file = results.environment, results.resolved.file
-        cells = [
-            f"{one.get('cells', 0)} cells on machine {machines.setdefault(_machine(one), len(machines) + 1)}"
-            for one in record.get("environments", ())
-        ]
-        data = []
-        for name, sums in record.get("datasets", {}).items():
-            known = checksums.setdefault(name, {})
-            numbers = (str(known.setdefault(one, len(known) + 1)) for one in sums)
-            data.append(f"{name} (checksum {', '.join(numbers)})")
-        heading = f"{file.id}, {results.resolved.profile}"
-        sentences = [
-            f"Commands: {'; '.join(record.get('commands', ()))}",
-            f"Checksum of the specification: {record.get('spec_sha256', '')}",
-            f"Machines: {', '.join(cells)}",
-            f"Data: {', '.join(data)}",
-        ]
-        items = [f"{column}: {model}" for column, model in record.get("models", {}).items()]
-        links = [(table_page(file.id), file.spec.label)]
-        tables.append(Part(heading, sentences, items, links, anchor=anchor(heading)))
+    parts = []
+    for paper in papers:
+        for results in filter(lambda one: one.environment, paper.results):
+            record, id = results.environment, results.resolved.file.id
+            heading = f"{id}, {results.resolved.profile}"
+            cells = []
+            for one in record.get("environments", ()):
+                machine = tuple(_words(one.get(name)) for name in _MACHINE)
+                number = machines.setdefault(machine, len(machines) + 1)
+                cells.append(f"{one.get('cells', 0)} cells on machine {number}")
+            data = []
+            for name, sums in record.get("datasets", {}).items():
+                known = checksums.setdefault(name, {})
+                numbers = (str(known.setdefault(one, len(known) + 1)) for one in sums)
+                data.append(f"{name} (checksum {', '.join(numbers)})")
+            sentences = [
+                f"Commands: {'; '.join(record.get('commands', ()))}",
+                f"Checksum of the specification: {record.get('spec_sha256', '')}",
+                f"Machines: {', '.join(cells)}",
+                f"Data: {', '.join(data)}",
+            ]
+            items = [f"{column}: {model}" for column, model in record.get("models", {}).items()]
+            anchor = "-".join(re.findall("[a-z0-9]+", heading.lower()))
+            parts.append(Part(heading, sentences, items, [paper.link(id)], anchor=anchor))
     rows = [(str(number), *machine) for machine, number in machines.items()]
     yield Part("Machines", columns=("number", *_MACHINE), rows=rows, anchor="machines")
     rows = [(name, str(number), one) for name, sums in checksums.items() for one, number in sums.items()]
     yield Part("Checksums of data", columns=("data set", "number", "checksum"), rows=rows, anchor="checksums")
-    yield from tables
-
-
-def _machine(record: Mapping[str, Any]) -> tuple[str, ...]:
-    return tuple(_words(record.get(name)) for name in _MACHINE)
+    yield from parts
 
 
 def _words(value: Any) -> str:

@@ -9,7 +9,6 @@ from pathlib import Path
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
-from elmbench.reporting.site.links import doc_page
 from elmbench.specs.files import spec_root
 
 #: The documents in the order of the guide, with their names in it; others follow in the order of their files' names.
@@ -40,6 +39,11 @@ class Document:
     name: str
     title: str
     content: Markup
+
+    @property
+    def page(self) -> str:
+        """Its address below the site."""
+        return f"docs-{self.stem}.html"
 
 
 def documents() -> list[Document]:
@@ -72,5 +76,5 @@ def _address(target: str, stems: set[str]) -> str:
     """Return the address on the site of a link of a document, the front page if the file is not on the site."""
     file = re.fullmatch(r"(?:[\w.-]+/)*([\w-]+)\.md(?:#.*)?", target)
     if file and file[1] in stems:
-        return doc_page(file[1])
+        return f"docs-{file[1]}.html"
     return target if re.match(r"https?://|#", target) else "index.html"

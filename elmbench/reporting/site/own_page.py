@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
 
 import pandas as pd
 
 from elmbench.errors import ElmbenchError
 from elmbench.layouts.comparison import ranking
-from elmbench.reporting.provenance import read_environment
+from elmbench.layouts.figures import new_figure, png, words_for
 from elmbench.reporting.results import Results
-from elmbench.reporting.site.charts import rank_diagram
-from elmbench.reporting.site.own_charts import importance_chart, pictures_of, scores_chart
+from elmbench.reporting.site.charts import Picture, rank_diagram
 from elmbench.reporting.site.pages import asset, environment
 from elmbench.reporting.statistics import compare_models
 from elmbench.specs.datasets import DatasetSpec
+from elmbench.specs.profiles import Resolved
+
+#: The most models with a curve, the most classes whose shares are printed, and the most columns of a picture.
+_MOST_CURVES, _MOST_PRINTED, _MOST_COLUMNS = 5, 12, 15
+_SIDE = 4.6
 
 
 def own_page(results: Results, predictions: pd.DataFrame, importance: pd.DataFrame) -> str:
     """Return the page of a comparison as HTML, from the lines of `predictions.csv` and of `importance.csv`."""
-    resolved, record = results.resolved, read_environment(results.folder)
+    resolved, record = results.resolved, results.environment
+    remarks = record.get("remarks", {})
     try:
         across = compare_models(results.summary, resolved)[0]
     except ElmbenchError:  # one data set, or one model
@@ -30,26 +35,172 @@ def own_page(results: Results, predictions: pd.DataFrame, importance: pd.DataFra
         "table": results.table,
         "across": across,
         "ranks": across and rank_diagram(across, "Comparison"),
-        "datasets": [_dataset(spec, results, predictions, importance, record) for spec in resolved.datasets.values()],
+        "datasets": [
+            (spec, remarks.get(spec.name, "").split("; "), list(_charts(spec, results, predictions, importance)))
+            for spec in resolved.datasets.values()
+        ],
         "record": record,
     }
     return environment().get_template("own.html").render(content)
 
 
-def _dataset(
-    spec: DatasetSpec, results: Results, predictions: pd.DataFrame, importance: pd.DataFrame, record: dict[str, Any]
-) -> dict[str, Any]:
+def _charts(
+    spec: DatasetSpec, results: Results, predictions: pd.DataFrame, importance: pd.DataFrame
+) -> Iterator[Picture]:
     ranked = ranking(results.summary, spec.name)
     rows, losses = (
         lines[lines["dataset"] == spec.name] if len(lines) else lines for lines in (predictions, importance)
     )
-    pictures = [scores_chart(results.cells, ranked, spec, results.resolved)] if ranked else []
+    if ranked:
+        yield _scores(results.cells, ranked, spec, results.resolved)
     if ranked and len(rows):
-        pictures += pictures_of(rows, ranked, spec)
-    return {
-        "title": spec.title,
-        "task": spec.task,
-        "shape": spec.shape,
-        "remarks": record.get("remarks", {}).get(spec.name, "").split("; "),
-        "pictures": [*pictures, *([importance_chart(losses)] if len(losses) else [])],
+        yield from pictures_of(rows, ranked, spec)
+    if len(losses):
+        yield _importance(losses)
+
+
+def _scores(cells: pd.DataFrame, models: Sequence[str], spec: DatasetSpec, resolved: Resolved) -> Picture:
+    """Return the picture of the score of each fold of one data set, by its models, the best one on top."""
+    metric = resolved.metric_of(spec.name)
+    scores = cells[cells["dataset"] == spec.name].groupby("model")[metric]
+    figure, axes = new_figure(_SIDE, 0.9 + 0.28 * len(models))
+    axes.grid(alpha=0.3)
+    for i, model in enumerate(reversed(models)):
+        values = scores.get_group(model)
+        axes.plot(values, [i] * len(values), "o", color="C0", alpha=0.5, markersize=4, markeredgewidth=0)
+        axes.plot([values.mean()], [i], "|", color="C3", markersize=13, markeredgewidth=2)
+    axes.set_yticks(range(len(models)), reversed(models))
+    axes.set_ylim(-0.6, len(models) - 0.4)
+    axes.locator_params(axis="x", nbins=6)
+    axes.set_xlabel(words_for(metric))
+    return Picture("Score of each test part (dot) and the mean of each model (bar)", png(figure))
+
+
+def pictures_of(predictions: pd.DataFrame, models: Sequence[str], spec: DatasetSpec) -> Iterator[Picture]:
+    """Yield the pictures of the predictions for the test rows of one data set, by its models, the best one first."""
+    by_model = {model: predictions[predictions["model"] == model] for model in models}
+    best, rows = next(iter(by_model.items()))
+    if spec.task == "regression":
+        yield _errors(best, rows)
+        return
+    counts = spec.shape.classes
+    classes = list(counts) if isinstance(counts, dict) else sorted(rows["true"].unique())
+    yield from _reliability(by_model, classes)
+    yield _confusion(best, rows, classes)
+    if len(classes) == 2:
+        yield from _curves(by_model, classes[1])
+
+
+def _errors(model: str, rows: pd.DataFrame) -> Picture:
+    from matplotlib.ticker import MaxNLocator
+    from sklearn.metrics import PredictionErrorDisplay
+
+    figure, axes = new_figure(_SIDE, _SIDE)
+    look = {"s": 12, "alpha": 0.5, "linewidths": 0}
+    true, predicted = (rows[name].astype(float).to_numpy() for name in ("true", "predicted"))
+    PredictionErrorDisplay.from_predictions(
+        true, predicted, kind="actual_vs_predicted", random_state=0, ax=axes, scatter_kwargs=look
+    )
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_locator(MaxNLocator(5))  # scikit-learn puts ticks at the least and the largest value
+    axes.set(xlabel="predicted", ylabel="true")
+    some = ", 1000 of them drawn at random" if len(rows) > 1000 else ""
+    return Picture(f"{model}: true and predicted values of test rows{some}", png(figure))
+
+
+def _reliability(by_model: Mapping[str, pd.DataFrame], classes: Sequence[str]) -> Iterator[Picture]:
+    """Yield the reliability curves of the best models that have probabilities.
+
+    The probability is that of the second class if there are two, else that of the likeliest.
+    """
+    from sklearn.calibration import CalibrationDisplay
+
+    binary = len(classes) == 2
+    columns = [f"probability_{name}" for name in (classes[1:] if binary else classes)]
+    curves = {
+        model: (rows["true"] == (classes[1] if binary else rows["predicted"]), rows[columns].max(axis=1))
+        for model, rows in by_model.items()
+        if set(columns) <= set(rows) and rows[columns].notna().all(axis=None)
     }
+    if curves:
+        figure, axes = new_figure(_SIDE, _SIDE)
+        for model, (true, shares) in list(curves.items())[:_MOST_CURVES]:
+            CalibrationDisplay.from_predictions(true, shares, n_bins=10, strategy="quantile", name=model, ax=axes)
+        event = f"the class {classes[1]!r}" if binary else "the likeliest class"
+        axes.set(xlabel=f"predicted probability of {event}", ylabel="share of test rows")
+        axes.legend(fontsize="small")
+        label = "Share of test rows by predicted probability; on the diagonal, probabilities are right"
+        yield Picture(label, png(figure))
+
+
+def _confusion(model: str, rows: pd.DataFrame, classes: Sequence[str]) -> Picture:
+    from sklearn.metrics import ConfusionMatrixDisplay
+
+    side = min(9.0, max(_SIDE, 0.45 * len(classes) + 1.5))
+    figure, axes = new_figure(side, 0.92 * side)
+    ConfusionMatrixDisplay.from_predictions(
+        rows["true"],
+        rows["predicted"],
+        labels=classes,
+        display_labels=[_short(name) for name in classes],
+        normalize="true",
+        values_format=".2f",
+        include_values=len(classes) <= _MOST_PRINTED,
+        xticks_rotation="vertical" if len("".join(classes)) > 40 else "horizontal",
+        cmap="Blues",
+        im_kw={"vmin": 0, "vmax": 1},
+        colorbar=False,
+        ax=axes,
+    )
+    axes.set(xlabel="predicted class", ylabel="true class")
+    return Picture(f"{model}: share of the test rows of each class (line) by predicted class", png(figure))
+
+
+def _curves(by_model: Mapping[str, pd.DataFrame], positive: str) -> Iterator[Picture]:
+    """Yield the ROC and the precision-recall curves of the best models that have scores."""
+    from sklearn.metrics import PrecisionRecallDisplay, RocCurveDisplay
+
+    curves = {}
+    for model, rows in by_model.items():
+        # Folds can share probabilities better than decision values.
+        columns = [name for name in (f"probability_{positive}", "decision") if name in rows]
+        scores = next((rows[name] for name in columns if rows[name].notna().all()), None)
+        if scores is not None:
+            curves[model] = rows["true"] == positive, scores
+    shown = list(curves.items())[:_MOST_CURVES]
+    displays = [
+        ("ROC", RocCurveDisplay, {"xlabel": "false positive rate", "ylabel": "true positive rate"}),
+        ("Precision-recall", PrecisionRecallDisplay, {"xlabel": "recall", "ylabel": "precision"}),
+    ]
+    for title, display, labels in displays if shown else ():
+        figure, axes = new_figure(_SIDE, _SIDE)
+        for model, (true, scores) in shown:
+            display.from_predictions(true, scores, name=model, ax=axes, plot_chance_level=model == shown[-1][0])
+        axes.set(**labels)
+        axes.legend(fontsize="small")
+        label = f"{title} curves for the class {positive!r}; test rows of all folds together, so areas may differ"
+        yield Picture(f"{label} from the mean over folds", png(figure))
+
+
+def _importance(lines: pd.DataFrame) -> Picture:
+    """Return the picture of the losses by shuffled columns of one data set; the largest on top."""
+    top = lines.head(_MOST_COLUMNS)[::-1]
+    figure, axes = new_figure(_SIDE, 0.9 + 0.25 * len(top))
+    axes.barh(
+        [_short(name) for name in top["column"]],
+        top["importance"],
+        xerr=top["std"].fillna(0),
+        ecolor="grey",
+        height=0.7,
+    )
+    axes.axvline(0, color="grey", linewidth=0.8)
+    metric, model = (str(lines[name].iloc[0]) for name in ("metric", "model"))
+    axes.locator_params(axis="x", nbins=4)
+    axes.tick_params(labelsize="small")
+    axes.set_xlabel(f"loss of {metric}, mean and deviation of folds", fontsize="small")
+    few = f", the {_MOST_COLUMNS} largest of {len(lines)}" if len(lines) > _MOST_COLUMNS else ""
+    return Picture(f"{model}: loss on test rows if the values of one column are shuffled{few}", png(figure))
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= 24 else f"{name[:23]}…"

@@ -2,104 +2,165 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib.metadata import version
 from typing import Any
 
+import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from elmbench.layouts.table import COMPARED, SIGNS, Printed
-from elmbench.reporting.agreement import error_and_power
-from elmbench.reporting.grids import GridFigure
-from elmbench.reporting.papers import main_claims
-from elmbench.reporting.site.charts import scatter, verdict_map
+from elmbench.layouts.table import COMPARED, SIGNS, VERDICTS, Printed
+from elmbench.reporting.agreement import Agreement, error_and_power
+from elmbench.reporting.figures import facts_sentence, verdict_counts
+from elmbench.reporting.grids import GridFigure, grids_of
+from elmbench.reporting.papers import main_claims, table_sentence
+from elmbench.reporting.provenance import read_commands
+from elmbench.reporting.results import Results
+from elmbench.reporting.site.charts import rank_diagrams, scatter, verdict_map
 from elmbench.reporting.site.findings import Finding, find
-from elmbench.reporting.site.gather import PaperResults, added
-from elmbench.reporting.site.links import doc_page, paper_page, readings_page, table_page
+from elmbench.reporting.site.gather import PaperResults
 from elmbench.reporting.site.listings import listings
 from elmbench.reporting.site.markdown import documents
-from elmbench.reporting.site.table_pages import LEGEND, table_context
+from elmbench.reporting.tables import EntrySection
 
 #: The sign of each verdict, and of a figure without one.
 _SIGNS = SIGNS | {"not run": "○"}
+_LEGEND = (
+    "Reproduced: the published figure lies in the 95 % prediction interval of our runs, widened by half of the last "
+    "printed digit, and the interval is narrower than the distance between the models; consistent: it lies in the "
+    "interval, but so would figures of other models; close: in an interval twice as wide; differs: outside of that. "
+    "Too few runs: fewer than three. Not comparable: the profile cut the rows, they are not the paper's, or the "
+    "reading leaks. No data: the data set is not here, or some of its cells did not end ok."
+)
+#: The number of lines of a figure's data that its page shows, and the most columns of a grid.
+_MOST_LINES, _MOST_COLUMNS = 40, 16
+#: The columns of the printed figures, with their headings.
+_FIGURES = {
+    "dataset": "data set", "model": "model", "metric": "measure", "mean": "ours", "low": "from", "high": "to",
+    "runs": "runs", "published": "published", "verdict": "verdict", "runs_to_tell": "runs to tell",
+}  # fmt: skip
+_AGREEMENT = (
+    "measure", "figures", "median distance", "median factor of times", "rank correlation", "same best model",
+    "wrong pairs reproduced", "own runs reproduced",
+)  # fmt: skip
 
 
 def pages(papers: Sequence[PaperResults]) -> Iterator[tuple[str, str]]:
     """Yield the name and the text of each page."""
     findings = find(papers)
-    shown = [paper for paper in papers if any(table.results for table in paper.tables)]
     docs = documents()
     lists = list(listings(papers))
-    navigation = [(paper_page(paper.paper.key), paper.paper.key) for paper in papers]
+    navigation = [(paper.page, paper.paper.key) for paper in papers]
     navigation += [(one.page, one.name) for one in lists if one.name]
-    guide = [(doc_page(document.stem), document.name) for document in docs]
+    guide = [(document.page, document.name) for document in docs]
     navigation += [(guide[0][0], "guide")] if guide else []
-    stems = {document.stem for document in docs}
-    rule = doc_page("verdicts") if "verdicts" in stems else "index.html"
-    trust = doc_page("trust") if "trust" in stems else ""
 
     def page(name: str, template: str, **content: Any) -> tuple[str, str]:
         return name, environment().get_template(template).render(page=name, navigation=navigation, **content)
 
-    yield page("index.html", "index.html", rule_page=rule, trust_page=trust, **_front(papers, findings))
+    by_stem = {document.stem: document.page for document in docs}
+    yield page("index.html", "index.html", documents=by_stem, **_front(papers, findings))
     for paper in papers:
         of_paper = [finding for finding in findings if finding.paper == paper.paper.key]
-        yield page(paper_page(paper.paper.key), "paper.html", **_paper(paper, of_paper))
-    for paper in shown:
-        for table in paper.tables:
-            if table.results:
-                yield page(table_page(table.file.id), "table.html", **table_context(paper, table))
+        content = {"main_claims": list(main_claims(paper.claims)), "findings": of_paper, "map": verdict_map(paper)}
+        yield page(paper.page, "paper.html", paper=paper, **content)
+    for paper in papers:
+        for table in paper.run:
+            profiles = [_profile(results, first=results is table.results[0]) for results in table.results]
+            yield page(table.link[0], "table.html", paper=paper, file=table.file, profiles=profiles)
     for one in lists:
-        content = {"title": one.title, "introduction": one.introduction, "parts": one.parts}
-        yield page(one.page, "listing.html", **content)
+        yield page(one.page, "listing.html", listing=one)
     for document in docs:
-        content = {"title": document.title, "content": document.content, "guide": guide}
-        yield page(doc_page(document.stem), "document.html", **content)
+        yield page(document.page, "document.html", document=document, guide=guide)
 
 
 def _front(papers: Sequence[PaperResults], findings: Sequence[Finding]) -> dict[str, Any]:
-    first = [table.results[0] for paper in papers for table in paper.tables if table.results]
-    total = added([paper.verdicts for paper in papers])
-    facts = added([paper.facts for paper in papers])
+    total, facts = Counter[str](), Counter[str]()
+    for paper in papers:
+        total.update(paper.verdicts)
+        facts.update(paper.facts)
     picture, outside = scatter(papers)
-    rows = [_count(paper_page(paper.paper.key), paper.paper.key, paper.verdicts) for paper in papers]
+    agreements = (one for paper in papers for table in paper.run for one in table.results[0].agreements)
     return {
         "papers": papers,
         "findings": findings[:3],
-        "rows": rows,
         "total": total,
         "compared": sum(total[verdict] for verdict in COMPARED),
         "facts": facts,
-        "answers": [
-            (paper_page(paper.paper.key), paper.paper.title, paper.answer.sentences[0] if paper.answer else "")
-            for paper in papers
-        ],
-        "legend": LEGEND,
-        "power": error_and_power(one for results in first for one in results.agreements),
+        "power": error_and_power(agreements),
         "scatter": picture,
         "outside": outside,
     }
 
 
-def _paper(paper: PaperResults, findings: Sequence[Finding]) -> dict[str, Any]:
-    key = paper.paper.key
-    run = [table for table in paper.tables if table.results]
+def _profile(results: Results, *, first: bool) -> dict[str, Any]:
+    """Return the content of a profile; the first one has charts and the measures that the paper does not print."""
+    label, profile = results.resolved.file.spec.label, results.resolved.profile
+    figures = results.figures.to_dict("records")
+    counts, facts = verdict_counts(figures)
+    sections = [_section(section, results, with_more=first and i == 0) for i, section in enumerate(results.sections)]
     return {
-        "paper": paper.paper,
-        "sentences": paper.answer.sentences if paper.answer else [],
-        "main_claims": list(main_claims(paper.claims)),
-        "findings": findings,
-        "map": verdict_map(paper),
-        "rows": [_count(table_page(one.file.id), one.file.spec.label, one.verdicts) for one in run if not one.facts],
-        "fact_tables": [(table_page(one.file.id), one.file.spec.label) for one in run if one.facts],
-        "readings": readings_page(key) if any(paper.readings.values()) else "",
-        "unrun": [table.file for table in paper.tables if not table.results],
+        "results": results,
+        "name": profile,
+        "counts": [(name, counts[name]) for name in VERDICTS if counts[name]],
+        "sentences": [*(table_sentence(label, one, [profile]) for one in results.verdicts), facts_sentence(facts)],
+        "data": _data(results),
+        "sections": [section for section in sections if section["shown"]],
+        "figures": [[_text(line[name]) for name in _FIGURES] for line in figures if line["verdict"]],
+        "agreement": [_agreement(one) for one in results.agreements],
+        "charts": list(rank_diagrams(results)) if first else [],
+        "commands": read_commands(results.folder),
     }
 
 
-def _count(page: str, name: str, verdicts: Mapping[str, int]) -> dict[str, Any]:
-    return {"page": page, "name": name, "counts": verdicts, "total": sum(verdicts.values())}
+def address(results: Results, name: str) -> str:
+    """Return the address of a file of a table under one profile, below the site's folder."""
+    return f"data/{results.resolved.file.id.replace('/', '-')}-{results.resolved.profile}-{name}"
+
+
+def _section(section: EntrySection, results: Results, *, with_more: bool) -> dict[str, Any]:
+    readings = ", ".join(map(str, section.readings))
+    leaks = any(reading.leaks for reading in section.readings)
+    heading = section.how + (f"; reading {readings}" if readings else "") + (" (LEAKING)" if leaks else "")
+    grids = [one for one in grids_of(section, results.resolved) if len(one.columns) <= _MOST_COLUMNS]
+    printed = [one for one in grids if one.has_printed] or grids[:1]
+    more = [one for one in grids if one not in printed] if with_more and not section.readings else []
+    short = f"profile {results.resolved.profile}, {section.select}" + (f", {readings}" if readings else "")
+    names = dict.fromkeys(figure.entry.measure.column for one in more for figure in one.figures)
+    return {"heading": heading, "short": short, "shown": printed, "more": more, "beside": list(names)}
+
+
+def _data(results: Results) -> dict[str, Any] | None:
+    """Return the first lines of the figure's data."""
+    path = results.picture_data
+    if path is None:
+        return None
+    lines = pd.read_csv(path, dtype=str, keep_default_na=False)
+    rows = lines[:_MOST_LINES].to_numpy().tolist()
+    caption = f"The data of the figure, profile {results.resolved.profile}"
+    if len(lines) > len(rows):
+        caption += f": the first {len(rows)} of {len(lines)} lines"
+    content = {"columns": list(lines.columns), "rows": rows, "caption": caption}
+    return content | {"total": len(lines), "name": path.name}
+
+
+def _text(value: Any) -> str:
+    if pd.isna(value):
+        return ""
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _agreement(one: Agreement) -> list[str]:
+    numbers = (one.median_difference, one.median_factor, one.rank_correlation)
+    shares = (
+        (one.same_best, one.rows),
+        (one.pairings_reproduced, one.pairings),
+        (one.left_out_reproduced, one.left_out),
+    )
+    texts = [one.metric, str(one.figures), *("" if value is None else f"{value:.3g}" for value in numbers)]
+    return texts + [f"{part} of {whole}" if whole else "" for part, whole in shares]
 
 
 @cache
@@ -109,7 +170,14 @@ def environment() -> Environment:
     templates = Environment(
         loader=PackageLoader("elmbench.reporting.site"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
-    templates.globals |= {"version": version("elmbench"), "signs": _SIGNS, "verdicts": list(_SIGNS)}
+    templates.globals |= {
+        "version": version("elmbench"),
+        "signs": _SIGNS,
+        "legend": _LEGEND,
+        "address": address,
+        "figure_columns": list(_FIGURES.values()),
+        "agreement_columns": _AGREEMENT,
+    }
     templates.filters["printed"] = _printed_text
     return templates
 

@@ -12,6 +12,7 @@ import pytest
 from elmbench.reporting.readings import ReadingComparison
 from elmbench.reporting.site import findings
 from elmbench.reporting.site.findings import _Choice, find
+from elmbench.reporting.site.gather import PaperResults, TableResults
 from elmbench.specs.profiles import Resolved
 
 Toy = Callable[..., Resolved]
@@ -26,12 +27,13 @@ def compared(reading: str, fits: str, published: float = 0.9, **values: float) -
 
 
 def leaks(toy: Toy, *comparisons: tuple[str, ReadingComparison]) -> list[str]:
-    paper = toy().file.paper
-    readings: dict[str, list[ReadingComparison]] = {name: [] for name in paper.readings}
+    file = toy().file
+    readings: dict[str, list[ReadingComparison]] = {name: [] for name in file.paper.readings}
     for name, one in comparisons:
         readings[name].append(one)
-    tables = (SimpleNamespace(results=(), file=SimpleNamespace(id="toy/one", spec=SimpleNamespace(label="Table I"))),)
-    result = find([SimpleNamespace(paper=paper, tables=tables, readings=readings, label=lambda id: "Table I")])
+    gathered = PaperResults(file.paper, (TableResults(file, (), 0),))
+    vars(gathered)["readings"] = readings
+    result = find([gathered])
     return [f"{one.title}; {' '.join(one.evidence)}" for one in result]
 
 
@@ -47,17 +49,14 @@ def test_a_leak_explains_nothing_that_another_reading_does_as_well(toy: Toy) -> 
     assert leaks(toy, leaking, compared("order", "", shuffled=0.8, stored=0.93))
 
 
-def choice(model: str, oracle: int, nested: int, table: Any) -> _Choice:
-    return _Choice(table, model, oracle, nested, 0, (0.0, -0.01))
-
-
 def test_the_choice_of_hyperparameters_is_judged_model_by_model(monkeypatch: pytest.MonkeyPatch, toy: Toy) -> None:
-    resolved = toy()
-    table = SimpleNamespace(file=resolved.file, results=(SimpleNamespace(),))
-    paper: Any = SimpleNamespace(paper=resolved.file.paper, tables=(table,))
+    file = toy().file
+    results: Any = SimpleNamespace()
+    table = TableResults(file, (results,), 0)
+    paper = PaperResults(file.paper, (table,))
 
     def title(*counts: tuple[str, int, int]) -> str:
-        choices = [choice(*count, table) for count in counts]
+        choices = [_Choice(table, *count, 0, (0.0, -0.01)) for count in counts]
         monkeypatch.setattr(findings, "_choices", lambda _: choices)
         result = findings._choice(paper)
         return f"{result[1].title} {' '.join(result[1].evidence)}" if result else ""
