@@ -8,7 +8,7 @@ from sklearn.utils._param_validation import StrOptions
 from elmbench.models.base.parameters import estimator
 from elmbench.models.base.stochastic import HyperplaneClassifier, row_blocks
 from elmbench.numerics.arrays import Array
-from elmbench.numerics.online.budget_loop import Numbers
+from elmbench.numerics.online.loops import Numbers
 from elmbench.numerics.rows import Rows
 
 

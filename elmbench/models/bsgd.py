@@ -12,8 +12,8 @@ from elmbench.models.base.stochastic import BLOCK_BYTES, StochasticClassifier
 from elmbench.numerics import centres
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.centres import CentreKernel
-from elmbench.numerics.online.budget_loop import Numbers
 from elmbench.numerics.online.budgeted_sgd import MAINTENANCE, BudgetedState
+from elmbench.numerics.online.loops import Numbers
 from elmbench.numerics.rows import Rows
 
 

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from random_examples import examples
 
-from elmbench.numerics.online.budget_loop import best_merge
-from elmbench.numerics.online.budgeted_sgd import MAINTENANCE, BudgetedState
+from elmbench.numerics.online.budgeted_sgd import MAINTENANCE, BudgetedState, best_merge
 
 pytestmark = pytest.mark.exhaustive
 

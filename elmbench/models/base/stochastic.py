@@ -12,8 +12,8 @@ from elmbench.models.base.family import FamilyClassifier
 from elmbench.models.base.parameters import estimator
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.nodes.hidden_layer import ROW_BLOCK, layer_blocks
-from elmbench.numerics.online.budget_loop import Numbers
 from elmbench.numerics.online.hyperplanes import HyperplaneState
+from elmbench.numerics.online.loops import Numbers
 from elmbench.numerics.rows import Rows
 
 BLOCK_BYTES = 8 * 2**20

@@ -18,9 +18,8 @@ from scipy.spatial.distance import cdist
 
 from elmbench.numerics.arrays import EPS, Array
 from elmbench.numerics.kernels import kernel_matrix, rbf_from_distances
-from elmbench.numerics.online.buffers import enlarged, loop_array
-from elmbench.numerics.online.jit import run
-from elmbench.numerics.online.rank_one import DONE, DRIFT, GROW
+from elmbench.numerics.online.kernel_loops import absorb, absorb_ald
+from elmbench.numerics.online.loops import DONE, DRIFT, GROW, enlarged, loop_array, run
 from elmbench.numerics.solve import mirror
 
 UNLIMITED = sys.maxsize
@@ -95,7 +94,7 @@ class InverseState(_OnlineState):
         position = 0
         while position < len(X):
             position, self.size, self.seen, self.age, self.doubtful, status = run(
-                "absorb", position, X, T, self.gamma, self.gram, self.ridge, self.budget,
+                absorb, position, X, T, self.gamma, self.gram, self.ridge, self.budget,
                 self.size, self.seen, self.age, self.doubtful,
                 self.dictionary, self.targets, self.weights, self.inverse,
             )  # fmt: skip
@@ -193,7 +192,7 @@ class DependencyState(_OnlineState):
             if status == GROW:
                 self._reserve(min(self.max_atoms, max(64, 2 * len(self.factor))))
             position, self.size, status = run(
-                "absorb_ald", position, X, T, self.gamma, self.gram, self.threshold, self.max_atoms,
+                absorb_ald, position, X, T, self.gamma, self.gram, self.threshold, self.max_atoms,
                 self.size, self.bracket, self.dictionary, self.fitted, self.factor, self.covariance,
             )  # fmt: skip
 

@@ -7,10 +7,10 @@ import sys
 import warnings
 
 import numpy as np
-import pytest
 
 from elmbench.errors import ElmbenchWarning
-from elmbench.numerics.online import jit
+from elmbench.numerics.online import loops
+from elmbench.numerics.online.kernel_loops import absorb, absorb_ald, kernel_row
 from elmbench.numerics.online.states import DependencyState, InverseState
 
 X = np.random.default_rng(0).random((90, 3))
@@ -28,15 +28,8 @@ def states():
 def kernel():
     """Return what the loop that compiles fastest computes."""
     out = np.empty(90)
-    jit.run("kernel_row", X[0].copy(), np.ascontiguousarray(X.T), 90, 2.0, np.zeros((0, 0)), out)
+    loops.run(kernel_row, X[0].copy(), np.ascontiguousarray(X.T), 90, 2.0, np.zeros((0, 0)), out)
     return out
-
-
-@pytest.fixture
-def fresh(monkeypatch):
-    """Forget what was compiled, for one test."""
-    monkeypatch.setattr(jit, "_cached", True)
-    monkeypatch.setattr(jit, "_built", {})
 
 
 def assert_same(one, other):
@@ -46,11 +39,7 @@ def assert_same(one, other):
 
 def test_compiled_loops_agree_with_plain_python(monkeypatch):
     compiled, compiled_kernel = states(), kernel()
-    plain = {name: loop.py_func for name, loop in jit._built[True].items()}
-    for loop in plain.values():
-        for name in set(loop.__globals__) & set(plain):
-            monkeypatch.setitem(loop.__globals__, name, plain[name])
-    monkeypatch.setattr(jit, "_built", {True: plain})
+    monkeypatch.setattr(loops, "compiled", lambda loop, cached: loop)
     assert_same([compiled_kernel], [kernel()])
     for one, other in zip(compiled, states(), strict=True):
         assert one.size == other.size
@@ -66,20 +55,20 @@ def test_arrays_of_every_layout_share_one_compilation():
     for rows in (frozen, np.asfortranarray(X), X[::-1], X.astype(np.float32)):
         for state in (InverseState(3, 2, 0.01, 2.0, 20), DependencyState(3, 2, 0.01, 2.0)):
             state.extend(rows, T[::-1])
-    functions = jit._built[True]
-    assert len(functions["absorb"].signatures) == len(functions["absorb_ald"].signatures) == 1
+    for loop in (absorb, absorb_ald):
+        assert len(loops.compiled(loop, True).signatures) == 1
 
 
 def warned(recorded):
     return [str(w.message) for w in recorded if issubclass(w.category, ElmbenchWarning)]
 
 
-@pytest.mark.usefixtures("fresh")
 def test_without_any_folder_for_the_cache_it_warns_once_and_compiles(monkeypatch):
     from numba.core import caching
 
     before = [kernel()]
-    monkeypatch.setattr(jit, "_built", {})
+    monkeypatch.setattr(loops, "_cached", True)
+    monkeypatch.setattr(loops, "compiled", loops.compiled.__wrapped__)
     monkeypatch.setattr(caching.CacheImpl, "_locator_classes", [])
     with warnings.catch_warnings(record=True) as recorded:
         warnings.simplefilter("always")
@@ -87,7 +76,7 @@ def test_without_any_folder_for_the_cache_it_warns_once_and_compiles(monkeypatch
     (message,) = warned(recorded)
     assert "cannot be kept on disk" in message
     assert "NUMBA_CACHE_DIR" in message
-    assert hasattr(jit._built[jit._cached]["kernel_row"], "py_func")
+    assert not loops._cached
 
 
 def test_numba_is_imported_by_the_first_fit_only():

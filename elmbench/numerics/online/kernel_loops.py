@@ -1,0 +1,327 @@
+"""The loops over rows of kernel recursive least squares: with all rows or a budget, and with approximate dependency.
+
+Inverses are full symmetric squares: the updates of entries (i, j) and (j, i) are the same operations on the same
+numbers, so they stay symmetric to the last bit, and every inner loop runs along a row. An update is applied in the pass
+that multiplies the inverse with the next kernel row, so learning a row takes one pass over the inverse.
+
+Dictionaries have columns, of shape (n_features, capacity), as have targets and weights, (n_outputs, capacity); square
+matrices have shape (capacity, capacity). The leading `m` columns (and rows) are in use, the rest are zero. For kernels
+other than the Gaussian one, the only feature of a row is its number in the kernel matrix `gram`, which else is empty.
+"""
+
+import math
+
+import numpy as np
+
+from elmbench.numerics.arrays import EPS, Array
+from elmbench.numerics.online.loops import DONE, DRIFT, GROW
+
+CHECK_EVERY = 64
+"""Rows between two looks at the residual, and the least number of rows between two factorisations."""
+
+DRIFT_TOLERANCE = 1e-6
+"""Largest residual of the inverse and of the weights that counts as sound."""
+
+LEAST_DISTANCE = 1e-9
+"""Least squared distance of a row that may join, over k(x, x); below it, round-off decides what is dependent."""
+
+
+def kernel_row(point: Array, dictionary: Array, m: int, gamma: float, gram: Array, out: Array) -> None:
+    """Write the kernel exp(-gamma d^2) of `point` with the first `m` dictionary rows (Scardapane et al., eq. (12))."""
+    if len(gram) > 0:
+        row = gram[int(point[0])]
+        for s in range(m):
+            out[s] = row[int(dictionary[0, s])]
+        return
+    out[:m] = 0.0
+    for f in range(len(dictionary)):
+        x = point[f]
+        column = dictionary[f]
+        for s in range(m):
+            difference = x - column[s]
+            out[s] += difference * difference
+    for s in range(m):
+        out[s] = math.exp(-gamma * out[s])
+
+
+def with_itself(number: float, gram: Array) -> float:
+    """Return the kernel of a point with itself, which is 1 for the Gaussian kernel."""
+    return gram[int(number), int(number)] if len(gram) > 0 else 1.0
+
+
+def inner(a: Array, b: Array, m: int) -> float:
+    """Return the inner product of the first `m` entries."""
+    total = 0.0
+    for s in range(m):
+        total += a[s] * b[s]
+    return total
+
+
+def settle(inverse: Array, m: int, pending: bool, u: Array, v: Array, k: Array, z: Array) -> None:
+    """Apply a pending update Q += u u' - v v', and write z = Q k, in one pass over Q."""
+    z[:m] = 0.0
+    for i in range(m):
+        row = inverse[i]
+        k_i = k[i]
+        if pending:
+            u_i = u[i]
+            v_i = v[i]
+            for j in range(m):
+                q = row[j] + (u_i * u[j] - v_i * v[j])
+                row[j] = q
+                z[j] += q * k_i
+        else:
+            for j in range(m):
+                z[j] += row[j] * k_i
+
+
+def worst_residual(j: int, m: int, z: Array, k: Array, weights: Array, targets: Array) -> float:
+    """Return the largest residual in equation `j`, with row `k` of the matrix, of which `z` is the inverse times `k`.
+
+    It is the distance of `z`, which is changed, from a unit vector, or the residual of the weights in units of the
+    largest target.
+    """
+    z[j] -= 1.0
+    worst = np.abs(z[:m]).max()
+    for o in range(len(weights)):
+        largest = np.abs(targets[o, :m]).max()
+        if largest > 0.0:
+            worst = max(worst, abs(targets[o, j] - inner(k, weights[o], m)) / largest)
+    return worst
+
+
+def least_significant(m: int, z: Array, r: float, inverse: Array, weights: Array, errors: Array) -> int:
+    """Return the dictionary row with the least cost of removal; `m` stands for the new one.
+
+    The cost is |a_i| / Q_ii after the new row was added (Van Vaerenbergh et al., 2010), the leave-one-out error of row
+    i, or its 2-norm for several outputs. The first of equal ones is taken; the new row is the last.
+    """
+    least = math.inf
+    chosen = m
+    for s in range(m):
+        length = 0.0
+        for o in range(len(weights)):
+            weight = weights[o, s] - z[s] * (errors[o] / r)
+            length += weight * weight
+        cost = math.sqrt(length) / (inverse[s, s] + z[s] * z[s] / r)
+        if cost < least:
+            least = cost
+            chosen = s
+    # The weight of the new row is error / r, its diagonal entry 1 / r.
+    return m if math.sqrt(inner(errors, errors, len(errors))) < least else chosen
+
+
+def absorb(
+    position: int,
+    rows: Array,
+    values: Array,
+    gamma: float,
+    gram: Array,
+    ridge: float,
+    budget: int,
+    m: int,
+    seen: int,
+    age: int,
+    doubtful: int,
+    dictionary: Array,
+    targets: Array,
+    weights: Array,
+    inverse: Array,
+) -> tuple[int, int, int, int, int, int]:
+    """Learn `rows` from `position` on by Table I of Scardapane et al., pruning to `budget` rows after each.
+
+    `rows` and `values` are of shape (n, n_features) and (n, n_outputs). `m` is the size of the dictionary, `seen` the
+    number of rows so far, `age` the number of rows since the inverse was computed from scratch, and `doubtful` the
+    number of rows up to which the state is doubtful, `CHECK_EVERY` after the last check that round-off failed. The
+    arrays of the state are changed in place; they have the capacity for all rows or for the budget.
+
+    Returns position, m, seen, age, doubtful and a status: `DRIFT` if the inverse must be computed from scratch before
+    row `position` is learnt.
+    """
+    n_rows, n_outputs = values.shape
+    capacity = len(inverse)
+    k, z, u, v = np.zeros(capacity), np.zeros(capacity), np.zeros(capacity), np.zeros(capacity)
+    errors = np.zeros(n_outputs)
+    pending = False  # whether Q += u u' - v v' is still to be done
+    status = DONE
+    t = position
+    while t < n_rows:
+        if seen % CHECK_EVERY == 0 and m > 0 and age > 0:
+            j = (seen // CHECK_EVERY) % m
+            kernel_row(dictionary[:, j].copy(), dictionary, m, gamma, gram, k)
+            k[j] += ridge
+            settle(inverse, m, pending, u, v, k, z)
+            pending = False
+            if not worst_residual(j, m, z, k, weights, targets) <= DRIFT_TOLERANCE:
+                doubtful = seen + CHECK_EVERY
+                if age >= max(CHECK_EVERY, m // 4):
+                    status = DRIFT
+                    break
+        kernel_row(rows[t], dictionary, m, gamma, gram, k)  # Table I, line 4
+        settle(inverse, m, pending, u, v, k, z)  # line 5
+        pending = False
+        # Line 6. In exact arithmetic r >= 1/C, as K without I/C is positive semi-definite.
+        itself = with_itself(rows[t, 0], gram)
+        r = ridge + itself - inner(k, z, m)
+        floor = max(ridge, 8.0 * EPS * itself)
+        if not 0.99 * floor <= r <= 1.01 * (itself + ridge):
+            doubtful = seen + CHECK_EVERY
+            if age >= max(16, m // 8):
+                status = DRIFT
+                break
+        if r < floor:
+            # The error is at least the difference. Adding it to the ridge of this row keeps the error from growing.
+            r = floor + (floor - r)
+        for o in range(n_outputs):  # line 8
+            errors[o] = values[t, o] - inner(k, weights[o], m)
+        slot = m
+        if m == budget:
+            slot = least_significant(m, z, r, inverse, weights, errors)
+            if slot < m:
+                removed = inverse[slot, slot]
+                # A diagonal entry of the inverse is at least that of the matrix, inverted.
+                if not removed * (ridge + with_itself(dictionary[0, slot], gram)) >= 0.5 and age > 0:
+                    status = DRIFT
+                    break
+                # Adding row t and then removing row `slot` equals the reverse order, in which nothing cancels.
+                # Inversion lemma: Q_rest = Q - q q' / q_slot, a_rest = a - q a_slot / q_slot, which turns z, r and the
+                # error of row t into those below.
+                root, shift = math.sqrt(removed), z[slot] / removed
+                column = inverse[slot]
+                r += z[slot] * shift
+                for s in range(m):
+                    z[s] -= column[s] * shift
+                    v[s] = column[s] / root
+                for o in range(n_outputs):
+                    row = weights[o]
+                    errors[o] += shift * row[slot]
+                    share = row[slot] / removed
+                    for s in range(m):
+                        row[s] -= column[s] * share
+                inverse[slot, :m] = 0.0
+                inverse[:m, slot] = 0.0
+                v[slot] = 0.0
+        else:
+            v[:] = 0.0
+            m += 1
+        if slot < m:
+            pending = True
+            root = math.sqrt(r)
+            for s in range(m):  # line 7: Q grows by w w' with w = [z; -1] / sqrt(r)
+                u[s] = z[s] / root
+            u[slot] = -1.0 / root
+            for o in range(n_outputs):  # line 9
+                row = weights[o]
+                step = errors[o] / r
+                for s in range(m):
+                    row[s] -= z[s] * step
+                row[slot] = step
+                targets[o, slot] = values[t, o]
+            dictionary[:, slot] = rows[t]
+        # Otherwise the new row was the least significant one, and its removal restores the state.
+        seen += 1
+        age += 1
+        t += 1
+    if pending:
+        settle(inverse, m, pending, u, v, k, z)
+    return t, m, seen, age, doubtful, status
+
+
+def solve_lower(factor: Array, m: int, w: Array) -> None:
+    """Replace w by the solution of L w = w; see `absorb_ald` for the storage of L."""
+    for j in range(m):
+        w_j = w[j] / factor[j, j]
+        w[j] = w_j
+        # Slices, because numba vectorises loops from 0.
+        row, rest = factor[j, j + 1 : m], w[j + 1 : m]
+        for s in range(len(rest)):
+            rest[s] -= row[s] * w_j
+
+
+def solve_upper(factor: Array, m: int, a: Array) -> None:
+    """Replace a by the solution of L' a = a."""
+    for j in range(m - 1, -1, -1):
+        a_j = a[j] / factor[j, j]
+        a[j] = a_j
+        row = factor[j]
+        for s in range(j):
+            a[s] -= row[s] * a_j
+
+
+def absorb_ald(
+    position: int,
+    rows: Array,
+    values: Array,
+    gamma: float,
+    gram: Array,
+    threshold: float,
+    max_atoms: int,
+    m: int,
+    bracket: Array,
+    dictionary: Array,
+    fitted: Array,
+    factor: Array,
+    covariance: Array,
+) -> tuple[int, int, int]:
+    """Learn `rows` from `position` on by kernel recursive least squares (Engel et al., 2004, Table 1).
+
+    Row t is h(x_t) = sum_j a_j h(x_j) + a part of squared length dis^2 outside the span of the dictionary. If that
+    exceeds `threshold`, the row joins the dictionary and a becomes a unit vector. With A the matrix of the vectors a of
+    all rows so far, the loop updates the outputs at the dictionary rows, c = argmin |A c - y|^2, and P = (A'A)^-1. The
+    weights K^-1 c follow at the end.
+
+    Instead of the paper's inverse of K, the loop updates its Cholesky factor L: rows only join, the cost is the same,
+    and dis^2 = k(x, x) - |L^-1 k|^2 keeps its digits if K is nearly singular.
+
+    `bracket` holds the largest squared distance within the threshold and the least one beyond it: all thresholds from
+    the first up to the second lead to the same model. `dictionary`, `fitted` (c), `factor` (L + L' with its diagonal
+    once, so that both solves run along rows) and `covariance` (P) are changed in place. The others are as in `absorb`;
+    `max_atoms` is the largest m.
+
+    Returns position, m and a status: `GROW` if the capacity does not suffice for row `position`.
+    """
+    n_rows, n_outputs = values.shape
+    capacity = len(factor)
+    w, a = np.zeros(capacity), np.zeros(capacity)
+    h, v, nothing = np.zeros(capacity), np.zeros(capacity), np.zeros(capacity)
+    pending = False  # whether P -= v v' is still to be done
+    status = DONE
+    t = position
+    while t < n_rows:
+        kernel_row(rows[t], dictionary, m, gamma, gram, w)
+        solve_lower(factor, m, w)
+        itself = with_itself(rows[t, 0], gram)
+        distance = itself - inner(w, w, m)  # eq. (11) of Scardapane et al.
+        if distance <= threshold or distance <= LEAST_DISTANCE * itself or m >= max_atoms:
+            if distance <= threshold:
+                bracket[0] = max(bracket[0], distance)
+            a[:m] = w[:m]
+            solve_upper(factor, m, a)
+            settle(covariance, m, pending, nothing, v, a, h)
+            # At least 1, because P is positive semi-definite; less is round-off.
+            scale = max(1.0, 1.0 + inner(a, h, m))
+            for o in range(n_outputs):
+                row = fitted[o]
+                step = (values[t, o] - inner(a, row, m)) / scale
+                for s in range(m):
+                    row[s] += h[s] * step
+            root = math.sqrt(scale)
+            for s in range(m):
+                v[s] = h[s] / root
+            pending = True
+        elif m == capacity:
+            status = GROW
+            break
+        else:
+            bracket[1] = min(bracket[1], distance)
+            factor[m, :m] = w[:m]
+            factor[:m, m] = w[:m]
+            factor[m, m] = math.sqrt(distance)
+            covariance[m, m] = 1.0
+            fitted[:, m] = values[t]
+            dictionary[:, m] = rows[t]
+            m += 1
+        t += 1
+    if pending:
+        settle(covariance, m, pending, nothing, v, a, h)
+    return t, m, status

@@ -1,0 +1,100 @@
+"""Compilation of the loops of the online models at their first use, and arrays in their form.
+
+The first call of `run` imports numba, so importing the models stays fast. Loops are plain Python that changes arrays of
+the caller in place; they import no compiled code, so that they also run uncompiled.
+"""
+
+import warnings
+import zlib
+from functools import cache
+from pathlib import Path
+from types import FunctionType
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from elmbench.errors import ElmbenchWarning
+from elmbench.numerics.arrays import Array
+from elmbench.numerics.rows import Rows
+
+Numbers = NDArray[np.int64]
+
+DONE, GROW, DRIFT = 0, 1, 2
+"""Why a loop returned: all rows were used; no room for the next one; round-off has taken over."""
+
+_cached = True
+
+
+def run(loop: Any, *arguments: Any) -> Any:
+    """Call a loop, compiled.
+
+    An `ElmbenchWarning` is issued once if the compiled code cannot be cached on disk.
+    """
+    global _cached
+    try:
+        return compiled(loop, _cached)(*arguments)
+    except (OSError, RuntimeError) as error:
+        # The cache fails before the loop changes anything; loops raise none of these errors.
+        if not _cached:
+            raise
+        _cached = False
+        warnings.warn(
+            "the compiled loops of the online models cannot be kept on disk, so every process compiles them again, "
+            f"which takes seconds ({type(error).__name__}: {str(error).strip().splitlines()[:1]}). "
+            "Next: let the environment variable NUMBA_CACHE_DIR name a folder that can be written to.",
+            ElmbenchWarning,
+            stacklevel=2,
+        )
+        return run(loop, *arguments)
+
+
+@cache
+def compiled(loop: FunctionType, cached: bool) -> Any:
+    """Return a function of this package, with those that it calls, compiled at its first call."""
+    from numba import njit
+
+    namespace = dict(loop.__globals__)
+    for name in loop.__code__.co_names:
+        called = namespace.get(name)
+        if isinstance(called, FunctionType) and called.__module__.startswith(__package__):
+            namespace[name] = compiled(called, cached)
+    copy = FunctionType(loop.__code__, namespace, loop.__name__, loop.__defaults__)
+    copy.__module__ = loop.__module__
+    copy.__qualname__ = f"{loop.__name__}_{_stamp():08x}"
+    # No fast-math, so sums keep their order. The error model only saves a test before each division.
+    return njit(cache=cached, error_model="numpy")(copy)
+
+
+@cache
+def _stamp() -> int:
+    """Return a checksum of all loops: numba notices changes in a function's own file only, not in those it calls."""
+    return zlib.crc32(b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py"))))
+
+
+class SparseRows(NamedTuple):
+    """Rows in CSR form, without duplicate features."""
+
+    indptr: Numbers
+    indices: Numbers
+    data: Array
+
+
+def loop_array(array: ArrayLike, dtype: DTypeLike = np.float64) -> np.ndarray:
+    """Return the array in the form that the loops are compiled for, C-ordered and writable, copied only if needed."""
+    return np.require(array, dtype, ["C", "W"])
+
+
+def sparse_rows(X: Rows) -> SparseRows:
+    """Return rows, dense or CSR, in the form of the loops."""
+    rows = sp.csr_matrix(X)
+    rows.sum_duplicates()
+    return SparseRows(loop_array(rows.indptr, np.int64), loop_array(rows.indices, np.int64), loop_array(rows.data))
+
+
+def enlarged(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """Return an array of a larger shape that begins with the values of `array` and is zero elsewhere."""
+    larger = np.zeros(shape, array.dtype)
+    larger[tuple(slice(n) for n in array.shape)] = array
+    return larger
