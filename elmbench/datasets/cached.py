@@ -6,7 +6,6 @@ of the file's SHA-256, so a changed file is noticed. A training or test part is 
 
 from __future__ import annotations
 
-import datetime
 import hashlib
 import json
 import os
@@ -50,18 +49,8 @@ def verify(parts: Parts, spec: DatasetSpec) -> None:
             )
 
 
-def day_of(parts: Parts) -> str:
-    """Return the day on which files were fetched."""
-    return datetime.date.fromtimestamp(max(map(os.path.getmtime, parts.values()))).isoformat()
-
-
-def keep(
-    spec: DatasetSpec,
-    source: SourceSpec,
-    rows: Mapping[str, Table | Path],
-    folder: Path,
-) -> None:
-    """Put the parts of a data set into the cache, replacing earlier ones.
+def keep(spec: DatasetSpec, source: SourceSpec, rows: Mapping[str, Table | Path], folder: Path) -> None:
+    """Put the parts of a data set into the cache in place of earlier ones, which are deleted.
 
     `rows`: tables are written as Parquet files or NumPy archives; files are moved. `folder`: folder for unfinished
     files, on the disk of the cache.
@@ -75,12 +64,6 @@ def keep(
         new[-1].parent.mkdir(parents=True, exist_ok=True)
         os.replace(file, new[-1])
     for path in set(earlier) - set(new):
-        path.unlink(missing_ok=True)
-
-
-def discard(spec: DatasetSpec, source: SourceSpec) -> None:
-    """Delete the files from a source."""
-    for path in _files(spec, source):
         path.unlink(missing_ok=True)
 
 
@@ -109,15 +92,15 @@ def write_table(table: Table, path: Path) -> Path:
     import numpy as np
     import scipy.sparse as sp
 
-    words = table.target.dtype == object
-    path = path.with_name(f"{path.name}.{'npz' if sp.issparse(table.X) else 'parquet'}")
-    if sp.issparse(table.X):
-        arrays = {name: getattr(table.X, name) for name in ("data", "indices", "indptr")}
-        target = table.target.astype(str) if words else table.target
-        np.savez_compressed(path, **arrays, shape=np.array(table.X.shape), target=target)
+    if not sp.issparse(table.X):
+        path = path.with_name(f"{path.name}.parquet")
+        frame = table.frame().rename(columns={"target": "target_"})
+        frame.assign(target=table.target).to_parquet(path, index=False)
         return path
-    frame = table.frame().rename(columns={"target": "target_"})
-    frame.assign(target=table.target).to_parquet(path, index=False)
+    path = path.with_name(f"{path.name}.npz")
+    arrays = {name: getattr(table.X, name) for name in ("data", "indices", "indptr", "shape")}
+    target = table.target.astype(str) if table.target.dtype == object else table.target
+    np.savez_compressed(path, **arrays, target=target)
     return path
 
 

@@ -23,11 +23,12 @@ _NOT_OF_ROWS = {"title", "aliases", "papers", "citation", "licence", "notes"}
 
 @dataclass(frozen=True)
 class Identity:
-    """The properties of a data set that results depend on or show."""
+    """The properties of a data set that results depend on or show, as in `Dataset`.
 
-    #: SHA-256 of the prepared arrays, or of the settings that they are drawn from.
+    Of data that are redrawn every run, the checksum is a hash of what they are drawn from.
+    """
+
     checksum: str
-    #: As in `Dataset`.
     remarks: tuple[str, ...] = ()
 
 
@@ -42,13 +43,7 @@ def identify(
     options: Mapping[str, float] | None = None,
     other_data: bool = False,
 ) -> Identity:
-    """Return the checksum and remarks of `load_checked(...)`; the rows are read only the first time.
-
-    The checksum of generated data that are redrawn every run is a hash of the generator's inputs instead, so the rows
-    need not be drawn.
-
-    Parameters and errors are those of `load_checked`.
-    """
+    """Return the checksum and remarks of `load_checked(...)`; the rows are read only the first time."""
     source = find_source(spec, data_dir)
     request = Request(spec, spec.chosen_options(options), run)
     if spec.redraw and source.generated:
@@ -71,7 +66,9 @@ def identify(
             case _:
                 data = load_checked(spec, data_dir, run, options, other_data)
                 _known[state] = Identity(data.checksum, data.remarks)
-                _write(path, _read(path) | {entry_name: [state, data.checksum, data.remarks]})
+                entries = _read(path) | {entry_name: [state, data.checksum, data.remarks]}
+                with suppress(OSError), replacing(path) as partial:  # a cache that cannot be written costs time only
+                    partial.write_text(json.dumps(entries, indent=1), "utf-8")
     return _known[state]
 
 
@@ -87,8 +84,3 @@ def _read(path: Path) -> dict[str, Any]:
     except (OSError, ValueError):
         return {}
     return content if isinstance(content, dict) else {}
-
-
-def _write(path: Path, content: dict[str, Any]) -> None:
-    with suppress(OSError), replacing(path) as partial:  # a cache that cannot be written costs time, no more
-        partial.write_text(json.dumps(content, indent=1), "utf-8")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from datetime import datetime
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,22 +51,27 @@ def date_format(words: Iterable[object], day_first: bool | None = None, column: 
 
     Raises ElmbenchError if the values fit several formats that give different dates.
     """
-    import pandas as pd
-
-    series = pd.Series(list(words), dtype=object)
-    known = series.dropna().astype(str).str.strip()
-    if known.empty or known.str.isdigit().all():
+    known = [str(word).strip() for word in words if word is not None]
+    if not known or all(map(str.isdigit, known)):
         return None
-    formats = ["ISO8601", *_formats_of(known.iloc[0])]
-    readings = {text: dates for text in formats if (dates := _parse(known, text)) is not None}
+    readings: dict[str, Dates] = {}
+    for text in ["ISO8601", *_formats_of(known[0])]:
+        with suppress(ValueError):
+            readings[text] = dates_in(known, text)
     first = next(iter(readings), None)
     if first is None or all((dates == readings[first]).all() for dates in readings.values()):
         return first
     wanted = {True: "%d", False: "%m", None: "?"}[day_first]
     chosen = [text for text in readings if text.startswith(wanted)]
-    if len(chosen) != 1:
-        raise _ambiguous(known, readings, column)
-    return chosen[0]
+    if len(chosen) == 1:
+        return chosen[0]
+    row = next(row for row, dates in enumerate(zip(*readings.values(), strict=True)) if len(set(dates)) > 1)
+    days = dict.fromkeys(str(dates[row].astype("datetime64[D]")) for dates in readings.values())
+    raise ElmbenchError(
+        f"the column {column!r} holds dates such as {known[row]!r}, which may be {' or '.join(days)}",
+        expected="a date that decides, such as one with a day above 12",
+        next_step="--dates day-first or --dates month-first, or write the dates as YYYY-MM-DD",
+    )
 
 
 def span(dates: Dates) -> str:
@@ -89,32 +96,11 @@ def date_parts(dates: Dates, first: np.datetime64) -> dict[str, NDArray[np.float
     return {name: np.asarray(values, dtype=np.float64) for name, values in parts.items()}
 
 
-def _parse(words: Iterable[object], text: str) -> Dates | None:
-    """Return the dates of words in one format; None if a word does not fit it."""
-    try:
-        return dates_in(words, text)
-    except ValueError:
-        return None
-
-
 def _formats_of(word: str) -> Iterator[str]:
     """Yield the formats that fit a word."""
-    for date in _DATES:
-        for time in _TIMES:
-            for separator in (" ", ", ", "T") if time else ("",):
-                text = f"{date}{separator}{time}"
-                try:
-                    datetime.strptime(word, text)
-                except ValueError:
-                    continue
+    for date, time in product(_DATES, _TIMES):
+        for separator in (" ", ", ", "T") if time else ("",):
+            text = f"{date}{separator}{time}"
+            with suppress(ValueError):
+                datetime.strptime(word, text)
                 yield text
-
-
-def _ambiguous(words: Iterable[object], readings: dict[str, Dates], column: str) -> ElmbenchError:
-    row = next(row for row, dates in enumerate(zip(*readings.values(), strict=True)) if len(set(dates)) > 1)
-    days = dict.fromkeys(str(dates[row].astype("datetime64[D]")) for dates in readings.values())
-    return ElmbenchError(
-        f"the column {column!r} holds dates such as {list(words)[row]!r}, which may be {' or '.join(days)}",
-        expected="a date that decides, such as one with a day above 12",
-        next_step="--dates day-first or --dates month-first, or write the dates as YYYY-MM-DD",
-    )

@@ -4,17 +4,16 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
-from elmbench.datasets.cached import discard, keep
-from elmbench.datasets.download import Progress
+from elmbench.datasets.cached import keep
+from elmbench.datasets.download import FetchJob, Progress
 from elmbench.datasets.load import compared, load_from, sources_of
-from elmbench.datasets.parts import PATTERN
-from elmbench.datasets.sizes import unpacked_bytes
-from elmbench.datasets.sources.base import FetchJob, NetworkSource, Request
+from elmbench.datasets.parts import PATTERN, unpacked_bytes
+from elmbench.datasets.sources.base import NetworkSource, Request
 from elmbench.errors import DataUnavailableError, ElmbenchError
 from elmbench.files import cache_folder
 from elmbench.specs.datasets import DatasetSpec, load_dataset_specs
@@ -35,16 +34,17 @@ class Fetched:
 def fetch(name: str, *, progress: Progress | None = None, force: bool = False) -> Fetched:
     """Fetch a data set, by name or alias, into the cache from the first source that has it, and check that it loads.
 
-    `progress`: called as `progress(address, bytes so far, bytes in all or None)`. `force`: fetch the data set even if
-    it is in the cache. Raises DataUnavailableError if no source can be reached. Raises ElmbenchError if the name is
-    unknown, or the data of the sources differ from the expected ones.
+    `force`: fetch the data set even if it is in the cache. Raises DataUnavailableError if no source can be reached, and
+    ElmbenchError if the name is unknown, or the data of the sources differ from the expected ones.
     """
     spec = load_dataset_specs().find(name)
-    sources = _network_sources(spec)
+    sources = [cast(NetworkSource, source) for source in sources_of(spec) if source.needs_network]
     if len(sources) < len(spec.sources):
         return Fetched(spec.name, f"{spec.sources[0].kind}: nothing to fetch", False)
-    if not force and (source := _fetched_from(spec)):
-        return Fetched(spec.name, source.title, False)
+    for source in () if force else sources:
+        with suppress(ElmbenchError):  # a changed file is fetched again
+            if source.status(Request(spec)):
+                return Fetched(spec.name, source.title, False)
     refusals: list[tuple[NetworkSource, ElmbenchError]] = []
     for source in sources:
         try:
@@ -67,34 +67,16 @@ def download_folder() -> Iterator[Path]:
         yield Path(folder)
 
 
-def _network_sources(spec: DatasetSpec) -> list[NetworkSource]:
-    return [cast(NetworkSource, source) for source in sources_of(spec) if source.needs_network]
-
-
-def _fetched_from(spec: DatasetSpec) -> NetworkSource | None:
-    """Return the source that a data set was fetched from; None if it is not in the cache or was changed."""
-    for source in _network_sources(spec):
-        try:
-            if source.status(Request(spec)):
-                return source
-        except ElmbenchError:
-            continue
-    return None
-
-
 def _fetch_and_check(spec: DatasetSpec, source: NetworkSource, progress: Progress | None) -> None:
-    most = unpacked_bytes(spec.shape.instances, spec.shape.features, spec.sparse)
-    fingerprint = spec.fingerprint
-    is_compared = (
-        fingerprint is not None and fingerprint.part == "all" and not (spec.training_part or source.other_values)
-    )
+    wanted = spec.fingerprint
+    is_compared = wanted is not None and wanted.part == "all" and not (spec.training_part or source.other_values)
     with download_folder() as folder:
-        rows = source.fetch(FetchJob(spec.shape.features, most, folder, is_compared, progress))
-        keep(spec, source, rows, folder)
+        job = FetchJob(spec.shape.features, unpacked_bytes(spec), folder, is_compared, progress)
+        keep(spec, source, source.fetch(job), folder)
     try:
         compared(load_from(source, Request(spec, spec.chosen_options())), spec, source)
     except ElmbenchError:
-        discard(spec, source)
+        keep(spec, source, {}, folder)
         raise
 
 
@@ -105,10 +87,10 @@ def _fetch_error(spec: DatasetSpec, refusals: list[tuple[NetworkSource, Elmbench
     for source, error in refusals:
         expected = f" (expected {error.expected})" if error.expected else ""
         reasons.append(f"{source.title}: {' '.join(error.found.splitlines())}{expected}")
-    file = PATTERN.replace("<name>", spec.stem)
+    again = f"elmbench data fetch {spec.name}   (with a network)"
+    by_hand = f"or give a file {PATTERN.replace('<name>', spec.stem)}: elmbench data import {spec.name} FILE"
     return kind(
         f"the data set {spec.name!r} cannot be fetched: {'; '.join(reasons)}",
         expected="the data set from one of its sources",
-        next_step=f"elmbench data fetch {spec.name}   (with a network), or give a file {file}: "
-        f"elmbench data import {spec.name} FILE",
+        next_step=f"{again}, {by_hand}",
     )

@@ -35,12 +35,12 @@ _MEANING = {
 
 def fingerprint_of(data: Dataset) -> Fingerprint:
     """Return the fingerprint of the rows, with the digits of `datasets.yaml`."""
-    X, y, n_train = _rows(data)
+    n_train = len(data.splits["train"]) if data.splits else None
     numbers = {
         name: tuple(round(value, PLACES) + 0.0 for value in values)
-        for name, values in _numbers(X, y, _weights(y, data.task), n_train).items()
+        for name, values in _numbers(data.X, data.y, data.task, n_train).items()
     }
-    decimals = int(_decimals(_stored_values(X)).max(initial=0))
+    decimals = int(_decimals(_stored_values(data.X)).max(initial=0))
     return Fingerprint.model_validate({**numbers, "decimals": decimals})
 
 
@@ -50,9 +50,10 @@ def differences(data: Dataset, expected: Fingerprint) -> tuple[str, ...]:
     Parts are compared if both the data and the fingerprint have them. If the fingerprint is of the official training
     part (`part: train`), only that part is compared.
     """
-    X, y, n_train = _rows(data, expected)
-    weights = _weights(y, data.task)
-    numbers = _numbers(X, y, weights, n_train)
+    X, y, n_train = data.X, data.y, len(data.splits["train"]) if data.splits else None
+    if expected.part == "train":
+        X, y, n_train = X[:n_train], y[:n_train], None
+    numbers = _numbers(X, y, data.task, n_train)
     apart = {
         name: np.subtract(values, getattr(expected, name))
         for name, values in numbers.items()
@@ -62,24 +63,16 @@ def differences(data: Dataset, expected: Fingerprint) -> tuple[str, ...]:
         return ()
     squares = {name: np.zeros(len(change)) for name, change in apart.items()}
     stream = np.random.default_rng(0)
-    features = _hidden(_stored_values(X), expected.decimals)
-    targets = _hidden(y[:, None], expected.decimals) if data.task == "regression" else None
+    hidden = _hidden(_stored_values(X), expected.decimals)
+    hidden_target = _hidden(y[:, None], expected.decimals) if data.task == "regression" else None
     for _ in range(_DRAWS):
-        shaken = _with_rounding_errors(X, features, stream)
-        target = y if targets is None else _with_rounding_errors(y[:, None], targets, stream)[:, 0]
-        moved = _numbers(shaken, target, _weights(target, data.task), n_train)
+        shaken = _with_rounding_errors(X, hidden, stream)
+        target = y if hidden_target is None else _with_rounding_errors(y[:, None], hidden_target, stream)[:, 0]
+        moved = _numbers(shaken, target, data.task, n_train)
         for name in squares.keys() & moved.keys():
             squares[name] += np.subtract(moved[name], numbers[name]) ** 2
     allowed = {name: _SAME + _ALLOWED * np.sqrt(total / _DRAWS) for name, total in squares.items()}
     return tuple(_MEANING[name] for name in apart if not (np.abs(apart[name]) <= allowed[name]).all())
-
-
-def _rows(data: Dataset, expected: Fingerprint | None = None) -> tuple[Any, NDArray[Any], int | None]:
-    """Return features, targets and the number of training rows."""
-    n_train = len(data.splits["train"]) if data.splits else None
-    if n_train is not None and expected is not None and expected.part == "train":
-        return data.X[:n_train], data.y[:n_train], None
-    return data.X, data.y, n_train
 
 
 def _stored_values(X: Any) -> Array:
@@ -93,17 +86,15 @@ def _weights(y: NDArray[Any], task: str) -> Array:
     if task == "regression":
         weights: Array = _standardise(y)[:, None]
         return weights
-    classes, index = np.unique(y, return_inverse=True)
-    indicators = np.zeros((len(y), len(classes)))
-    indicators[np.arange(len(y)), index] = 1.0
+    indicators = (y[:, None] == np.unique(y)).astype(np.float64)
     return np.asarray(indicators / np.sqrt(indicators.mean(axis=0)))
 
 
-def _numbers(X: Any, y: NDArray[Any], weights: Array, n_train: int | None) -> dict[str, tuple[float, ...]]:
+def _numbers(X: Any, y: NDArray[Any], task: str, n_train: int | None) -> dict[str, tuple[float, ...]]:
     """Return the numbers of a fingerprint by name."""
     mean, std = _moments(X)
     varying = std > 1e-9 * np.maximum(np.abs(mean), np.finfo(float).tiny)
-    total, energy, together = _projections(X, mean, std, varying, weights)
+    total, energy, together = _projections(X, mean, std, varying, _weights(y, task))
     target = np.asarray(y, dtype=np.float64)
     if not varying.any() or target.std() == 0:  # which no data set has
         return {"columns": (np.nan,) * 3}

@@ -1,37 +1,40 @@
-"""Generators of data sets: functions `(name, run, **parameters) -> X, y`."""
+"""Generators of data sets: functions `(name, run, **parameters) -> X, y`; name and run are the seed."""
 
+import hashlib
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from elmbench.datasets.mackey_glass import mackey_glass
+from elmbench.files import cache_folder, replacing
 from elmbench.numerics.seeds import generator
+
+Array = NDArray[np.float64]
 
 #: The two waves of each class, classes numbered as in the public file.
 MIXED = ((1, 2), (0, 2), (0, 1))
+STEPS_PER_SAMPLE = 600  # one sample every 6 time units, at a step of 0.01
+DELAY_STEPS = 3000  # a delay of 30 time units
+BEFORE = 0.9  # x(t) for t <= 0
+#: SHA-256 of the 20,007 samples that the data set needs, little-endian. A cached series must have it too.
+SERIES_SAMPLES = 20_007
+SERIES_SHA256 = "32a67e4d47a087bbbfebdc0c699137892dd7c8806205ffe41357a38170e1a33a"
 
 
-def base_waves() -> NDArray[np.float64]:
+def base_waves() -> Array:
     """Return the three triangular waves, an array of shape (3, 21), with peaks of 6 at 11, 15 and 7."""
     points = np.arange(1, 22)
     return np.array([np.maximum(6.0 - np.abs(points - peak), 0.0) for peak in (11, 15, 7)])
 
 
-def waveform(name: str, run: int, *, rows: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def waveform(name: str, run: int, *, rows: int) -> tuple[Array, NDArray[np.int64]]:
     """Draw waveforms: u h_a + (1 - u) h_b + e, with u uniform on [0, 1] and e standard normal at each of 21 points.
 
-    Returns
-    -------
-    X : ndarray of shape (rows, 21)
-    y : ndarray of shape (rows,)
-        0, 1 or 2, equally likely. The best possible classifier is right in about 86 of 100 rows.
-
-    References
-    ----------
-    Breiman, Friedman, Olshen, Stone: Classification and Regression Trees, section 2.6.1.
+    The classes 0, 1 and 2 are equally likely. The best possible classifier is right in about 86 of 100 rows. Breiman,
+    Friedman, Olshen, Stone: Classification and Regression Trees, section 2.6.1.
     """
     stream = generator("data", name, run)
     waves = base_waves()
@@ -44,19 +47,9 @@ def waveform(name: str, run: int, *, rows: int) -> tuple[NDArray[np.float64], ND
 def sparse_rows(
     name: str, run: int, *, rows: int, features: int, density: float
 ) -> tuple[sp.csr_matrix, NDArray[np.int64]]:
-    """Draw sparse rows of two classes of equal size.
+    """Draw sparse rows of two classes of equal size, -1 and +1 (RKELM, section 6.4 and Fig. 4).
 
     Every row has round(density * features) entries, at positions drawn without replacement, uniform on (0, 1].
-
-    Returns
-    -------
-    X : CSR matrix of shape (rows, features)
-    y : ndarray of shape (rows,)
-        -1 or +1.
-
-    References
-    ----------
-    RKELM, section 6.4 and Fig. 4.
     """
     stream = generator("data", name, run)
     n_entries = round(density * features)
@@ -66,6 +59,74 @@ def sparse_rows(
     values = 1.0 - stream.random(rows * n_entries)
     X = sp.csr_matrix((values, indices.ravel(), np.arange(rows + 1) * n_entries), shape=(rows, features))
     return X, stream.permutation(np.where(np.arange(rows) % 2, 1, -1))
+
+
+def integrate(history: Array, n_samples: int) -> Array:
+    """Integrate dx/dt = -0.1 x + 0.2 x(t - 30) / (1 + x(t - 30)^10) from t = 0 on (KOS-ELM, experiment 4).
+
+    Runge-Kutta of order 4 with a step of 0.01, the delayed term held during a step. Only + - * / in one fixed
+    order, and the tenth power by multiplications: the series is chaotic, so one different bit would change it all.
+
+    `history`, of shape (3000,), holds the last values, oldest first (a ring; overwritten). Of the samples, of shape
+    (n_samples,), the first is at t = 0 and the others follow every 6 time units.
+    """
+    samples = np.empty(n_samples)
+    x = history[-1]
+    position = 0
+    for sample in range(n_samples):
+        samples[sample] = x
+        for _ in range(STEPS_PER_SAMPLE):
+            late = history[position]
+            square = late * late
+            fourth = square * square
+            tenth = fourth * fourth * square
+            drive = 0.2 * late / (1.0 + tenth)
+            k1 = drive - 0.1 * x
+            k2 = drive - 0.1 * (x + 0.005 * k1)
+            k3 = drive - 0.1 * (x + 0.005 * k2)
+            k4 = drive - 0.1 * (x + 0.01 * k3)
+            x = x + 0.01 * (k1 + 2.0 * k2 + 2.0 * k3 + k4) / 6.0
+            history[position] = x
+            position += 1
+            if position == DELAY_STEPS:
+                position = 0
+    return samples
+
+
+def clean_series(n_samples: int) -> Array:
+    """Return the first samples of the noiseless series, of shape (n_samples,).
+
+    The 20,007 samples of the data set are cached if the cache can be written.
+    """
+    path = cache_folder() / f"mackey-glass-{SERIES_SHA256[:12]}.npy"
+    with suppress(OSError, ValueError, EOFError):
+        series: Array = np.load(path, allow_pickle=False)
+        if series_sha256(series) == SERIES_SHA256 and n_samples <= SERIES_SAMPLES:
+            return series[:n_samples]
+    import numba  # compiled, the series takes 0.1 s instead of 15 s
+
+    history = np.full(DELAY_STEPS, BEFORE)
+    series = numba.njit(integrate, fastmath=False)(history, max(n_samples, SERIES_SAMPLES))
+    with suppress(OSError), replacing(path) as partial, open(partial, "wb") as stream:
+        np.save(stream, series[:SERIES_SAMPLES], allow_pickle=False)
+    return series[:n_samples]
+
+
+def series_sha256(series: Array) -> str:
+    """Return the SHA-256 of the samples, little-endian doubles."""
+    return hashlib.sha256(np.ascontiguousarray(series, dtype="<f8").tobytes()).hexdigest()
+
+
+def mackey_glass(name: str, run: int, *, rows: int, taps: int, noise_variance: float) -> tuple[Array, Array]:
+    """Return inputs and targets of one-step prediction: `taps` samples in a row, oldest first, and the one after them.
+
+    Gaussian noise of `noise_variance` is added to the series; another variance uses the same draws, scaled.
+    """
+    series = clean_series(rows + taps)
+    if noise_variance:
+        series = series + np.sqrt(noise_variance) * generator("data", name, run).standard_normal(len(series))
+    windows = np.lib.stride_tricks.sliding_window_view(series, taps + 1)
+    return np.ascontiguousarray(windows[:, :taps]), np.ascontiguousarray(windows[:, taps])
 
 
 #: The generators by name.

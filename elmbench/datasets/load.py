@@ -68,8 +68,7 @@ def load_checked(
     other_data: bool = False,
 ) -> Dataset:
     """Load the data set of a spec, and compare it with the fingerprint of the public file (see `load_dataset`)."""
-    source = find_source(spec, data_dir)
-    return compared(load(spec, data_dir, run, options), spec, source, other_data)
+    return compared(load(spec, data_dir, run, options), spec, find_source(spec, data_dir), other_data)
 
 
 def load(
@@ -87,9 +86,16 @@ def load(
 
 
 def data_folder(data_dir: Path | str | None = None) -> Path | None:
-    """Return the folder of the user's files: the given one, or else `ELMBENCH_DATA_DIR`, or else None."""
+    """Return the folder of the user's files: the given one, or else `ELMBENCH_DATA_DIR`, or else None.
+
+    Raises ElmbenchError if it does not exist.
+    """
     given = data_dir or os.environ.get("ELMBENCH_DATA_DIR")
-    return Path(given).expanduser() if given else None
+    folder = Path(given).expanduser() if given else None
+    if folder is not None and not folder.is_dir():
+        problem = f"the data directory {folder} does not exist"
+        raise ElmbenchError(problem, expected="a folder", next_step="correct --data-dir")
+    return folder
 
 
 def sources_of(spec: DatasetSpec) -> tuple[Source, ...]:
@@ -99,11 +105,11 @@ def sources_of(spec: DatasetSpec) -> tuple[Source, ...]:
 
 def find_source(spec: DatasetSpec, data_dir: Path | str | None = None) -> Source:
     """Return the source that `load` uses for a data set, without reading its rows."""
-    request = Request(spec)
-    sources, folder = sources_of(spec), data_folder(data_dir)
+    request, sources = Request(spec), sources_of(spec)
     for source in sources:
         if source.is_users and source.status(request):
             return source
+    folder = data_folder(data_dir)
     if folder is not None and (parts := find_parts(spec, folder)):
         return FolderSource(parts=dict(parts))
     for source in sources:

@@ -10,8 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from elmbench.datasets.cached import write_table
+from elmbench.datasets.download import FetchJob
 from elmbench.datasets.fetch import download_folder
-from elmbench.datasets.sources.base import FetchJob
 from elmbench.datasets.sources.openml import OpenMLSource
 from elmbench.datasets.table import Table
 from elmbench.errors import ElmbenchError, first_line, unknown_name
@@ -25,10 +25,7 @@ MOST_BYTES = 2_000_000_000
 
 
 def local_file(location: str, target: str = "") -> tuple[Path, str, str]:
-    """Return the file of a path, `openml:ID` or `sklearn:NAME`, its title and the name of its target column.
-
-    Data without a file are written to the cache.
-    """
+    """Return the file of a path, `openml:ID` or `sklearn:NAME`, its title and the name of its target column."""
     kind, _, name = location.partition(":")
     if kind not in ("openml", "sklearn") or not name:
         try:
@@ -37,15 +34,15 @@ def local_file(location: str, target: str = "") -> tuple[Path, str, str]:
             problem = f"{location!r} is not a path: {first_line(error)}"
             raise ElmbenchError(problem, expected="the path of a file", next_step="correct the path") from error
         return path, path.name, target
-    folder = cache_folder() / "own"
-    release = version("scikit-learn") if kind == "sklearn" else ""
-    stem = "-".join(filter(None, (kind, slug(name), target and slug(target), release)))
     if kind == "openml" and not name.isdigit():
         problem = f"{location!r} is not an OpenML data set"
         raise ElmbenchError(problem, expected="openml: and a number", next_step="look it up on openml.org")
-    cached = [path for form in ("parquet", "npz") if (path := folder / f"{stem}.{form}").is_file()]
-    if cached:
-        return cached[0], location, "target"
+    folder = cache_folder() / "own"
+    release = version("scikit-learn") if kind == "sklearn" else ""
+    stem = "-".join(filter(None, (kind, slug(name), target and slug(target), release)))
+    for cached in (folder / f"{stem}.parquet", folder / f"{stem}.npz"):
+        if cached.is_file():
+            return cached, location, "target"
     if kind == "sklearn":
         return _write(_of_scikit_learn(name), folder, stem), location, "target"
     source = OpenMLSource(kind="openml", id=int(name), target=target or None)
@@ -78,11 +75,7 @@ def _of_scikit_learn(name: str) -> Table:
 
 
 def write_arrays(X: Any, y: Any, folder: Path, name: str, extra: dict[str, Any]) -> Path:
-    """Write the rows and targets of a program to a file; return the file.
-
-    `X` is array-like, data frame or sparse matrix of shape (n, d). `y` is array-like of shape (n,). `extra`: further
-    columns, such as groups.
-    """
+    """Write the rows and targets of a program, and `extra` columns such as groups, to a file; return the file."""
     import pandas as pd
 
     targets = np.asarray(y)

@@ -16,19 +16,15 @@ from elmbench.datasets.table import Table, is_number
 from elmbench.errors import ElmbenchError
 
 #: Words for a missing value in any column: those of pandas but "None", which may be a category, and "?".
-MISSING = frozenset(
-    (
-        "", "?", "NA", "N/A", "n/a", "<NA>", "#N/A", "#N/A N/A", "#NA", "NaN", "nan", "-NaN", "-nan", "NULL", "null",
-        "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN",
-    )
-)  # fmt: skip
+MISSING = {
+    "", "?", "NA", "N/A", "n/a", "<NA>", "#N/A", "#N/A N/A", "#NA", "NaN", "nan", "-NaN", "-nan", "NULL", "null",
+    "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN",
+}  # fmt: skip
 #: Further words for a missing value, in lower case; in columns of numbers only.
-_MISSING_NUMBER = frozenset(
-    (
-        "none", "na", "n.a.", "n/a", "nan", "null", "nil", "-", "--", "---", ".", "..", "missing", "unknown", "(null)",
-        "not available", "#n/a", "#value!", "#div/0!", "#ref!", "#num!", "#name?",
-    )
-)  # fmt: skip
+_MISSING_NUMBER = {
+    "none", "na", "n.a.", "n/a", "nan", "null", "nil", "-", "--", "---", ".", "..", "missing", "unknown", "(null)",
+    "not available", "#n/a", "#value!", "#div/0!", "#ref!", "#num!", "#name?",
+}  # fmt: skip
 #: A column with at least this share of numbers is a column of numbers.
 MOSTLY = 0.8
 #: A target with at most this many distinct numbers may hold labels, and any other word is then a label as well.

@@ -9,7 +9,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from elmbench.datasets.readers import COMPRESSIONS, FORMATS, read_table
-from elmbench.datasets.sizes import unpacked_bytes
 from elmbench.datasets.table import Matrix, Table, few
 from elmbench.errors import ElmbenchError
 from elmbench.specs.datasets import DatasetSpec
@@ -19,34 +18,26 @@ PATTERN = f"<name>[.train|.test].<{'|'.join(FORMATS)}>[.gz|.bz2|.xz]"
 Parts = Mapping[str, Path]
 
 
-def check_folder(folder: Path) -> None:
-    """Raise ElmbenchError if a data directory does not exist."""
-    if not folder.is_dir():
-        problem = f"the data directory {folder} does not exist"
-        raise ElmbenchError(problem, expected="a folder", next_step="correct --data-dir")
-
-
 def find_parts(spec: DatasetSpec, folder: Path) -> Parts:
     """Return the files of a data set in a data directory."""
-    check_folder(folder)
     parts: dict[str, Path] = {}
     for part, suffix in (("all", ""), ("train", ".train"), ("test", ".test")):
         names = [f"{spec.stem}{suffix}.{form}{compression}" for form in FORMATS for compression in COMPRESSIONS]
         # exists() is False for a broken link, which is an error.
         paths = [path for path in (folder / name for name in names) if path.exists() or path.is_symlink()]
         if len(paths) > 1:
-            twice = f"{folder} holds {' and '.join(path.name for path in paths)}, which claim to be the same rows"
-            raise ElmbenchError(twice, expected="one of them", next_step=f"move all but one of them out of {folder}")
+            problem = f"{folder} holds {' and '.join(path.name for path in paths)}, which claim to be the same rows"
+            raise ElmbenchError(problem, expected="one of them", next_step=f"move all but one of them out of {folder}")
         for path in paths:
             if not path.exists():
-                broken = f"{path} is a link to {path.readlink()}, which does not exist"
+                problem = f"{path} is a link to {path.readlink()}, which does not exist"
                 next_step = "correct or remove the link"
-                raise ElmbenchError(broken, expected="a file, or a link to one", next_step=next_step)
+                raise ElmbenchError(problem, expected="a file, or a link to one", next_step=next_step)
             parts[part] = path
     if "all" in parts and len(parts) > 1:
-        both = f"{folder} holds {', '.join(path.name for path in parts.values())}"
+        problem = f"{folder} holds {', '.join(path.name for path in parts.values())}"
         expected = f"either the whole of {spec.stem} in one file, or its train and test part"
-        raise ElmbenchError(both, expected=expected, next_step=f"move the others out of {folder}")
+        raise ElmbenchError(problem, expected=expected, next_step=f"move the others out of {folder}")
     return parts
 
 
@@ -56,18 +47,24 @@ def read_parts(parts: Parts, spec: DatasetSpec, width: int | None = None, origin
     `width`: number of features of LIBSVM rows, if it is not that of the public file. `origin`: name of the source; by
     default, the files.
     """
-    width = width or spec.shape.features
     missing = {"train", "test"} - set(parts)
     if "all" not in parts and (missing == {"train"} or (missing == {"test"} and spec.training_part is None)):
         ((path,), (part,)) = parts.values(), missing
         problem = f"{path} is there, but no {part} part beside it"
         next_step = f"add the {part} part, or join both in one {spec.stem}.csv"
         raise ElmbenchError(problem, expected=f"{spec.stem}.{part}.* in {path.parent}", next_step=next_step)
-    read = partial(read_table, n_features=width, sparse=spec.sparse)
-    most = unpacked_bytes(spec.shape.instances, width, spec.sparse)
-    tables = [read(path, partial(_target_of, path, spec), most=most) for path in parts.values()]
+    n_features = width or spec.shape.features
+    read = partial(read_table, n_features=n_features, sparse=spec.sparse, most=unpacked_bytes(spec, width))
+    tables = [read(path, partial(_target_of, path, spec)) for path in parts.values()]
     table = tables[0] if len(tables) == 1 else join_parts(*tables)
     return replace(table, origin=origin) if origin else table
+
+
+def unpacked_bytes(spec: DatasetSpec, width: int | None = None) -> int:
+    """Return the largest size of the files of a data set: 32 bytes for each value, and a megabyte."""
+    n_features = width or spec.shape.features
+    # No sparse data set of the papers has more than 4,000 values a row on average.
+    return 1_000_000 + 32 * spec.shape.instances * (1 + (min(n_features, 8_000) if spec.sparse else n_features))
 
 
 def _target_of(path: Path, spec: DatasetSpec, names: list[str]) -> str:

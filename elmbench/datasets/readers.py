@@ -22,7 +22,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from elmbench.datasets.sizes import check_columns, check_size, read_at_most
 from elmbench.datasets.table import Table, target_of
 from elmbench.datasets.text import PUBLIC, ChooseTarget, read_text
 from elmbench.errors import ElmbenchError, first_line
@@ -33,6 +32,10 @@ COMPRESSIONS = ("", ".gz", ".bz2", ".xz")
 _OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 #: Parts of SciPy's sparse matrices.
 _CSR = ("data", "indices", "indptr", "shape")
+#: Bytes that are read at a time, as a stream reserves memory for all bytes that it is asked for.
+_PIECE = 1 << 24
+#: Least bytes of a column's name: sparse rows may claim more columns than fit into memory.
+_BYTES_OF_A_NAME = 32
 
 
 def read_table(
@@ -80,6 +83,21 @@ def read_table(
         ) from error
 
 
+def check_size(n_bytes: int, most: int | None) -> None:
+    """Raise ValueError if something takes more than the `most` bytes that the data set can have."""
+    if most is not None and n_bytes > most:
+        raise ValueError(f"it holds more than the {most / 1e6:.1f} MB that the data set can have")
+
+
+def read_at_most(stream: IO[bytes], most: int | None) -> bytes:
+    """Return the content of a stream; raise ValueError if it has more than `most` bytes."""
+    content = bytearray()
+    while piece := stream.read(_PIECE if most is None else min(_PIECE, most + 1)):
+        content += piece
+        check_size(len(content), most)
+    return bytes(content)
+
+
 def compression_of(path: PurePath) -> str:
     """Return the ending of a compressed file, such as .gz; nothing if it is not compressed."""
     return path.suffix if path.suffix in _OPENERS else ""
@@ -95,7 +113,7 @@ def _read_svm(stream: IO[bytes], path: Path, n_features: int | None, sparse: boo
 
     # From the stream, because the text may not fit into memory.
     X, y = load_svmlight_file(stream, n_features=n_features, zero_based=False)
-    check_columns(X.shape[1], most)
+    check_size(_BYTES_OF_A_NAME * X.shape[1], most)
     if not sparse:
         check_size(8 * math.prod(X.shape), most)
         X = X.toarray()
@@ -106,9 +124,7 @@ def read_arrays(content: bytes, origin: str, sparse: bool = True, most: int | No
     """Return the table of a NumPy archive of features, dense or as the parts of a CSR matrix, and a target.
 
     The names of its arrays are ours (X, target), Ding's (data, label), those of pictures (images, target), or SciPy's
-    for sparse rows.
-
-    Raises ValueError if a part is missing or does not fit the others, or the archive unpacks to more than `most` bytes.
+    for sparse rows. Raises ValueError if a part is missing or does not fit the others.
     """
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         check_size(sum(info.file_size for info in archive.infolist()), most)
@@ -116,7 +132,7 @@ def read_arrays(content: bytes, origin: str, sparse: bool = True, most: int | No
         arrays = {name: np.asarray(file[name]) for name in file.files}
     target = _array(arrays, "target", ("target", "y", "label"))
     if arrays.keys() >= set(_CSR):
-        X: Any = _sparse_matrix(*(arrays[name] for name in _CSR))
+        X: Any = _sparse_matrix(arrays)
         if not sparse:
             check_size(8 * math.prod(X.shape), most)
     else:
@@ -126,7 +142,7 @@ def read_arrays(content: bytes, origin: str, sparse: bool = True, most: int | No
         X = X.reshape(len(X), -1)
     if target.ndim == 0 or target.size != len(target) or X.shape[0] != len(target):
         raise ValueError(f"it holds {X.shape[0]} rows of features and {target.size} targets, not one target a row")
-    check_columns(X.shape[1], most)
+    check_size(_BYTES_OF_A_NAME * X.shape[1], most)
     target = target.ravel()
     if target.dtype.kind in "US":
         target = target.astype(str).astype(object)
@@ -146,12 +162,11 @@ def _array(arrays: dict[str, NDArray[Any]], what: str, names: tuple[str, ...]) -
     return arrays[name]
 
 
-def _sparse_matrix(
-    data: NDArray[Any], indices: NDArray[Any], indptr: NDArray[Any], shape: NDArray[Any]
-) -> sp.csr_matrix:
-    if data.dtype.kind not in "biuf" or any(part.dtype.kind not in "iu" for part in (indices, indptr, shape)):
+def _sparse_matrix(arrays: dict[str, NDArray[Any]]) -> sp.csr_matrix:
+    data, *indices, shape = (arrays[name] for name in _CSR)
+    if data.dtype.kind not in "biuf" or any(part.dtype.kind not in "iu" for part in (*indices, shape)):
         raise ValueError("the indices of its sparse matrix are not integers, or its values are not numbers")
-    X = sp.csr_matrix((data.astype(np.float64), indices, indptr), shape=tuple(map(int, shape)))
+    X = sp.csr_matrix((data.astype(np.float64), *indices), shape=tuple(map(int, shape)))
     X.check_format(full_check=True)  # compiled code trusts the indices
     X.sort_indices()
     if not X.has_canonical_format:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from elmbench.datasets.dataset import Dataset
 from elmbench.datasets.load import compared, data_folder, find_source, load_from
-from elmbench.datasets.parts import PATTERN, check_folder, find_parts
+from elmbench.datasets.parts import PATTERN, find_parts
 from elmbench.datasets.readers import FORMATS, compression_of
 from elmbench.datasets.sources.base import FolderSource, Request, State
 from elmbench.errors import DataUnavailableError, ElmbenchError
@@ -30,10 +30,8 @@ class Status:
 def status(names: Iterable[str] | None = None, data_dir: Path | str | None = None) -> list[Status]:
     """Return the origin of each named data set, by default of all, without reading it or using a network."""
     specs = load_dataset_specs()
-    chosen = specs.values() if names is None else [specs.find(name) for name in names]
+    chosen = list(specs.values()) if names is None else [specs.find(name) for name in names]
     folder = data_folder(data_dir)
-    if folder is not None:
-        check_folder(folder)
     return [_status(spec, folder) for spec in chosen]
 
 
@@ -52,10 +50,9 @@ def import_file(
 ) -> Dataset:
     """Check a file and copy it into a data directory under the name of a data set; `name` may be an alias.
 
-    `file`: a file of all rows, or of the training rows if `test` is given. Its ending determines its format: .csv,
-    .svm, .arff, .npz or .parquet, perhaps followed by .gz, .bz2 or .xz. `data_dir`: the data directory; created if it
-    is missing. `test`: a file of the test rows. `other_data`: accept the file even if its rows are not those of the
-    public file. Raises ElmbenchError if the file is not the data set, or the data directory holds another file for it.
+    `file`: a file of all rows, or of the training rows if `test`, a file of the test rows, is given. `data_dir`:
+    created if it is missing. `other_data`: accept the file even if its rows are not those of the public file. Raises
+    ElmbenchError if the file is not the data set, or the data directory holds another file for it.
     """
     spec = load_dataset_specs().find(name)
     folder = Path(data_dir).expanduser()

@@ -28,44 +28,27 @@ _WHOLE = re.compile(r"\+?(-?(?:0|[1-9]\d*))(?:\.0)?", re.ASCII)
 
 @dataclass(frozen=True)
 class Table:
-    """Rows before their preparation.
+    """Rows before their preparation."""
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, d) or CSR matrix of shape (n, d)
-        The features; NaN for a missing value, and in all rows of a nominal column.
-    names : tuple of str
-        The names of the features.
-    target : ndarray of shape (n,)
-        Raw target: numbers, or an object array of str; None if missing.
-    origin : str
-        The file or source of the rows.
-    nominal : dict of str to ndarray of shape (n,)
-        The words of every nominal column, by its name; None for a missing word.
-    n_train : int, optional
-        The first `n_train` rows are the official training part and the others the test part.
-    two_classes : bool
-        True if the labels only separate the positive class from the rest, although the public file has more classes.
-    notes : tuple of str
-        Remarks for the user of the rows.
-    target_name : str
-        Name of the target column, if the file has names.
-    separator : str
-        Separator of the fields, if the file is text.
-    positions : ndarray of shape (n,) or None
-        The number of each row in its file, from 0; None if they are all there, in their order.
-    """
-
+    #: Features, an array or CSR matrix of shape (n, d); NaN for a missing value, and in all rows of a nominal column.
     X: Matrix
     names: tuple[str, ...]
+    #: Raw target of shape (n,): numbers, or an object array of str; None if missing.
     target: NDArray[Any]
+    #: The file or source of the rows.
     origin: str
+    #: The words of every nominal column, of shape (n,), by its name; None for a missing word.
     nominal: dict[str, NDArray[np.object_]] = field(default_factory=dict)
+    #: The first `n_train` rows are the official training part and the others the test part.
     n_train: int | None = None
+    #: The labels only separate the positive class from the rest, although the public file has more classes.
     two_classes: bool = False
+    #: Remarks for the user of the rows.
     notes: tuple[str, ...] = ()
+    #: Name of the target column, if the file has names, and separator of the fields, if it is text.
     target_name: str = ""
     separator: str = ""
+    #: The number of each row in its file, from 0; None if they are all there, in their order.
     positions: NDArray[np.intp] | None = None
 
     @classmethod

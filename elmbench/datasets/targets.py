@@ -33,24 +33,19 @@ def with_labels(table: Table, spec: DatasetSpec, labels: dict[str, str]) -> Tabl
     if not known:
         return replace(table, target=words)
     present = set(words)
-    others = [(source.labels, f"labels read as {source.title} spells them: ") for source in spec.sources]
     by_size = _labels_by_size(words, spec)
-    sizes = (by_size, "labels recognised by the sizes of the classes: ")
-    for mapping, note in ((labels, ""), ({label: label for label in known}, ""), *others, sizes):
-        if _spells(mapping, present):
+    mappings = [(labels, ""), ({label: label for label in known}, "")]
+    mappings += [(source.labels, f"labels read as {source.title} spells them: ") for source in spec.sources]
+    mappings += [(by_size, "labels recognised by the sizes of the classes: ")]
+    for mapping, note in mappings:
+        named = set(mapping) - {"*"}  # "*" stands for any word if the named labels occur
+        if mapping and (named <= present if "*" in mapping else present <= named):
             target = np.array([mapping.get(word, mapping.get("*")) for word in words], dtype=object)
             table = replace(table, target=target, two_classes=mapping is by_size)
             pairs = ", ".join(f"{'another' if word == '*' else word} is {label}" for word, label in mapping.items())
             return table.remarked(f"{note}{pairs}") if note else table
     problem = f"{table.origin}: the labels are {few(sorted(present, key=category_order), 10)}"
     raise ElmbenchError(problem, expected=", ".join(known), next_step=_REPLACE)
-
-
-def _spells(mapping: dict[str, str], words: set[str]) -> bool:
-    """Return True if a mapping has all of the words. "*" stands for any word if the named labels occur."""
-    if "*" in mapping:
-        return set(mapping) - {"*"} <= words
-    return bool(mapping) and words <= set(mapping)
 
 
 def _labels_by_size(words: NDArray[np.object_], spec: DatasetSpec) -> dict[str, str]:
@@ -116,22 +111,18 @@ def _is_word(value: Any) -> bool:
 def code_target(table: Table, spec: DatasetSpec) -> tuple[NDArray[Any], tuple[str, ...] | None]:
     """Return the coded target and the original labels (see `Dataset`)."""
     if spec.task == "regression":
-        return _real_target(table), None
+        y = to_numbers(table.target)
+        if y is not None and np.isfinite(y).all():
+            return y, None
+        if y is None:
+            problem = f"the target holds {next(value for value in table.target if _is_word(value))!r}"
+        else:
+            problem = f"the target is not finite in row {int(np.argmin(np.isfinite(y))) + 1}"
+        raise ElmbenchError(f"{table.origin}: {problem}", expected="finite numbers", next_step=_REPLACE)
     order = list(spec.shape.labels) or sorted(set(table.target), key=category_order)
     if spec.positive:
         rest = [label for label in order if label not in spec.positive]
-        y = np.where(np.isin(table.target.astype(str), spec.positive), 1, -1).astype(np.int8)
-        return y, (rest[0] if len(rest) == 1 else "rest", "+".join(spec.positive))
+        classes = rest[0] if len(rest) == 1 else "rest", "+".join(spec.positive)
+        return np.where(np.isin(table.target.astype(str), spec.positive), 1, -1).astype(np.int8), classes
     index = {label: position for position, label in enumerate(order)}
     return np.array([index[label] for label in table.target], dtype=np.int64), tuple(order)
-
-
-def _real_target(table: Table) -> NDArray[np.float64]:
-    y = to_numbers(table.target)
-    if y is None:
-        problem = f"the target holds {next(value for value in table.target if _is_word(value))!r}"
-    elif np.isfinite(y).all():
-        return y
-    else:
-        problem = f"the target is not finite in row {int(np.argmin(np.isfinite(y))) + 1}"
-    raise ElmbenchError(f"{table.origin}: {problem}", expected="finite numbers", next_step=_REPLACE)

@@ -15,11 +15,15 @@ import pytest
 from loopback import Page, Server
 
 from elmbench.datasets import download as module
-from elmbench.datasets.download import download
+from elmbench.datasets.download import FetchJob, Progress
 from elmbench.errors import DataUnavailableError, ElmbenchError
 
 BODY = bytes(range(256)) * 1000
 SHA256 = hashlib.sha256(BODY).hexdigest()
+
+
+def download(url: str, folder: Path, known_hash: str | None = None, progress: Progress | None = None) -> Path:
+    return FetchJob(0, 0, folder, progress=progress).download(url, known_hash)
 
 
 @pytest.mark.parametrize("length", [True, False])
@@ -71,17 +75,6 @@ def test_an_answer_without_the_file(server: Server, tmp_path: Path, status: int,
     assert ("try again later" if later else "elmbench data import") in str(error.value.next_step)
 
 
-@pytest.mark.parametrize("length", [True, False])
-def test_a_file_that_is_too_large(
-    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, length: bool
-) -> None:
-    monkeypatch.setattr(module, "MOST_BYTES", len(BODY) // 2)
-    server.pages["/f"] = Page(BODY, length=length)
-    with pytest.raises(ElmbenchError, match="the file has more than 128,000 bytes"):
-        download(f"{server.url}/f", tmp_path)
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_a_redirect_is_followed(server: Server, tmp_path: Path) -> None:
     server.pages["/old"] = Page(b"", status=302, headers={"Location": f"{server.url}/f"})
     server.pages["/f"] = Page(BODY)
@@ -105,8 +98,9 @@ def test_a_host_that_cannot_be_reached_is_tried_once(tmp_path: Path, monkeypatch
 def test_a_killed_download_leaves_no_file_of_its_name(server: Server, tmp_path: Path) -> None:
     server.pages["/f"] = Page(BODY, pause=0.05)
     code = (
-        "import sys; from pathlib import Path; from elmbench.datasets.download import download\n"
-        "download(sys.argv[1], Path(sys.argv[2]), None, lambda *now: print(*now, flush=True))"
+        "import sys; from pathlib import Path; from elmbench.datasets.download import FetchJob\n"
+        "job = FetchJob(0, 0, Path(sys.argv[2]), progress=lambda *now: print(*now, flush=True))\n"
+        "job.download(sys.argv[1])"
     )
     command = [sys.executable, "-c", code, f"{server.url}/f", str(tmp_path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:

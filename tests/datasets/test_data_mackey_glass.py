@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from elmbench.datasets import mackey_glass
+from elmbench.datasets import generators
 from elmbench.datasets.checksums import identify
 from elmbench.datasets.load import load_dataset
 from elmbench.specs.datasets import load_dataset_specs
@@ -20,8 +20,8 @@ CLEAN = "32a67e4d47a087bbbfebdc0c699137892dd7c8806205ffe41357a38170e1a33a"
 
 
 def test_checksum_of_the_clean_series() -> None:
-    series = mackey_glass.clean_series(20_007)
-    assert mackey_glass.series_sha256(series) == CLEAN
+    series = generators.clean_series(20_007)
+    assert generators.series_sha256(series) == CLEAN
 
 
 def test_the_series_solves_the_equation() -> None:
@@ -33,12 +33,12 @@ def test_the_series_solves_the_equation() -> None:
         drive = 0.2 * late / (1 + late**10)
         slope = drive - 0.1 * now
         x.append(now + step * (slope + drive - 0.1 * (now + step * slope)) / 2)
-    np.testing.assert_allclose(mackey_glass.clean_series(11), x[delay :: int(6 / step)], atol=4e-3)
+    np.testing.assert_allclose(generators.clean_series(11), x[delay :: int(6 / step)], atol=4e-3)
 
 
 def test_rows_are_seven_samples_and_the_next_one() -> None:
     data = load_dataset("Mackey-Glass", options={"noise_variance": 0})
-    series = mackey_glass.clean_series(20_007)
+    series = generators.clean_series(20_007)
     assert data.X.shape == (20_000, 7)
     assert data.y.dtype == np.float64
     np.testing.assert_array_equal(data.X[0], series[:7])
@@ -68,10 +68,10 @@ def test_checksums_with_and_without_drawing_cover_options_and_run() -> None:
 
 
 def test_the_clean_series_is_kept_and_checked(tmp_path: Path) -> None:
-    mackey_glass.clean_series(20_007)
+    generators.clean_series(20_007)
     (cached,) = (tmp_path / "cache").iterdir()
     assert cached.suffix == ".npy"
     for bad in (b"", cached.read_bytes()[:1000], cached.read_bytes()[:-8] + bytes(8)):
         cached.write_bytes(bad)
-        assert mackey_glass.series_sha256(mackey_glass.clean_series(20_007)) == CLEAN
+        assert generators.series_sha256(generators.clean_series(20_007)) == CLEAN
         assert [path.name for path in cached.parent.iterdir()] == [cached.name]

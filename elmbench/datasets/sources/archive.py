@@ -8,26 +8,24 @@ import io
 import lzma
 import tarfile
 import zipfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from elmbench.datasets.sizes import check_size, read_at_most
-from elmbench.datasets.sources.base import FetchJob, NetworkSource
+from elmbench.datasets.download import FetchJob
+from elmbench.datasets.sources.base import NetworkSource
 from elmbench.errors import ElmbenchError, first_line
 from elmbench.specs.datasets.steps import SpecPart
 
 if TYPE_CHECKING:
     from elmbench.datasets.table import Table
 
-_MAGIC: tuple[tuple[bytes, Callable[..., Any]], ...] = (
-    (b"\x1f\x8b", gzip.open),
-    (b"BZh", bz2.open),
-    (b"\xfd7zXZ", lzma.open),
-)
+_MAGIC: dict[bytes, Callable[..., Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
 
 
 class Member(SpecPart):
@@ -78,20 +76,16 @@ class ArchiveSource(NetworkSource):
         }
 
     def _table(self, content: bytes, labels: bytes | None, origin: str, job: FetchJob) -> Table:
-        try:
+        with refused(f"{origin} cannot be read", "rows of values"):
             lines = _lines(content, job.most)
             words = [] if labels is None else [line.split()[0] for line in _lines(labels, job.most)]
             if not lines:
-                raise _bad(f"{origin} has no rows", "rows of values")
+                raise ValueError("it has no rows")
             if labels is not None and len(words) != len(lines):
-                raise _bad(f"{origin}: {len(lines)} rows and {len(words)} labels", "one label a row")
+                raise ValueError(f"it has {len(lines)} rows and {len(words)} labels")
             if self.layout == "index-value":
                 return _sparse(lines, words, origin, job.width)
             return self._dense(lines, words, origin)
-        except ElmbenchError:
-            raise
-        except Exception as error:  # a parser may fail in any way on a damaged file
-            raise _bad(f"{origin} cannot be read: {first_line(error)}", "rows of values") from error
 
     def _dense(self, lines: list[bytes], labels: list[bytes], origin: str) -> Table:
         from elmbench.datasets.text import PUBLIC, read_text
@@ -111,47 +105,45 @@ class ArchiveSource(NetworkSource):
 def read_members(path: Path, wanted: Iterable[str], origin: str, most: int) -> dict[str, bytes]:
     """Return the content of files in a zip or tar archive, by the last part of their names.
 
-    Their folders in the archive do not matter. The archive must contain exactly one plain file of each name, of at most
-    `most` bytes.
+    The archive must contain exactly one plain file of each name, of at most `most` bytes.
     """
-    try:
+    from elmbench.datasets.readers import read_at_most
+
+    with refused(f"{origin}: the archive cannot be read", "a complete zip or tar archive"), ExitStack() as stack:
         if zipfile.is_zipfile(path):
-            with zipfile.ZipFile(path) as archive:
-                infos = [info for info in archive.infolist() if not info.is_dir()]
-                chosen = {name: _only(name, infos, "filename", origin) for name in wanted}
-                check_size(sum(info.file_size for info in chosen.values()), most)
-                return {name: archive.read(info) for name, info in chosen.items()}
-        with tarfile.open(path) as tar:
-            members = [member for member in tar.getmembers() if member.isreg()]
-            contents = {}
-            for name in wanted:
-                member = _only(name, members, "name", origin)
-                check_size(member.size, most)
-                stream = tar.extractfile(member)
-                contents[name] = stream.read() if stream else b""
-            return contents
+            archive = stack.enter_context(zipfile.ZipFile(path))
+            openers: list[tuple[str, Callable[[], Any]]]
+            openers = [(info.filename, partial(archive.open, info)) for info in archive.infolist() if not info.is_dir()]
+        else:
+            tar = stack.enter_context(tarfile.open(path))
+            openers = [(member.name, partial(tar.extractfile, member)) for member in tar.getmembers() if member.isreg()]
+        contents = {}
+        for name in wanted:
+            matches = [opener for full, opener in openers if PurePosixPath(full.replace("\\", "/")).name == name]
+            if len(matches) != 1:
+                problem = f"{origin}: the archive holds {len(matches)} files named {name!r}"
+                raise ElmbenchError(problem, expected="one", next_step="correct the name in datasets.yaml")
+            contents[name] = read_at_most(matches[0](), most)
+        return contents
+
+
+@contextmanager
+def refused(problem: str, expected: str) -> Iterator[None]:
+    """Convert every error of a parser, which may fail in any way on a damaged file."""
+    try:
+        yield
     except ElmbenchError:
         raise
-    except Exception as error:  # a parser may fail in any way on a damaged file
-        problem = f"{origin}: the archive cannot be read: {first_line(error)}"
-        raise _bad(problem, "a complete zip or tar archive") from error
-
-
-def _only(name: str, infos: list[Any], attribute: str, origin: str) -> Any:
-    matches = [info for info in infos if PurePosixPath(getattr(info, attribute).replace("\\", "/")).name == name]
-    if len(matches) != 1:
-        problem = f"{origin}: the archive holds {len(matches)} files named {name!r}"
-        raise ElmbenchError(problem, expected="one", next_step="correct the name in datasets.yaml")
-    return matches[0]
-
-
-def _bad(problem: str, expected: str) -> ElmbenchError:
-    return ElmbenchError(problem, expected=expected, next_step="fetch it again")
+    except Exception as error:
+        problem = f"{problem}: {first_line(error)}"
+        raise ElmbenchError(problem, expected=expected, next_step="fetch it again") from error
 
 
 def _lines(content: bytes, most: int) -> list[bytes]:
     """Return the lines of a text, which may be compressed, without blank ones."""
-    for magic, opener in _MAGIC:
+    from elmbench.datasets.readers import read_at_most
+
+    for magic, opener in _MAGIC.items():
         if content.startswith(magic):
             with opener(io.BytesIO(content)) as stream:
                 content = read_at_most(stream, most)

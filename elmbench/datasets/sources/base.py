@@ -11,12 +11,14 @@ import inspect
 import json
 from abc import abstractmethod
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from elmbench.datasets.cached import cached_parts, day_of, file_sha256, verify
-from elmbench.datasets.download import Progress, download
+from elmbench.datasets.cached import cached_parts, file_sha256, verify
+from elmbench.datasets.download import FetchJob
 from elmbench.files import cache_folder
 from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.datasets.sources import BUILT_IN, SourceSpec
@@ -37,25 +39,6 @@ class Request:
     options: Mapping[str, float] = field(default_factory=dict)
     #: The run, for rows that are redrawn every run.
     run: int = 0
-
-
-@dataclass(frozen=True)
-class FetchJob:
-    """A download from one source."""
-
-    #: Number of features of the public file.
-    width: int
-    #: Largest number of bytes of the unpacked rows.
-    most: int
-    #: Empty folder, which is deleted at the end; its parent has downloads that serve several data sets.
-    folder: Path
-    #: The rows will be compared with the fingerprint of the public file.
-    has_fingerprint: bool = False
-    progress: Progress | None = None
-
-    def download(self, url: str, known_hash: str | None = None, shared: bool = False) -> Path:
-        """Return the downloaded file of an address (see `download`)."""
-        return download(url, self.folder.parent if shared else self.folder, known_hash, self.progress)
 
 
 class Source(SourceSpec):
@@ -83,7 +66,10 @@ class Source(SourceSpec):
 
     def checksum(self, request: Request) -> str:
         """Return a hash of everything that the rows depend on, without reading them."""
-        files = [(str(path.resolve()), *_size_and_time(path)) for path in self.files(request)]
+        files: list[tuple[str, int, int]] = []
+        for path in self.files(request):
+            with suppress(OSError):  # reading the file says what is wrong
+                files.append((str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns))
         # The rows of a plug-in's kind depend on its code, which may change from one run to the next.
         code = "" if self.kind in BUILT_IN else file_sha256(Path(inspect.getfile(type(self))))
         content = [self.model_dump(mode="json"), files, dict(request.options), code]
@@ -132,7 +118,8 @@ class NetworkSource(Source):
         if not parts:
             return None
         verify(parts, request.spec)
-        return "fetched", f"{self.title}, fetched {day_of(parts)}, in {cache_folder()}"
+        day = date.fromtimestamp(max(path.stat().st_mtime for path in parts.values()))
+        return "fetched", f"{self.title}, fetched {day}, in {cache_folder()}"
 
     def files(self, request: Request) -> tuple[Path, ...]:
         return tuple(self.parts(request).values())
@@ -143,11 +130,3 @@ class NetworkSource(Source):
         parts = self.parts(request)
         verify(parts, request.spec)
         return read_parts(parts, request.spec, self.n_features(request.spec), self.title)
-
-
-def _size_and_time(path: Path) -> tuple[int, int]:
-    try:
-        status = path.stat()
-    except OSError:
-        return -1, -1  # reading the file says what is wrong
-    return status.st_size, status.st_mtime_ns

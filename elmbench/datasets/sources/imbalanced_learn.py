@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from elmbench.datasets.sources.archive import read_members
-from elmbench.datasets.sources.base import FetchJob, NetworkSource
-from elmbench.errors import ElmbenchError, first_line
+from elmbench.datasets.download import FetchJob
+from elmbench.datasets.sources.archive import read_members, refused
+from elmbench.datasets.sources.base import NetworkSource
+from elmbench.errors import ElmbenchError
 
 if TYPE_CHECKING:
     from elmbench.datasets.table import Table
@@ -36,10 +37,8 @@ class ImbalancedLearnSource(NetworkSource):
         member = f"x{self.number}data.npz"
         origin = f"{DING_ARCHIVE} ({member})"
         try:
-            return {"all": read_arrays(read_members(archive, [member], DING_ARCHIVE, job.most)[member], origin)}
-        except Exception as error:
+            with refused(f"{origin} cannot be read", "arrays of numbers"):
+                return {"all": read_arrays(read_members(archive, [member], DING_ARCHIVE, job.most)[member], origin)}
+        except ElmbenchError:
             archive.unlink()  # it may be damaged
-            if isinstance(error, ElmbenchError):
-                raise
-            problem = f"{origin} cannot be read: {first_line(error)}"
-            raise ElmbenchError(problem, expected="arrays of numbers", next_step="fetch it again") from error
+            raise

@@ -8,7 +8,8 @@ from typing import Literal, Self
 
 from pydantic import model_validator
 
-from elmbench.datasets.sources.base import FetchJob, NetworkSource
+from elmbench.datasets.download import FetchJob
+from elmbench.datasets.sources.base import NetworkSource
 from elmbench.specs.datasets import DatasetSpec
 
 

@@ -12,8 +12,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from elmbench.datasets.download import TIMEOUT, network
-from elmbench.datasets.sources.base import FetchJob, NetworkSource
+from elmbench.datasets.download import TIMEOUT, FetchJob, network
+from elmbench.datasets.sources.base import NetworkSource
 from elmbench.errors import DataUnavailableError, ElmbenchError, first_line
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class OpenMLSource(NetworkSource):
     def fetch(self, job: FetchJob) -> Mapping[str, Table]:
         with _private_client() as openml:
             descriptions = [_description(openml, number) for number in self.ids]
-        return {"all": self._join_targets([self._table(description, job) for description in descriptions])}
+        return {"all": self._joined([self._table(description, job) for description in descriptions])}
 
     def _table(self, description: Any, job: FetchJob) -> Table:
         """Download the rows of one data set, as Parquet if they are dense, else as ARFF.
@@ -88,7 +88,8 @@ class OpenMLSource(NetworkSource):
             raise ElmbenchError(f"OpenML {description.dataset_id} has {lacks}", expected=expected, next_step=next_step)
         return str(target)
 
-    def _join_targets(self, tables: list[Table]) -> Table:
+    def _joined(self, tables: list[Table]) -> Table:
+        """Return the columns of tables of the same rows."""
         import numpy as np
 
         from elmbench.datasets.table import Table, label_words
@@ -96,6 +97,7 @@ class OpenMLSource(NetworkSource):
         first, correct = tables[0], "correct the ids in datasets.yaml"
         if len(tables) == 1:
             return first
+        names: list[str] = []
         for number, table in zip(self.ids, tables, strict=True):
             if not np.array_equal(label_words(table.target), label_words(first.target)):
                 problem = f"OpenML {number} has other targets than OpenML {self.ids[0]}, row by row"
@@ -104,9 +106,8 @@ class OpenMLSource(NetworkSource):
             if table.nominal:
                 problem = f"OpenML {number}: the column {next(iter(table.nominal))!r} holds words"
                 raise ElmbenchError(problem, expected="numbers in sets that are joined", next_step=correct)
-        pairs = zip(self.ids, tables, strict=True)
-        names = tuple(f"{number}:{name}" for number, table in pairs for name in table.names)
-        return Table(np.hstack([table.X for table in tables]), names, first.target, self.title)
+            names += [f"{number}:{name}" for name in table.names]
+        return Table(np.hstack([table.X for table in tables]), tuple(names), first.target, self.title)
 
 
 def _description(openml: Any, number: int) -> Any:
@@ -141,18 +142,13 @@ def _as_list(names: str | list[str] | None) -> list[str]:
 def _private_client() -> Iterator[Any]:
     """Yield the client with a cache folder that is deleted at the end, as it holds pickles."""
     before, quiet = os.environ.get(_VARIABLE), logging.root.manager.disable
-    with tempfile.TemporaryDirectory(prefix="elmbench-openml-") as folder:
+    with tempfile.TemporaryDirectory(prefix="elmbench-openml-") as folder, contextlib.ExitStack() as stack:
         os.environ[_VARIABLE] = folder  # it is read when the client is imported, which would make a folder in $HOME
+        stack.callback(lambda: os.environ.pop(_VARIABLE) if before is None else os.environ.update({_VARIABLE: before}))
         logging.disable(logging.WARNING)  # the client warns on the root logger of every answer that is not compressed
-        try:
-            import openml
+        stack.callback(logging.disable, quiet)
+        import openml
 
-            root = openml.config._root_cache_directory
-            openml.config.set_root_cache_directory(folder)
-            try:
-                yield openml
-            finally:
-                openml.config.set_root_cache_directory(root)
-        finally:
-            logging.disable(quiet)
-            os.environ.pop(_VARIABLE) if before is None else os.environ.update({_VARIABLE: before})
+        stack.callback(openml.config.set_root_cache_directory, openml.config._root_cache_directory)
+        openml.config.set_root_cache_directory(folder)
+        yield openml
