@@ -18,8 +18,7 @@ from benchmarks.measure import CPU, Array, Record, Rounds, Run, dgemm_rate, in_t
 from benchmarks.problems import series
 from elmbench.datasets.generators import waveform
 from elmbench.models import ALDKOSELMRegressor, FBKOSELMRegressor, KELMRegressor, MKELMClassifier, RKELMClassifier
-from elmbench.numerics.projection.batch import singular_directions
-from elmbench.numerics.projection.stream import StreamedDecomposition
+from elmbench.numerics.projection import StreamedDecomposition, singular_directions
 from elmbench.protocol.scaling import scale_columns
 from elmbench.specs.protocol import Scale
 

@@ -10,8 +10,8 @@ from elmbench.models.base.entropy import EntropyClassifier, discriminants
 from elmbench.models.base.kernels import KernelMixin
 from elmbench.models.base.parameters import estimator
 from elmbench.numerics.arrays import Array
-from elmbench.numerics.entropy.covariance import HELD_BYTES
-from elmbench.numerics.entropy.landmarks import LandmarkFeatures
+from elmbench.numerics.entropy.discriminant import HELD_BYTES
+from elmbench.numerics.low_rank import LandmarkFeatures
 from elmbench.numerics.nodes.hidden_layer import ROW_BLOCK
 from elmbench.numerics.rows import Rows
 

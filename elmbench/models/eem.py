@@ -13,8 +13,7 @@ from elmbench.models.base.parameters import estimator
 from elmbench.models.base.paths import Grid, PathMixin
 from elmbench.models.protocols import Evaluated, Folds
 from elmbench.numerics.arrays import Array
-from elmbench.numerics.entropy.covariance import HELD_BYTES
-from elmbench.numerics.entropy.discriminant import Discriminant
+from elmbench.numerics.entropy.discriminant import HELD_BYTES, Discriminant
 from elmbench.numerics.nodes.eem_nodes import NODES, node_outputs
 from elmbench.numerics.nodes.hidden_layer import ROW_BLOCK
 from elmbench.numerics.rows import Rows

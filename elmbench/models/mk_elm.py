@@ -12,10 +12,19 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from elmbench.models.base.family import FamilyClassifier, FamilyRegressor
 from elmbench.models.base.parameters import POSITIVE, check_choice, check_count, check_real, estimator
 from elmbench.numerics.arrays import EPS, Array
+from elmbench.numerics.kernel_weights import Surface, learn_weights, squared_radii
 from elmbench.numerics.kernels import row_blocks
-from elmbench.numerics.multiple.base_kernels import KERNELS, BaseKernel, BaseKernels, ComputedKernels, GivenKernels
-from elmbench.numerics.multiple.blocks import BLOCK_BYTES, HELD_BYTES, KernelBlocks, triangle_bytes
-from elmbench.numerics.multiple.weights import Surface, learn_weights, squared_radii
+from elmbench.numerics.multiple_kernels import (
+    BLOCK_BYTES,
+    HELD_BYTES,
+    KERNELS,
+    BaseKernel,
+    BaseKernels,
+    ComputedKernels,
+    GivenKernels,
+    KernelBlocks,
+    triangle_bytes,
+)
 from elmbench.numerics.threads import threads_for
 
 KernelSpec = Sequence[Any]
@@ -169,7 +178,7 @@ class MKELMClassifier(FamilyClassifier, _MKELM):
         Weight of the errors; 1/C is the ridge.
     kernels : list of (name, parameters), "precomputed" or None, default=None
         The base kernels, such as ``[("rbf", {"gamma": 0.5}), ("polynomial", {"degree": 2, "columns": [0, 10]})]``.
-        Names are those of `elmbench.numerics.multiple.base_kernels.KERNELS`; parameters are ``gamma`` (1 if not given),
+        Names are those of `elmbench.numerics.multiple_kernels.KERNELS`; parameters are ``gamma`` (1 if not given),
         ``degree`` (3) and ``coef0`` (1) if the kernel has them, and ``columns``, the start and the stop of its columns.
         None stands for ten Gaussian kernels, see `gaussian_ladder`. With "precomputed", `X` holds the m kernel matrices
         side by side, ``np.hstack([K_1, ..., K_m])``: of shape (n_samples, m * n_samples) in `fit`. In `predict`, each

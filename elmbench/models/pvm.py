@@ -14,10 +14,8 @@ from elmbench.models.base.parameters import COUNT, estimator
 from elmbench.models.base.paths import Grid, PathMixin
 from elmbench.numerics.arrays import EPS, Array
 from elmbench.numerics.nodes.hidden_layer import ACTIVATIONS
-from elmbench.numerics.nodes.least_squares import leading_solutions
-from elmbench.numerics.projection.batch import singular_directions
-from elmbench.numerics.projection.spectrum import RATIOS, Spectrum, with_ones
-from elmbench.numerics.projection.stream import StreamedDecomposition
+from elmbench.numerics.nodes.output_weights import leading_solutions
+from elmbench.numerics.projection import RATIOS, Spectrum, StreamedDecomposition, singular_directions, with_ones
 from elmbench.numerics.rows import Rows
 
 BLOCK_BYTES = 32 * 2**20

@@ -26,8 +26,7 @@ from elmbench.models.os_elm import OSELMClassifier
 from elmbench.models.pegasos import PegasosClassifier
 from elmbench.models.protocols import Evaluated, Folds
 from elmbench.numerics.arrays import EPS, Array
-from elmbench.numerics.projection.batch import singular_directions
-from elmbench.numerics.projection.spectrum import fix_signs
+from elmbench.numerics.projection import fix_signs, singular_directions
 from elmbench.numerics.rows import Rows
 
 DENSE_BYTES = 2**28

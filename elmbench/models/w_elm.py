@@ -14,7 +14,7 @@ from elmbench.models.base.parameters import estimator
 from elmbench.models.base.paths import Grid, PathMixin
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.nodes.eem_nodes import NODES, node_outputs
-from elmbench.numerics.nodes.least_squares import leading_solutions
+from elmbench.numerics.nodes.output_weights import leading_solutions
 from elmbench.numerics.rows import Rows, scaled_rows
 
 CUTOFF = 1e-15

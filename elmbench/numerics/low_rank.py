@@ -1,14 +1,16 @@
-"""The Gaussian kernel of many rows as a product of few columns, within round-off."""
+"""Kernels as products of few columns: the Gaussian one of many rows, and features from values at landmark rows."""
 
 import math
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import eigh
 from scipy.linalg.blas import dtrsm
-from scipy.linalg.lapack import dpstrf
+from scipy.linalg.lapack import dpstrf, dtrtri
 
 from elmbench.numerics.arrays import EPS, Array
 from elmbench.numerics.kernels import kernel_matrix
+from elmbench.numerics.lapack import cholesky_condition
 
 ALLOWED = 32
 """Allowed trace of the remainder, in units of round-off of a lower bound of the kernel's norm.
@@ -19,6 +21,9 @@ The norm of the remainder is about an eighth of its trace, as large as the backw
 _BLOCK = 64
 """Columns that are added at once."""
 
+FLOOR = 1e-12
+"""Smaller eigenvalues of a kernel matrix, over its largest diagonal entry, count as so much under the inverse root."""
+
 _SMALLEST = 0.1
 """Least pivot of a block, relative to its first one: smaller ones would cost digits."""
 
@@ -28,23 +33,8 @@ def kernel_factor(X: Array, gamma: float, most: int) -> Array | None:
 
     It is a Cholesky factor with pivots, computed a block of columns at a time, which only needs the pivots' columns of
     the kernel. The logarithm of the remaining trace usually falls ever more slowly with the number of columns. So the
-    attempt ends as soon as it is above the line to the allowed trace at `most` columns.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-    gamma : float
-    most : int
-        The most columns.
-
-    Returns
-    -------
-    ndarray of shape (n, r) or None
-
-    References
-    ----------
-    Harbrecht, Peters, Schneider, On the low-rank approximation by the pivoted Cholesky decomposition, Applied Numerical
-    Mathematics 62(4), 2012.
+    attempt ends as soon as it is above the line to the allowed trace at `most` columns. (Harbrecht, Peters, Schneider,
+    On the low-rank approximation by the pivoted Cholesky decomposition, Applied Numerical Mathematics 62(4), 2012.)
     """
     n = len(X)
     L = np.empty((n, most), order="F")
@@ -75,3 +65,32 @@ def _next_pivots(X: Array, gamma: float, L: Array, diagonal: Array, most: int) -
     C, order, rank, _ = dpstrf(K[rows] - L[rows] @ L[rows].T, lower=1, tol=_SMALLEST * diagonal.max())
     chosen = order[: min(rank, most)] - 1
     return rows[chosen], C[: len(chosen), : len(chosen)], K[:, chosen]
+
+
+class LandmarkFeatures:
+    """The features K^(-1/2) k(x) for the kernel matrix K of landmarks and the kernel k(x) between them and a row.
+
+    A row's features are k(x)' `map`, with `map` of shape (h, r): the same up to a rotation, which changes neither
+    projections nor covariance estimates that shrink towards a multiple of the identity. K is overwritten. It is
+    factored by Cholesky with pivots, to its numerical rank r, which is 0 if its diagonal is not positive. Its
+    eigenvalues are those of a matrix of the size of the rank; they are only computed if one of them may be less than
+    `FLOOR` of the largest entry of the diagonal. (Czarnecki and Tabor, section 3 and Algorithm 2.)
+    """
+
+    def __init__(self, K: Array) -> None:
+        largest = float(K.diagonal().max())
+        if not largest > 0:
+            self.map = np.zeros((len(K), 0))
+            return
+        tolerance, floor = len(K) * EPS * largest, FLOOR * largest
+        factor, pivots, rank, _ = dpstrf(np.asfortranarray(K), tol=tolerance, lower=1, overwrite_a=1)
+        factor = np.tril(factor[:, :rank])
+        leading = np.asfortranarray(factor[:rank])
+        inverse, _ = dtrtri(leading, lower=1)
+        self.map = np.zeros((len(K), rank), order="F")
+        self.map[pivots[:rank] - 1] = inverse.T
+        # The eigenvalues of K are those of L'L for its factor L, which are at least those of L1'L1 for the leading rows
+        # L1 of L, and these at least the reciprocal of the 1-norm of (L1 L1')^-1, which is estimated here.
+        if not 1.0 / cholesky_condition(leading, 1.0) > 10 * floor:
+            values, vectors = eigh(factor.T @ factor, check_finite=False)
+            self.map = self.map @ (vectors * np.sqrt(np.clip(values, 0.0, floor) / floor))

@@ -1,13 +1,13 @@
 """Ridge systems: symmetric positive definite solves in place, with an estimate of their condition number."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 from scipy.linalg import eigh
 from scipy.linalg.lapack import dlange, dpotrf, dpotri, dpotrs, dtrtrs
 
 from elmbench.numerics.arrays import EPS, Array
-from elmbench.numerics.lapack import call, cholesky_condition
+from elmbench.numerics.lapack import cholesky_condition
 
 _ABOVE = np.triu(np.ones((128, 128), dtype=bool), 1)
 """Mask of the upper triangle of a block, which `mirror` writes."""
@@ -22,7 +22,8 @@ class RidgeSystem:
 
     A, of shape (n, n), is symmetric and positive semi-definite; it is overwritten, without a copy if it is in Fortran
     order. `spectrum` returns the ascending eigenvalues of A and its eigenvectors, which several ridges may share. If A
-    is not `definite`, the magnitudes of the eigenvalues of A + ridge I count.
+    is not `definite`, the magnitudes of the eigenvalues of A + ridge I count. With `lifted`, small eigenvalues are not
+    left out, but replaced by that bound.
     """
 
     def __init__(
@@ -31,6 +32,7 @@ class RidgeSystem:
         ridge: float,
         spectrum: Callable[[], tuple[Array, Array]] | None = None,
         definite: bool = True,
+        lifted: bool = False,
     ) -> None:
         A = np.asfortranarray(A)
         diagonal = np.einsum("ii->i", A)
@@ -53,7 +55,10 @@ class RidgeSystem:
             values, vectors = spectrum()
         self._values = values + ridge
         self._sizes = self._values if definite else np.abs(self._values)
-        selected = self._sizes > len(values) * EPS * max(self._sizes.max(), 0.0)
+        least = len(values) * EPS * max(self._sizes.max(), 0.0)
+        if lifted:
+            self._sizes = np.maximum(self._sizes, least or len(values) * EPS)
+        selected = (self._sizes > least) | lifted
         self._half = vectors[:, selected] / np.sqrt(self._sizes[selected])
         self._signed = self._half if definite else self._half * np.sign(self._values[selected])
 
@@ -64,18 +69,20 @@ class RidgeSystem:
         solution, _ = dpotrs(self._factor, B, lower=1)
         return solution
 
-    def solve_leading(self, B: Array, sizes: Iterable[int]) -> Iterator[Array]:
-        """Yield the solutions of the leading systems of some sizes, of shape (size, k), by the same factor.
+    def solve_leading(self, B: Array, sizes: list[int]) -> Array:
+        """Return the solutions of the leading systems of some sizes, the columns of the first size first.
 
-        The leading block of the factor is that of the leading block of A + ridge I, so one forward substitution serves
-        all sizes. Only if `by_cholesky`.
+        They are zero beyond each size: of the shape of B for all. The leading block of the factor is that of the
+        leading block of A + ridge I, so one forward and one backward substitution serve all sizes. Only if
+        `by_cholesky`.
         """
         assert self._factor is not None
         forward, _ = dtrtrs(self._factor, B, lower=1)
-        for size in sizes:
-            solution = np.array(forward[:size], order="F")
-            call("dtrtrs", "L", "T", "N", *solution.shape, self._factor, len(self._factor), solution, size)
-            yield solution
+        stacked = np.asfortranarray(np.tile(forward, len(sizes)))
+        for i, size in enumerate(sizes):
+            stacked[size:, i * B.shape[1] : (i + 1) * B.shape[1]] = 0.0
+        solutions, _ = dtrtrs(self._factor, stacked, lower=1, trans=1, overwrite_b=1)
+        return np.asarray(solutions)
 
     def inverse(self) -> Array:
         """Return the (pseudo-)inverse, exactly symmetric, in Fortran order; it overwrites the factor."""

@@ -12,7 +12,6 @@ from scipy.linalg import lstsq
 from scipy.special import expit
 
 from elmbench.models import ELMClassifier, ELMRegressor
-from elmbench.numerics.nodes import output_weights
 
 SETTINGS = examples(80)
 
@@ -116,21 +115,3 @@ def test_ridge_below_round_off_gives_the_least_norm_solution(n_hidden, seed):
     expected = H @ (np.linalg.pinv(H, rcond=np.sqrt(min(n_hidden, 20) * np.finfo(float).eps)) @ y)
     np.testing.assert_allclose(model.predict(X), expected, atol=1e-3)
     assert np.abs(model.beta_).max() < 1e9
-
-
-def test_networks_in_several_products_are_those_of_one(monkeypatch):
-    X, y = problem(40, 3, 0, "two-targets")
-    folds = [(np.arange(30), np.arange(30, 40)), (np.arange(10, 40), np.arange(10))]
-    grid = [{"n_hidden": size, "C": C} for C in (1.0, 8.0, 64.0) for size in (5, 20, 35)]
-
-    def outputs():
-        items = ELMRegressor.evaluate_grid(X, y, folds, grid, random_state=0)
-        return {(item.candidate, item.fold): item.outputs for item in items}
-
-    whole = outputs()
-    monkeypatch.setattr(output_weights, "TOGETHER", 3)
-    parts = outputs()
-    assert parts.keys() == whole.keys()
-    assert len(whole) == len(grid) * len(folds)
-    for key, values in whole.items():
-        np.testing.assert_allclose(parts[key], values, atol=1e-10 * np.abs(values).max())

@@ -18,8 +18,8 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 import elmbench
 from elmbench.models import MKELMClassifier, MKELMRegressor
+from elmbench.numerics import multiple_kernels
 from elmbench.numerics.arrays import EPS
-from elmbench.numerics.multiple import blocks
 
 KINDS = ("binary", "multi", "one", "regression", "two-targets")
 NORMS = st.sampled_from([1.0, 1.5, 2.0, 8.0])
@@ -166,8 +166,8 @@ def test_matrices_that_do_not_fit_are_recomputed(monkeypatch):
     X, y = problem(60, 3, 0, "multi")
     model = MKELMClassifier(kernels=LIST, radius=True)
     held = quiet(clone(model), X, y)
-    monkeypatch.setattr(blocks, "HELD_BYTES", 0)
-    monkeypatch.setattr(blocks, "BLOCK_BYTES", 8 * 60 * 5 * 7)
+    monkeypatch.setattr(multiple_kernels, "HELD_BYTES", 0)
+    monkeypatch.setattr(multiple_kernels, "BLOCK_BYTES", 8 * 60 * 5 * 7)
     recomputed = quiet(clone(model), X, y)
     np.testing.assert_allclose(recomputed.weights_, held.weights_, atol=1e-6)
     np.testing.assert_allclose(recomputed.decision_function(X), held.decision_function(X), atol=1e-6)
@@ -247,10 +247,10 @@ def test_bad_parameters(bad, error, message, kind):
 @pytest.mark.parametrize("radius", [False, True])
 @pytest.mark.parametrize("kept", [True, False])
 def test_memory_estimate_bounds_the_peak(monkeypatch, kept, radius):
-    monkeypatch.setattr(blocks, "BLOCK_BYTES", 2**20)
+    monkeypatch.setattr(multiple_kernels, "BLOCK_BYTES", 2**20)
     monkeypatch.setattr("elmbench.models.mk_elm.BLOCK_BYTES", 2**20)
     if not kept:
-        monkeypatch.setattr(blocks, "HELD_BYTES", 0)
+        monkeypatch.setattr(multiple_kernels, "HELD_BYTES", 0)
         monkeypatch.setattr("elmbench.models.mk_elm.HELD_BYTES", 0)
     n = 900
     X, y = problem(n, 5, 0, "binary")

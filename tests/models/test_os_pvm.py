@@ -13,7 +13,7 @@ from random_examples import examples
 from scipy.special import expit
 
 from elmbench.models import OSPVMClassifier, PVMClassifier
-from elmbench.numerics.projection.spectrum import Spectrum
+from elmbench.numerics.projection import Spectrum
 
 
 def close_to_batch(model, batch, X, probe):

@@ -23,7 +23,7 @@ import elmbench.numerics.ridge_path as ridge_path
 from elmbench.models import EEMClassifier, WELMClassifier
 from elmbench.models.protocols import ProjectionPath
 from elmbench.numerics.centres import KERNELS, OF_DISTANCES
-from elmbench.numerics.entropy import covariance
+from elmbench.numerics.entropy import discriminant
 
 EXPONENTS = st.integers(-4, 4).map(lambda e: 2.0**e)
 TENS = st.integers(-1, 10).map(lambda e: 10.0**e)
@@ -156,7 +156,7 @@ def test_kernels_of_low_rank_are_never_computed_whole(name, kind, monkeypatch):
 @pytest.mark.parametrize("held", [0, 2**18, 2**28])
 @pytest.mark.parametrize("cls", [WELMClassifier, EEMClassifier])
 def test_several_row_blocks_with_features_in_memory_or_computed_twice(cls, held, monkeypatch):
-    monkeypatch.setattr(covariance, "HELD_BYTES", held)
+    monkeypatch.setattr(discriminant, "HELD_BYTES", held)
     X, y = problem(5200, 3, 2, "binary")
     folds = [(np.arange(0, 5000), np.arange(5000, 5200)), (np.arange(100, 5200), np.arange(100))]
     assert_path_follows_fits(cls, X, y, folds, [{"n_hidden": h} for h in (130, 64, 10)], random_state=0)

@@ -12,8 +12,7 @@ from elmbench.models.base.family import checked_condition, target_bytes, width
 from elmbench.models.base.parameters import estimator
 from elmbench.models.base.paths import Grid, PathMixin
 from elmbench.numerics.arrays import EPS, Array, Indices
-from elmbench.numerics.centres import BLOCK_BYTES, DENSE_CENTRES_BYTES, CentreKernel
-from elmbench.numerics.normal_equations import normal_equations
+from elmbench.numerics.centres import BLOCK_BYTES, DENSE_CENTRES_BYTES, CentreKernel, normal_equations
 from elmbench.numerics.pairwise import Kernel
 from elmbench.numerics.ridge_path import ridge_solutions
 from elmbench.numerics.rows import Rows

@@ -11,13 +11,14 @@ from sklearn.utils.validation import check_is_fitted
 from elmbench.models.base.family import RowWeightedClassifier
 from elmbench.models.base.parameters import check_real, estimator
 from elmbench.numerics.arrays import Array
-from elmbench.numerics.entropy.covariance import Moments, moments
 from elmbench.numerics.entropy.discriminant import (
     LEAST_SPREAD,
     Discriminant,
+    Moments,
     crossing_points,
     discriminant,
     log_odds,
+    moments,
     no_direction,
 )
 

@@ -1,15 +1,17 @@
-"""The direction that separates two Gaussians, and the decision between them on the line."""
+"""Gaussians of two sets of rows with Ledoit-Wolf covariances, and the direction and the decision between them."""
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import eigh
-from scipy.linalg.lapack import dlange, dpotrf, dpotrs
 
 from elmbench.numerics.arrays import EPS, Array
-from elmbench.numerics.entropy.covariance import Moments
-from elmbench.numerics.lapack import cholesky_condition
-from elmbench.numerics.solve import mirror
+from elmbench.numerics.lapack import add_gram
+from elmbench.numerics.nodes.hidden_layer import layer_blocks
+from elmbench.numerics.solve import RidgeSystem, mirror
+
+HELD_BYTES = 256 * 2**20
+"""Features of so many bytes are kept between the two passes over them; those of more rows are computed twice."""
 
 LEAST_VARIANCE = EPS
 """Projected variances are at least this, where the projected means are 2 apart, also where no covariance has any."""
@@ -19,6 +21,91 @@ LEAST_SPREAD = 1e-70
 
 EQUAL = 1e-12
 """Variances that differ by less than so many times the larger one are equal but for round-off."""
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Sums over a set of rows that determine its Gaussian, for some numbers of leading features, w at most.
+
+    `first` is the first row; `mean` the mean less the first row, exactly zero for a constant feature; `spread` the
+    largest distance of a value from that of the first row, all of shape (w,). `scatter`, (w, w), is the sum of the
+    outer products of the centred rows; `fourth` maps each number of leading features to the sum of the fourth powers of
+    their norms. A row of weight w counts w times: `n_rows` is then the sum of the weights.
+    """
+
+    n_rows: float
+    first: Array
+    mean: Array
+    spread: Array
+    scatter: Array
+    fourth: dict[int, float]
+
+    def covariance(self, size: int, dimension: int | None = None) -> tuple[Array, float]:
+        """Return the Ledoit-Wolf covariance of the leading features, in Fortran order, and the shrinkage.
+
+        It is that of `sklearn.covariance.ledoit_wolf`, from the sums of products: (1 - e) S + e tr(S) / h I with the
+        empirical covariance S (Ledoit and Wolf, J. Multivariate Analysis 88(2), 2004). `size` is one of the numbers of
+        features of the moments; `dimension` is h if further features are zero in all rows.
+        """
+        h = dimension or size
+        covariance = np.array(self.scatter[:size, :size], order="F")
+        covariance /= self.n_rows
+        diagonal = np.einsum("ii->i", covariance)
+        trace = diagonal.sum()
+        squared = np.vdot(covariance, covariance)
+        distance = squared - trace**2 / h  # of S from its multiple of the identity
+        noise = (self.fourth[size] / self.n_rows - squared) / self.n_rows
+        shrinkage = min(max(noise, 0.0) / distance, 1.0) if h > 1 and distance > 0 else 0.0
+        covariance *= 1.0 - shrinkage
+        diagonal += shrinkage * trace / h
+        return covariance, float(shrinkage)
+
+
+def moments(
+    features: Callable[[slice], Array], n_rows: int, sizes: Iterable[int], weights: Array | None = None
+) -> Moments:
+    """Return the moments of rows, one or more, for some numbers of leading features, in two passes over blocks of rows.
+
+    `features` returns those of a slice of the rows as a new array of shape (rows, w); no size exceeds w. The weights of
+    the rows are greater than 0, and 1 by default.
+    """
+    held: list[Array] = []
+    blocks = list(layer_blocks(n_rows))
+    block = features(blocks[0])
+    first = block[0].copy()
+    total, spread = np.zeros(len(first)), np.zeros(len(first))
+    hold = 8 * n_rows * len(first) <= HELD_BYTES
+    for i, rows in enumerate(blocks):
+        if i > 0:
+            block = features(rows)
+        block -= first
+        total += block.sum(axis=0) if weights is None else weights[rows] @ block
+        np.maximum(spread, np.abs(block).max(axis=0), out=spread)
+        if hold:
+            held.append(block)
+    n_counted = n_rows if weights is None else float(weights.sum())
+    mean = total / n_counted
+    scatter = np.zeros((len(first), len(first)), order="F")
+    ascending = sorted(set(sizes))
+    fourth = np.zeros(len(ascending))
+    for i, rows in enumerate(blocks):
+        if hold:
+            block = held[i]
+        else:
+            block = features(rows)
+            block -= first
+        block -= mean
+        if weights is not None:
+            block *= np.sqrt(weights[rows])[:, np.newaxis]
+        add_gram(scatter, block)
+        np.square(block, out=block)
+        # Squared norms in the leading features: cumulative sums over the features between the sizes.
+        norms = np.add.reduceat(block, [0, *ascending[:-1]], axis=1).cumsum(axis=1)
+        # The squares of weighted rows include the weight.
+        once = norms if weights is None else norms / weights[rows][:, np.newaxis]
+        fourth += np.einsum("ij,ij->j", norms, once)
+    mirror(scatter)
+    return Moments(n_counted, first, mean, spread, scatter, dict(zip(ascending, fourth.tolist(), strict=True)))
 
 
 @dataclass(frozen=True)
@@ -57,39 +144,19 @@ def discriminant(negative: Moments, positive: Moments, size: int, dimension: int
     apart = positive.first[:size] - negative.first[:size]
     difference = apart + (positive.mean[:size] - negative.mean[:size])
     spread = max(np.abs(apart).max(), negative.spread[:size].max(), positive.spread[:size].max())
-    round_off = (negative.n_rows + positive.n_rows) * EPS * spread
-    if spread < LEAST_SPREAD or np.abs(difference).max() <= round_off:
+    nothing = (negative.n_rows + positive.n_rows) * EPS * spread
+    if spread < LEAST_SPREAD or np.abs(difference).max() <= nothing:
         return no_direction(size)
     S_negative, S_positive = (side.covariance(size, dimension)[0] for side in (negative, positive))
-    solution, condition = _solve(S_negative + S_positive, difference)
+    system = RidgeSystem(S_negative + S_positive, 0.0, lifted=True)
+    solution = system.solve(difference)
     beta = 2.0 / (difference @ solution) * solution
     mean = float(beta @ negative.first[:size] + beta @ negative.mean[:size])
-    least = max(LEAST_VARIANCE, sum(_round_off(beta, S) for S in (S_negative, S_positive)))
+    # The round-off of b'Sb is at most h EPS |b|'|S||b| for h rows of S.
+    round_off = np.abs(beta) @ (np.abs(S_negative) + np.abs(S_positive)) @ np.abs(beta)
+    least = max(LEAST_VARIANCE, float(size * EPS * round_off))
     variances = tuple(max(float(beta @ S @ beta), least) for S in (S_negative, S_positive))
-    return Discriminant(beta, (mean, mean + 2.0), (variances[0], variances[1]), condition)
-
-
-def _round_off(b: Array, A: Array) -> float:
-    """Return the bound h EPS |b|'|A||b| of the round-off of b'Ab, for h rows of A."""
-    return float(len(b) * EPS * (np.abs(b) @ np.abs(A) @ np.abs(b)))
-
-
-def _solve(A: Array, b: Array) -> tuple[Array, float]:
-    """Return the solution of A z = b for a positive semi-definite A, which is overwritten, and the condition of A."""
-    diagonal = np.einsum("ii->i", A)
-    before = diagonal.copy()
-    norm = float(dlange("1", A))
-    factor, info = dpotrf(A, lower=1, clean=0, overwrite_a=1)
-    if info == 0 and factor.diagonal().min() ** 2 > len(A) * EPS * before.max():
-        solution, _ = dpotrs(factor, b, lower=1)
-        return solution, cholesky_condition(factor, norm)
-    # dpotrf has not changed the strict upper triangle, from which the matrix is restored.
-    mirror(factor.T)
-    np.einsum("ii->i", factor)[:] = before
-    values, vectors = eigh(factor, overwrite_a=True, check_finite=False)
-    largest = values[-1] if values[-1] > 0 else 1.0
-    lifted = np.maximum(values, len(values) * EPS * largest)
-    return vectors @ ((vectors.T @ b) / lifted), float(lifted[-1] / lifted[0])
+    return Discriminant(beta, (mean, mean + 2.0), (variances[0], variances[1]), system.condition)
 
 
 def log_odds(

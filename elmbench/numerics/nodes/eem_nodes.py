@@ -1,9 +1,13 @@
-"""The random hidden nodes of the EEM paper (Czarnecki & Tabor): weights and biases from [0, 1], signs as printed."""
+"""The random hidden nodes of the EEM paper (Czarnecki & Tabor), and two classes of rows projected from them to a line.
+
+Weights and biases are from [0, 1], signs as printed.
+"""
 
 from collections.abc import Callable
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.kernels import squared_distances
@@ -37,3 +41,43 @@ def node_outputs(X: Rows, weights: Array, biases: Array, activation: str) -> Arr
     for rows in layer_blocks(X.shape[0]):  # products of sparse rows are in C order
         outputs[rows] = NODES[activation](X[rows], weights, biases)
     return outputs
+
+
+def unit_columns(operators: Array, size: int) -> Array:
+    """Return the first `size` rows of operators, which are non-zero columns, scaled to length one.
+
+    A divergence between two projected classes does not depend on the length.
+    """
+    leading = operators[:size]
+    columns: Array = leading / np.sqrt((leading**2).sum(axis=0))
+    return columns
+
+
+def projected_classes(
+    X: Rows, positive: NDArray[np.bool_], weights: Array, biases: Array, activation: str, operators: list[Array]
+) -> tuple[list[Array], list[Array]]:
+    """Return means and variances of the projections beta'h(x) of two classes of rows, for sets of operators beta.
+
+    An operator takes a product with the hidden outputs, which is less than their covariance matrix for fewer operators
+    than nodes. A set of operators, of shape (size, k), applies to the first nodes; its means and variances are of shape
+    (k, 2), those of the negative class first. The projection of the first row is subtracted from the means; the
+    variances divide by the number of rows. Both are exactly zero if no node varies. `positive`, of shape (n,), marks
+    the rows of the positive class.
+    """
+    first = node_outputs(X[:1], weights, biases, activation)
+    means = [np.zeros((B.shape[1], 2)) for B in operators]
+    squares = [np.zeros((B.shape[1], 2)) for B in operators]
+    for side, members in enumerate((np.flatnonzero(~positive), np.flatnonzero(positive))):
+        for rows in layer_blocks(len(members)):
+            # The first row is subtracted, so that round-off of a common part does not count as variance.
+            H = node_outputs(X[members[rows]], weights, biases, activation) - first
+            done, n = rows.start, len(H)
+            for B, mean, square in zip(operators, means, squares, strict=True):
+                Z = H[:, : len(B)] @ B
+                block = Z.mean(axis=0)
+                # Blocks are merged as in Chan, Golub and LeVeque (1983), so that nothing cancels.
+                apart = block - mean[:, side]
+                square[:, side] += ((Z - block) ** 2).sum(axis=0) + apart**2 * (done * n / (done + n))
+                mean[:, side] += apart * (n / (done + n))
+    counts = np.array([np.count_nonzero(~positive), np.count_nonzero(positive)])
+    return means, [square / counts for square in squares]

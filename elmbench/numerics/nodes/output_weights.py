@@ -1,9 +1,10 @@
-"""Networks that share their hidden nodes: output weights for many numbers of nodes and ridges."""
+"""Output weights of networks on the same hidden nodes, by ridges or the pseudo-inverse, for many numbers of nodes."""
 
 from collections import Counter
 from collections.abc import Iterator
 
 import numpy as np
+from scipy.linalg.lapack import dgeqrf, dormqr, dtrcon, dtrtrs
 
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.lapack import add_gram
@@ -11,9 +12,6 @@ from elmbench.numerics.nodes.hidden_layer import Nodes, layer_blocks
 from elmbench.numerics.ridge_path import ridge_solutions
 from elmbench.numerics.rows import Rows, scaled_rows
 from elmbench.numerics.solve import RidgeSystem, mirror
-
-TOGETHER = 128
-"""Networks whose weights are yielded as one matrix at least: a product with few columns runs at the pace of memory."""
 
 
 def output_weights(
@@ -44,6 +42,7 @@ def many_weights(
     scale: Array | None = None,
 ) -> Iterator[tuple[list[int], Array]]:
     """Yield the output weights of several networks from one draw of hidden nodes, each network in one of the results.
+
     For networks with at most as many nodes as rows, H'H is computed once, and one Cholesky factor for each ridge serves
     all of them. For larger ones, HH' is extended from one number of nodes to the next, and one reduction of it serves
     all ridges.
@@ -64,14 +63,8 @@ def many_weights(
     if by_ridge:
         largest = max(networks[i][0] for positions in by_ridge.values() for i in positions)
         gram, moments = _normal_equations(X, T, nodes.first(largest), scale)
-        together: list[int] = []
-        columns: list[Array] = []
-        for number, (ridge, positions) in enumerate(by_ridge.items(), 1):
-            together += positions
-            columns.append(_leading_weights(gram, moments, [networks[i][0] for i in positions], ridge, solvers))
-            if len(together) >= TOGETHER or number == len(by_ridge):
-                yield together, np.hstack(columns)
-                together, columns = [], []
+        for ridge, positions in by_ridge.items():
+            yield positions, _leading_weights(gram, moments, [networks[i][0] for i in positions], ridge, solvers)
     if by_size:
         H = _hidden(X, nodes, scale)
         gram, done = np.zeros((len(T), len(T)), order="F"), 0
@@ -105,20 +98,70 @@ def _normal_equations(X: Rows, T: Array, nodes: Nodes, scale: Array | None) -> t
 def _leading_weights(gram: Array, moments: Array, sizes: list[int], ridge: float, solvers: Counter[str]) -> Array:
     """Solve leading systems of H'H + ridge I, all by the factor of the largest one that has a factor."""
     k = moments.shape[1]
-    weights = np.zeros((len(gram), len(sizes) * k), order="F")
+    weights = np.zeros((len(gram), len(sizes), k))
     descending = sorted(range(len(sizes)), key=sizes.__getitem__, reverse=True)
     for number, position in enumerate(descending):
         size = sizes[position]
         system = RidgeSystem(np.array(gram[:size, :size], order="F"), ridge)
         if system.by_cholesky:
-            solved, method = descending[number:], "leading cholesky"
-            solutions = list(system.solve_leading(moments[:size], [sizes[i] for i in solved]))
-        else:
-            solved, method = [position], "eigenvalues"
-            solutions = [system.solve(moments[:size])]
-        for i, solution in zip(solved, solutions, strict=True):
-            weights[: sizes[i], i * k : (i + 1) * k] = solution
-        solvers[method] += len(solved)
-        if system.by_cholesky:
+            left = descending[number:]
+            Z = system.solve_leading(moments[:size], [sizes[i] for i in left])
+            weights[:size, left] = Z.reshape(size, len(left), k)
+            solvers["leading cholesky"] += len(left)
             break
-    return weights
+        weights[:size, position] = system.solve(moments[:size])
+        solvers["eigenvalues"] += 1
+    return weights.reshape(len(gram), -1)
+
+
+def leading_solutions(H: Array, T: Array, sizes: list[int], cutoff: float) -> Iterator[tuple[int, Array, float]]:
+    """Yield the least-squares solution of least norm, the pseudo-inverse times `T`, for each number of leading columns.
+
+    Up to as many columns as rows, one QR decomposition serves all: the pseudo-inverse of l columns is that of the
+    leading triangle of R, times the leading rows of Q'T. For more columns than rows, the transposed matrix is
+    decomposed for each number. The triangle is solved by substitution, unless its condition shows that a singular value
+    is below the cutoff.
+
+    H and T are of shape (n, w) and (n, k); H is overwritten if it is in Fortran order. `sizes` ascend. Singular values
+    up to `cutoff` times the largest one count as zero. Yields size, solution, of shape (size, k), and the condition of
+    the inverted matrix, infinite if there is none.
+    """
+    n, k = T.shape
+    tall = [size for size in sizes if size <= n]
+    for size in sizes[len(tall) :]:  # before any column is overwritten
+        # H' = QR, Z = Q R'^+ T
+        reflectors, tau = _qr(H[:, :size].T)
+        rotated = np.zeros((size, k), order="F")
+        rotated[:n], condition = _pseudo_solve(np.triu(reflectors[:n]), T, cutoff, transposed=True)
+        yield size, dormqr("L", "N", reflectors, tau, rotated, lwork=_workspace(k))[0], condition
+    if tall:
+        reflectors, tau = _qr(H[:, : tall[-1]], overwrite=True)
+        rotated, _, _ = dormqr("L", "T", reflectors, tau, T, lwork=_workspace(k))
+        for size in tall:
+            yield size, *_pseudo_solve(np.triu(reflectors[:size, :size]), rotated[:size], cutoff)
+
+
+def _pseudo_solve(R: Array, B: Array, cutoff: float, *, transposed: bool = False) -> tuple[Array, float]:
+    """Return the pseudo-inverse of R, or of R', times B, and the condition of the inverted matrix."""
+    reciprocal, _ = dtrcon(R)
+    # The condition in the 2-norm is at most the number of columns times that in the 1-norm.
+    if reciprocal > len(R) * cutoff:
+        solution, _ = dtrtrs(R, B, trans=int(transposed))
+        return solution, 1.0 / reciprocal
+    U, values, V = np.linalg.svd(R.T if transposed else R)
+    rank = int((values > cutoff * values[0]).sum())
+    if rank == 0:
+        return np.zeros_like(B), np.inf
+    solution = V[:rank].T @ ((U[:, :rank].T @ B) / values[:rank, np.newaxis])
+    return solution, float(values[0] / values[rank - 1])
+
+
+def _qr(A: Array, *, overwrite: bool = False) -> tuple[Array, Array]:
+    """Return the reflectors of A = QR, below R, and their factors."""
+    reflectors, tau, _, _ = dgeqrf(A, lwork=_workspace(A.shape[1]), overwrite_a=overwrite)
+    return reflectors, tau
+
+
+def _workspace(columns: int) -> int:
+    """Return the workspace of LAPACK for blocks of 64 reflectors, the largest that it uses."""
+    return 64 * (columns + 65)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from random_examples import examples
 
-from elmbench.numerics.multiple.enclosing_ball import GAP, smallest_ball
+from elmbench.numerics.kernel_weights import GAP, smallest_ball
 
 SETTINGS = examples(100)
 SEEDS = st.integers(0, 2**31 - 1)

@@ -13,8 +13,14 @@ from scipy.optimize import brentq
 from scipy.stats import norm
 from sklearn.covariance import ledoit_wolf
 
-from elmbench.numerics.entropy.covariance import Moments, moments
-from elmbench.numerics.entropy.discriminant import LEAST_VARIANCE, crossing_points, discriminant, log_odds
+from elmbench.numerics.entropy.discriminant import (
+    LEAST_VARIANCE,
+    Moments,
+    crossing_points,
+    discriminant,
+    log_odds,
+    moments,
+)
 
 SETTINGS = examples(120)
 SEEDS = st.integers(0, 2**31 - 1)

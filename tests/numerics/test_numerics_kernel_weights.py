@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from random_examples import examples
 from scipy.optimize import minimize
 
-from elmbench.numerics.multiple.base_kernels import GivenKernels
-from elmbench.numerics.multiple.blocks import KernelBlocks
-from elmbench.numerics.multiple.weights import Surface, learn_weights, squared_radii
+from elmbench.numerics.kernel_weights import Surface, learn_weights, squared_radii
+from elmbench.numerics.multiple_kernels import GivenKernels, KernelBlocks
 
 SEEDS = st.integers(0, 2**31 - 1)
 NORMS = st.sampled_from([1.0, 1.25, 2.0, 4.0, 32.0])

@@ -11,9 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from random_examples import examples
 
-from elmbench.numerics.projection.batch import singular_directions
-from elmbench.numerics.projection.spectrum import with_ones
-from elmbench.numerics.projection.stream import StreamedDecomposition
+from elmbench.numerics.projection import StreamedDecomposition, singular_directions, with_ones
 
 KINDS = ("random", "wide", "tall", "deficient", "constant", "repeated", "constant first", "far off", "graded", "clumps")
 

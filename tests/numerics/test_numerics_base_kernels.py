@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from random_examples import examples
 from sklearn.metrics.pairwise import pairwise_kernels
 
-from elmbench.numerics.multiple import blocks
-from elmbench.numerics.multiple.base_kernels import KERNELS, BaseKernel, ComputedKernels, GivenKernels
-from elmbench.numerics.multiple.blocks import KernelBlocks
+from elmbench.numerics import multiple_kernels
+from elmbench.numerics.multiple_kernels import KERNELS, BaseKernel, ComputedKernels, GivenKernels, KernelBlocks
 
 LIST = [
     BaseKernel("rbf", 0.5),
@@ -69,8 +68,8 @@ def test_a_row_and_itself_are_at_no_distance():
 @pytest.mark.parametrize("held", [0, 2**30])
 @pytest.mark.parametrize("block", [1, 8 * 11 * 40 * 7, 2**24])
 def test_sums_and_forms(monkeypatch, seed, held, block):
-    monkeypatch.setattr(blocks, "HELD_BYTES", held)
-    monkeypatch.setattr(blocks, "BLOCK_BYTES", block)
+    monkeypatch.setattr(multiple_kernels, "HELD_BYTES", held)
+    monkeypatch.setattr(multiple_kernels, "BLOCK_BYTES", block)
     random = np.random.RandomState(seed)
     X, A, weights = random.rand(40, 4), random.randn(40, 3), random.rand(len(LIST))
     weights[[2, 5]] = 0.0
