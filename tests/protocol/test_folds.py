@@ -13,13 +13,12 @@ from toy_data import MakeUnit
 
 from elmbench.datasets import load as datasets_load
 from elmbench.datasets.dataset import Dataset
-from elmbench.errors import ElmbenchError
 from elmbench.numerics.seeds import integer_seed
 from elmbench.protocol import folds
 from elmbench.protocol.scaling import scale_columns
-from elmbench.protocol.splits import check_splittable, stratified_rows, subsample
+from elmbench.protocol.splits import stratified_rows, subsample
 from elmbench.specs.datasets import DatasetSpec, Shape
-from elmbench.specs.protocol import Scale, Split
+from elmbench.specs.protocol import Scale
 
 
 def protocol(order: str = "shuffled", kind: str = "stratified-kfold", n: int = 3) -> dict[str, Any]:
@@ -53,19 +52,6 @@ def test_order_of_presentation(toys: dict[str, Dataset]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "kind", "n", "message"),
-    [
-        ("two", "stratified-kfold", 80, r"two has \d+ rows in its largest class, too few for 80 folds"),
-        ("real", "kfold", 91, "real has 90 rows, too few for 91 folds"),
-    ],
-)
-def test_too_few_rows_for_the_folds(toys: dict[str, Dataset], name: str, kind: str, n: int, message: str) -> None:
-    with pytest.raises(ElmbenchError, match=message):
-        check_splittable(toys[name], Split(kind, n))
-    check_splittable(toys["real"], Split("kfold", 90))
-
-
-@pytest.mark.parametrize(
     ("outer", "rows", "n"),
     [
         ({"kind": "kfold", "folds": 3}, None, 60),
@@ -89,9 +75,6 @@ def test_how_many_rows_are_learnt_is_known_without_the_data(
 
 def test_scaling_over_all_rows(toys: dict[str, Dataset], make_unit: MakeUnit) -> None:
     data = fold_data(make_unit())
-    both = np.vstack([data.X_train, data.X_test])
-    np.testing.assert_allclose(both.min(axis=0), 0, atol=1e-12)
-    np.testing.assert_allclose(both.max(axis=0), 1, atol=1e-12)
     X = toys["two"].X
     expected = (X - X.min(axis=0)) / np.ptp(X, axis=0)
     train, test = outer_split(toys["two"], protocol(), 0, 0)
@@ -119,8 +102,7 @@ def test_scaling_over_the_training_part(toys: dict[str, Dataset], make_unit: Mak
 def test_a_constant_column_becomes_the_lower_end() -> None:
     X = np.array([[5.0, 1.0], [5.0, 3.0], [9.0, 2.0]])
     scaled = scale_columns(X, np.array([0, 1]), Scale(range=(-1.0, 1.0)))
-    assert scaled[:2, 0].tolist() == [-1.0, -1.0]
-    assert scaled[:, 1].tolist() == [-1.0, 1.0, 0.0]
+    assert scaled[:2].tolist() == [[-1.0, -1.0], [-1.0, 1.0]]
     assert np.isfinite(scaled).all()
 
 
@@ -135,23 +117,16 @@ def test_rows_and_targets_stay_together(toys: dict[str, Dataset], make_unit: Mak
 
 
 @pytest.mark.parametrize("rows", [20, 45, 88, 89])
-def test_a_subsample_has_the_classes_proportions(toys: dict[str, Dataset], rows: int) -> None:
-    for name in ("two", "three"):
-        data = toys[name]
-        keep = subsample(data, rows)
-        assert len(set(keep)) == rows
-        assert keep.tolist() == sorted(keep)
+@pytest.mark.parametrize("name", ["two", "three", "real"])
+def test_a_subsample_has_the_classes_proportions(toys: dict[str, Dataset], name: str, rows: int) -> None:
+    data = toys[name]
+    keep = subsample(data, rows)
+    assert len(set(keep)) == rows
+    assert keep.tolist() == sorted(keep) == subsample(data, rows).tolist() != list(range(rows))
+    if data.classes:
         counts = np.unique(data.y[keep], return_counts=True)[1]
         exact = np.unique(data.y, return_counts=True)[1] * rows / 90
         assert np.abs(counts - exact).max() < 1
-        assert subsample(data, rows).tolist() == keep.tolist()
-
-
-def test_a_subsample_of_a_regression_set(toys: dict[str, Dataset]) -> None:
-    keep = subsample(toys["real"], 30)
-    assert len(set(keep)) == 30
-    assert keep.tolist() == sorted(keep)
-    assert keep.tolist() != list(range(30))
 
 
 @pytest.mark.parametrize("rows", [None, 90, 1000])

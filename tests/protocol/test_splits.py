@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -18,7 +19,7 @@ from toy_data import MakeUnit
 from elmbench.datasets.dataset import Dataset
 from elmbench.errors import ElmbenchError
 from elmbench.protocol.scaling import scale_columns, scale_targets
-from elmbench.protocol.splits import cut_to, outer_parts, part_sizes, presented
+from elmbench.protocol.splits import check_splittable, cut_to, outer_parts, part_sizes, presented
 from elmbench.protocol.stored import StoredPredictions
 from elmbench.specs.protocol import Outer, Protocol, Scale, Split
 
@@ -66,12 +67,31 @@ def test_a_series_is_learnt_before_what_comes_after_it(toys: dict[str, Dataset])
     assert (train, test) == (list(range(60)), list(range(60, 80)))
 
 
+EQUAL = np.repeat([0, 1, 2], 30)
+
+
 @pytest.mark.parametrize(
-    "split", [Split("holdout", train=80, test=20), Split("in-order", train=90), Split("holdout", test=90)]
+    ("changes", "split", "message"),
+    [
+        ({}, Split("stratified-kfold", 80), r"three has \d+ rows in its largest class, too few for 80 folds"),
+        ({}, Split("kfold", 91), "three has 90 rows, too few for 91 folds"),
+        ({}, Split("holdout", train=80, test=20), "three has 90 rows, too few for 80 training and 20 test rows"),
+        ({}, Split("in-order", train=90), "three has 90 rows, too few for"),
+        ({}, Split("holdout", test=90), "three has 90 rows, too few for"),
+        ({"y": EQUAL}, Split("stratified-holdout", train=88, test=2), "too few for 88 training .*(?s:.*), 3 at least"),
+        (
+            {"y": np.append(np.repeat([0, 1], 44), [1, 2])},
+            Split("stratified-holdout", train=40, test=40),
+            "has 1 rows in its smallest class, too few for a stratified holdout",
+        ),
+    ],
 )
-def test_sizes_that_do_not_fit(toys: dict[str, Dataset], split: Split) -> None:
-    with pytest.raises(ElmbenchError, match="two has 90 rows, too few for"):
-        both(toys["two"], split)
+def test_splits_that_do_not_fit(toys: dict[str, Dataset], changes: dict[str, Any], split: Split, message: str) -> None:
+    data = replace(toys["three"], **changes)
+    with pytest.raises(ElmbenchError) as error:
+        both(data, split)
+    assert re.search(message, str(error.value))
+    check_splittable(data, Split("kfold", 90))
 
 
 @given(st.integers(2, 60), st.integers(1, 60), st.integers(2, 120))
@@ -94,7 +114,7 @@ def test_a_profile_that_cuts_rows_cuts_the_printed_sizes(make_unit: MakeUnit, ou
 
 @pytest.mark.parametrize(("train", "test"), [(45, 45), (30, 15)])
 def test_a_stratified_holdout_has_the_same_part_of_each_class(toys: dict[str, Dataset], train: int, test: int) -> None:
-    data = replace(toys["three"], y=np.repeat([0, 1, 2], 30))
+    data = replace(toys["three"], y=EQUAL)
     split = Split("stratified-holdout", train=train, test=test)
     rows = both(data, split)
     for part, size in zip(rows, (train, test), strict=True):
@@ -106,15 +126,6 @@ def test_a_stratified_holdout_has_the_same_part_of_each_class(toys: dict[str, Da
     outer = Outer(kind="stratified-holdout", sizes={"two": {"train": train, "test": test}})
     assert outer.split("two", "classification") == split
     assert outer.split("two", "regression") == Split("holdout", train=train, test=test)
-
-
-def test_a_stratified_holdout_needs_a_row_of_each_class_in_both_parts(toys: dict[str, Dataset]) -> None:
-    data = replace(toys["three"], y=np.repeat([0, 1, 2], 30))
-    with pytest.raises(ElmbenchError, match="too few for 88 training and 2 test rows") as error:
-        both(data, Split("stratified-holdout", train=88, test=2))
-    assert "3 at least" in str(error.value.expected)
-    with pytest.raises(ElmbenchError, match="has 1 rows in its smallest class, too few for a stratified holdout"):
-        both(replace(data, y=np.append(np.repeat([0, 1], 44), [1, 2])), Split("stratified-holdout", train=40, test=40))
 
 
 # --- Official parts --------------------------------------------------------------------------------------------------

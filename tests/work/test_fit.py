@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from made_work import default_metrics, fold_data, metrics_of, model_seed
 from made_work import fit as cell
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import BaseEstimator, ClassifierMixin
 from toy_data import AddModel, MakeUnit
 
 from elmbench.models import ELMClassifier, FBKOSELMRegressor, KELMClassifier, KELMRegressor
@@ -85,18 +85,6 @@ class Simple(ClassifierMixin, BaseEstimator):
         return np.where(X[:, 0] > 0.5, 1, -1)
 
 
-class SimpleRegressor(RegressorMixin, BaseEstimator):
-    """Predicts its first column."""
-
-    n_units_ = 1
-
-    def fit(self, X: np.ndarray, y: np.ndarray) -> SimpleRegressor:
-        return self
-
-    def predict(self, X: np.ndarray) -> np.ndarray:
-        return X[:, 0]
-
-
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_outputs_that_are_not_finite(make_unit: MakeUnit, add_model: AddModel, bad: float) -> None:
     class Diverging(Simple):
@@ -105,7 +93,7 @@ def test_outputs_that_are_not_finite(make_unit: MakeUnit, add_model: AddModel, b
             outputs[-1] = bad
             return outputs
 
-    class DivergingRegressor(SimpleRegressor):
+    class DivergingRegressor(Simple):
         def predict(self, X: np.ndarray) -> np.ndarray:
             outputs = X[:, 0].copy()
             outputs[0] = bad
