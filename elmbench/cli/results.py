@@ -97,8 +97,7 @@ def table(
     from elmbench.cli.state import split_words
     from elmbench.errors import ElmbenchError, unknown_name
     from elmbench.specs.catalogue import find_experiment, load_catalogue
-    from elmbench.specs.comparisons import recorded_comparison
-    from elmbench.specs.profiles import resolve
+    from elmbench.specs.profiles import recorded_comparison, resolve
 
     if form not in ("text", "md", "csv", "latex"):
         raise unknown_name("format", form, ["text", "md", "csv", "latex"], "elmbench table --help")

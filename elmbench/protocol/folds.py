@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elmbench.protocol.content import OMITTED, OPTIONAL, named
-from elmbench.protocol.encoding import prepared_inputs
-from elmbench.protocol.scaling import scale_columns, scale_targets, unscaled_targets
+from elmbench.protocol.scaling import prepared_inputs, scale_columns, scale_targets, unscaled_targets
 from elmbench.protocol.splits import Indices, cut_to, outer_parts, presented, subsample
 from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.protocol import Scale, Split, TargetScale

@@ -7,9 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from elmbench.running.store import Store
-from elmbench.specs.comparisons import PROFILE as COMPARE
-from elmbench.specs.comparisons import comparison_record
-from elmbench.specs.profiles import Resolved
+from elmbench.specs.profiles import COMPARE, Resolved, comparison_record
 from elmbench.work import work_from
 from elmbench.work.plan import Cell
 

@@ -35,8 +35,7 @@ from elmbench.reporting.writers.markdown import markdown
 from elmbench.reporting.writers.terminal import MARKS, as_text, table_text
 from elmbench.reporting.writers.text import WIDTH
 from elmbench.running.store import Store
-from elmbench.specs.comparisons import PROFILE as COMPARE
-from elmbench.specs.profiles import Resolved
+from elmbench.specs.profiles import COMPARE, Resolved
 from elmbench.work.plan import Cell
 
 

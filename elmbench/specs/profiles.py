@@ -1,20 +1,24 @@
-"""An experiment under one profile and one choice of readings."""
+"""An experiment under one profile and one choice of readings, and comparisons as recorded with their results."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from elmbench.errors import ElmbenchError, unknown_name
 from elmbench.specs.catalogue import PROFILES, ExperimentFile, overlay
-from elmbench.specs.datasets import DatasetSpec, load_dataset_specs
+from elmbench.specs.datasets import DatasetSpec, add_dataset_specs, load_dataset_specs, parse_dataset_specs
 from elmbench.specs.experiments import Experiment, Profile
 from elmbench.specs.files import parse_spec
 from elmbench.specs.grids import thin
-from elmbench.specs.papers import ChosenReading
+from elmbench.specs.papers import ChosenReading, Paper
 from elmbench.specs.protocol import OuterOverride
 from elmbench.specs.published import ALL, PublishedValue
 
+#: The profile of comparisons: their results are in `<results-dir>/compare/own/<name>`.
+COMPARE = "compare"
 #: The paper's figures of a table by (data set, column, measure), data sets by the suite's names.
 Published = Mapping[tuple[str, str, str], PublishedValue]
 
@@ -162,3 +166,36 @@ def _apply(spec: Experiment, profile: Profile) -> Experiment:
         models = change.get("models", spec.models)
         change["models"] = {column: model.thinned(profile.thin_grids) for column, model in models.items()}
     return spec.model_copy(update=change)
+
+
+def comparison_of(content: dict[str, Any], settings: dict[str, Any], source: Path) -> Resolved:
+    """Return the experiment of a comparison whose profile has these `settings`."""
+    spec = parse_spec(Experiment, content, source)
+    file = ExperimentFile(source, content, spec, Paper(key="own"))
+    return Resolved(file, spec, COMPARE, parse_spec(Profile, settings, source))
+
+
+def comparison_record(resolved: Resolved) -> dict[str, Any]:
+    """Return the content from which `recorded_comparison` reads a comparison."""
+    data = {
+        name: spec.model_dump(mode="json", by_alias=True, exclude_defaults=True, exclude={"name"})
+        for name, spec in resolved.datasets.items()
+    }
+    settings = resolved.settings.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+    return {"spec": {"content": resolved.file.content, "settings": settings, "data": data}}
+
+
+def recorded_comparison(name: str, results_dir: Path) -> Resolved:
+    """Return the comparison `own/<name>` in a results folder, and add its data sets to the suite.
+
+    Raises ElmbenchError if there is no such comparison.
+    """
+    folder = results_dir / COMPARE
+    path = folder / name / "environment.json"
+    try:
+        record = json.loads(path.read_text("utf-8"))["spec"]
+    except (OSError, ValueError, KeyError, TypeError):
+        known = [f"own/{other.parent.name}" for other in sorted(folder.glob("own/*/environment.json"))]
+        raise unknown_name("table", name, known, "elmbench compare FILE --name NAME") from None
+    add_dataset_specs(parse_dataset_specs(record["data"], str(path)).values())
+    return comparison_of(record["content"], record["settings"], path)

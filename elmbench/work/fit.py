@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from elmbench.protocol.content import OPTIONAL
 from elmbench.protocol.folds import FoldData, fold_data, fold_rows
-from elmbench.protocol.predictions import check_predictions, class_numbers, metric_value
+from elmbench.protocol.predictions import Calibrated, check_predictions, class_numbers, metric_value, sigmoids
 from elmbench.protocol.stored import packed_rows, stored_predictions
 from elmbench.specs.protocol import TRAIN_ACCURACY, Split
 from elmbench.work.base import Context, FoldWork, Grid, Result, check_memory, chosen_for, shown_parameters
@@ -108,8 +108,6 @@ class Fit(FoldWork):
         needed = hasattr(estimator, "decision_function") and not hasattr(estimator, "predict_proba")
         if self.calibrate is None or data.labels is None or not needed:
             return estimator
-        from elmbench.protocol.calibration import Calibrated, sigmoids
-
         search = Search(self.outer_fold, self.model, self.params, Grid({}), self.chosen, inner=self.calibrate)
         parts = [
             (outputs, class_numbers(problem.y[rows := problem.folds[j][1]], data.labels), problem.weights_of(rows))

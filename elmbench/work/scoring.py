@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from elmbench.metrics import Metric, find_metric
 from elmbench.models.protocols import DecisionPath, Evaluated, GridPath, ProjectionPath
 from elmbench.numerics.arrays import Array
-from elmbench.protocol.predictions import FoldScores, outputs_for
+from elmbench.protocol.predictions import FoldScores, outputs_for, sigmoids
 from elmbench.protocol.splits import Indices
 from elmbench.work.base import Context, check_memory
 
@@ -170,8 +170,6 @@ def grid_scores(problems: Iterable[GridProblem], metric: str) -> tuple[NDArray[n
 
 def _calibrate(candidate: int, parts: list[tuple[FoldScores, NDArray[Any], Array]]) -> None:
     """Add the probabilities of a candidate to the scores of its folds, from its decision values there."""
-    from elmbench.protocol.calibration import sigmoids
-
     folds, outputs, weights = zip(*parts, strict=True)
     values = np.concatenate(outputs)
     if np.isfinite(values).all():

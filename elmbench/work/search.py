@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.seeds import integer_seed
 from elmbench.protocol.content import FLAT, OPTIONAL
-from elmbench.protocol.encoding import prepared_inputs
 from elmbench.protocol.folds import FoldData, fold_data
-from elmbench.protocol.scaling import scale_columns
+from elmbench.protocol.scaling import prepared_inputs, scale_columns
 from elmbench.protocol.splits import Indices, splitter, stratified_rows
 from elmbench.registry import find_model
 from elmbench.specs.protocol import Split

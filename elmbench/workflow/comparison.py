@@ -16,10 +16,9 @@ from elmbench.metrics import Metric, counts_rows, find_metric, metric_names
 from elmbench.protocol.splits import check_splittable, outer_parts
 from elmbench.registry import ModelEntry, check_parameters, find_model, has_method
 from elmbench.running.planning import extra_column
-from elmbench.specs.comparisons import PROFILE, comparison_of
 from elmbench.specs.datasets import DatasetSpec, add_dataset_specs, is_of_suite
 from elmbench.specs.experiments import Model
-from elmbench.specs.profiles import Resolved
+from elmbench.specs.profiles import COMPARE, Resolved, comparison_of
 from elmbench.specs.protocol import Split
 from elmbench.work.plan import Request
 from elmbench.work.scoring import weight_argument
@@ -93,7 +92,7 @@ def prepare_comparison(asked: Comparison, options: RunOptions, results_dir: Path
     for spec in specs:
         if spec.groups is not None:
             _check_groups(load(spec), resolved.spec.protocol.outer.split(spec.name, spec.task))
-    return prepare_tables(replace(options, profile=PROFILE, whole=True), [(resolved, Request())], results_dir)
+    return prepare_tables(replace(options, profile=COMPARE, whole=True), [(resolved, Request())], results_dir)
 
 
 def _check_groups(data: Dataset, split: Split) -> None:

@@ -18,9 +18,8 @@ from elmbench.datasets.user_table import header_of, read_user_file, sorted_by, t
 from elmbench.errors import ElmbenchError, first_line
 from elmbench.files import replacing
 from elmbench.layouts.comparison import ranking
-from elmbench.protocol.encoding import encoder, prepared_inputs
 from elmbench.protocol.folds import FoldData, labels_of
-from elmbench.protocol.scaling import scale_columns, scale_targets
+from elmbench.protocol.scaling import encoder, prepared_inputs, scale_columns, scale_targets
 from elmbench.protocol.splits import splitter
 from elmbench.registry.plugins import loaded_plugins
 from elmbench.reporting.results import Results

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from elmbench.protocol.encoding import MOST_CATEGORIES, prepared_inputs
+from elmbench.protocol.scaling import MOST_CATEGORIES, prepared_inputs
 from elmbench.specs.protocol import Scale
 
 NAN = float("nan")

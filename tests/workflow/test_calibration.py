@@ -17,8 +17,8 @@ from sklearn.preprocessing import StandardScaler
 
 import elmbench
 from elmbench.metrics import find_metric
-from elmbench.protocol.calibration import sigmoids
 from elmbench.protocol.folds import fold_data
+from elmbench.protocol.predictions import sigmoids
 from elmbench.work.base import Grid
 from elmbench.work.fit import Fit
 from elmbench.work.search import Search

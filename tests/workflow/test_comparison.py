@@ -20,7 +20,7 @@ from elmbench.protocol.folds import OuterFold, fold_data, forget_data
 from elmbench.protocol.splits import outer_parts
 from elmbench.reporting.results import read_results
 from elmbench.specs import datasets
-from elmbench.specs.comparisons import recorded_comparison
+from elmbench.specs.profiles import recorded_comparison
 from elmbench.work.base import Context
 from elmbench.work.fit import Fit
 from elmbench.work.search import Search

@@ -23,7 +23,7 @@ from sklearn.svm import SVC
 import elmbench
 from elmbench.datasets.load import load
 from elmbench.errors import ElmbenchError
-from elmbench.protocol.encoding import prepared_inputs
+from elmbench.protocol.scaling import prepared_inputs
 from elmbench.workflow.takeaway import predict_file, save
 
 RANDOM = np.random.default_rng(0)
