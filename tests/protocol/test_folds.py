@@ -25,9 +25,6 @@ def protocol(order: str = "shuffled", kind: str = "stratified-kfold", n: int = 3
     return {"outer": {"kind": kind, "folds": n}, "order": order}
 
 
-# --- Splits ----------------------------------------------------------------------------------------------------------
-
-
 def test_splits_are_scikit_learn_s_with_a_seed_of_data_set_and_run(toys: dict[str, Dataset]) -> None:
     for name, kind, maker in (("two", "stratified-kfold", StratifiedKFold), ("real", "kfold", KFold)):
         data = toys[name]
@@ -70,9 +67,6 @@ def test_how_many_rows_are_learnt_is_known_without_the_data(
     assert outer_fold.n_train == (90 if outer["kind"] == "official" else n)
 
 
-# --- Scaling ---------------------------------------------------------------------------------------------------------
-
-
 def test_scaling_over_all_rows(toys: dict[str, Dataset], make_unit: MakeUnit) -> None:
     data = fold_data(make_unit())
     X = toys["two"].X
@@ -113,9 +107,6 @@ def test_rows_and_targets_stay_together(toys: dict[str, Dataset], make_unit: Mak
         assert [known[tuple(row)] for row in X] == y.tolist()
 
 
-# --- Fewer rows ------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("rows", [20, 45, 88, 89])
 @pytest.mark.parametrize("name", ["two", "three", "real"])
 def test_a_subsample_has_the_classes_proportions(toys: dict[str, Dataset], name: str, rows: int) -> None:
@@ -139,9 +130,6 @@ def test_subsamples_differ_by_what_they_are_for(toys: dict[str, Dataset]) -> Non
     first = stratified_rows(y, 30, True, "tune", "two", 0, 0).tolist()
     assert stratified_rows(y, 30, True, "tune", "two", 0, 1).tolist() != first
     assert stratified_rows(y, 30, True, "tune", "two", 0, 0).tolist() == first
-
-
-# --- Loading ---------------------------------------------------------------------------------------------------------
 
 
 def test_data_are_loaded_once_and_asked_for_by_run_and_options(

@@ -29,9 +29,6 @@ def both(data: Dataset, split: Split, order: str = "stored", run: int = 0) -> tu
     return presented(train, order, data.name, run, 0).tolist(), test.tolist()
 
 
-# --- Holdout with the printed sizes ----------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("split", "sizes"),
     [
@@ -128,9 +125,6 @@ def test_a_stratified_holdout_has_the_same_part_of_each_class(toys: dict[str, Da
     assert outer.split("two", "regression") == Split("holdout", train=train, test=test)
 
 
-# --- Official parts --------------------------------------------------------------------------------------------------
-
-
 def test_official_parts(toys: dict[str, Dataset]) -> None:
     parts = {"train": np.arange(10, 70), "test": np.arange(70, 90)}
     data = replace(toys["two"], splits=parts)
@@ -150,9 +144,6 @@ def test_a_random_part_of_the_rows_keeps_the_official_parts(toys: dict[str, Data
     of_the_first = {tuple(row) for row in toys["two"].X[:60]}
     assert {tuple(row) for row in data.X_train} <= of_the_first
     assert not {tuple(row) for row in data.X_test} & of_the_first
-
-
-# --- Scaling ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("fit_on", ["all", "train"])
@@ -225,9 +216,6 @@ def test_a_scaling_that_would_make_rows_dense_is_refused(toys: dict[str, Dataset
     result = attempted(make_unit())
     assert result["status"] == "failed"
     assert "scaling of kind 'range' would make sparse rows dense" in result["reason"]
-
-
-# --- What the schema says --------------------------------------------------------------------------------------------
 
 
 def test_a_data_set_without_sizes() -> None:

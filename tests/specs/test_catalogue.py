@@ -12,11 +12,12 @@ import pytest
 
 from elmbench.errors import ElmbenchError
 from elmbench.specs.catalogue import find_experiment, load_catalogue
-from elmbench.specs.experiments import PROFILES
+from elmbench.specs.experiments import PROFILES, Experiment
 from elmbench.specs.files import read_yaml
 from elmbench.specs.profiles import Resolved, resolve
 
 WriteTree = Callable[..., Path]
+Table = Callable[[str], Experiment]
 ALL_POWERS = [2.0**e for e in range(-8, 14)]
 
 
@@ -31,11 +32,8 @@ def leaves(content: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]
 
 def differences(new: Resolved, old: Resolved) -> dict[str, Any]:
     """Return what differs between two resolved experiments, with the new values (None: gone)."""
-    first, second = ({**dict(leaves(r.spec.model_dump(by_alias=True, mode="json")))} for r in (old, new))
+    first, second = (dict(leaves(one.spec.model_dump(by_alias=True, mode="json"))) for one in (old, new))
     return {path: second.get(path) for path in first.keys() | second.keys() if first.get(path) != second.get(path)}
-
-
-# --- What is shipped -------------------------------------------------------------------------------------------------
 
 
 def test_every_shipped_experiment_stands_under_every_profile_that_it_has() -> None:
@@ -114,78 +112,70 @@ def test_the_default_reading_by_name_changes_nothing_and_has_no_label() -> None:
 def test_readings_add_up_and_their_label_does_not_depend_on_the_order() -> None:
     file = find_experiment("table4")
     both = {"scaling": "train", "order": "stored"}
-    result = resolve(file, "paper", both)
-    assert (
-        result.reading == resolve(file, "paper", dict(reversed(both.items()))).reading == "order=stored;scaling=train"
-    )
+    result, again = resolve(file, "paper", both), resolve(file, "paper", dict(reversed(both.items())))
+    assert result.reading == again.reading == "order=stored;scaling=train"
     assert set(differences(result, resolve(file, "paper"))) == {"protocol/scale/fit-on", "protocol/order"}
 
 
-# --- Profiles --------------------------------------------------------------------------------------------------------
+@pytest.fixture
+def table(write_tree: WriteTree, experiment: dict[str, Any]) -> Table:
+    """Read the experiment as a test changes it, under a profile."""
+
+    def read(profile: str) -> Experiment:
+        load_catalogue.cache_clear()
+        return resolve(load_catalogue(write_tree(experiment))["toy/one"], profile).spec
+
+    return read
 
 
-def table_of(write_tree: WriteTree, content: dict[str, Any]) -> Any:
-    load_catalogue.cache_clear()
-    return load_catalogue(write_tree(content))["toy/one"]
-
-
-def test_a_profile_changes_runs_folds_selection_data_sets_and_columns(
-    write_tree: WriteTree, experiment: dict[str, Any]
-) -> None:
+def test_a_profile_changes_runs_folds_selection_data_sets_and_columns(table: Table, experiment: dict[str, Any]) -> None:
     experiment["datasets"] = ["wdbc", "sylva"]
     experiment["protocol"]["outer"]["except"] = {"sylva": {"folds": 10}}
     experiment["profiles"]["fast"] = {
         "runs": 7, "folds": 5, "select": ["oracle", "nested"], "datasets": ["sylva"], "models": ["ELM", "OS-ELM"],
     }  # fmt: skip
-    file = table_of(write_tree, experiment)
-    spec = resolve(file, "fast").spec
+    spec, printed = table("fast"), table("paper")
     assert (spec.protocol.outer.runs, spec.protocol.outer.folds) == (7, 5)
     assert (spec.protocol.outer.overrides["sylva"].runs, spec.protocol.outer.overrides["sylva"].folds) == (7, 5)
     assert spec.protocol.selections == ("oracle", "nested")
     assert spec.datasets == ("sylva",)
     assert list(spec.models) == ["ELM", "OS-ELM"]
-    printed = resolve(file, "paper").spec
     assert printed.protocol.outer.overrides["sylva"].folds == 10
     assert printed.protocol.selections == ("nested",)
 
 
-def test_other_data_sets_stand_in_under_ci_alone(write_tree: WriteTree, experiment: dict[str, Any]) -> None:
+def test_other_data_sets_stand_in_under_ci_alone(table: Table, experiment: dict[str, Any]) -> None:
     experiment["datasets"] = ["sylva"]
     experiment["profiles"]["ci"] = {"stand-ins": ["wdbc"]}
-    file = table_of(write_tree, experiment)
-    assert [resolve(file, profile).spec.datasets for profile in PROFILES] == [("wdbc",), ("sylva",), ("sylva",)]
+    assert [table(profile).datasets for profile in PROFILES] == [("wdbc",), ("sylva",), ("sylva",)]
 
 
-def test_a_profile_may_treat_single_data_sets_otherwise(write_tree: WriteTree, experiment: dict[str, Any]) -> None:
+def test_a_profile_may_treat_single_data_sets_otherwise(table: Table, experiment: dict[str, Any]) -> None:
     experiment["datasets"] = ["wdbc", "sylva", "ionosphere"]
     experiment["protocol"]["outer"]["except"] = {"wdbc": {"folds": 4}}
     experiment["profiles"]["fast"] = {"runs": 1, "except": {"wdbc": {"runs": 9}, "sylva": {"folds": 2}}}
-    outer = resolve(table_of(write_tree, experiment), "fast").spec.protocol.outer
+    outer = table("fast").protocol.outer
     assert (outer.runs, outer.folds) == (1, 3)
     assert {name: (one.runs, one.folds) for name, one in outer.overrides.items()} == {"wdbc": (9, 4), "sylva": (1, 2)}
 
 
-def test_thinning_reaches_both_kinds_of_grid(write_tree: WriteTree, experiment: dict[str, Any]) -> None:
+def test_thinning_reaches_both_kinds_of_grid(table: Table, experiment: dict[str, Any]) -> None:
     experiment["grids"]["gamma"] = {"powers-of-2": [0, 4]}
-    spec = resolve(table_of(write_tree, experiment), "ci").spec
+    spec = table("ci")
     assert spec.grids["gamma"].expand() == [1.0, 4.0, 16.0]
     assert spec.grids["C"].expand() == [1]
     assert spec.models["FB-KOS-ELM"].search["budget"].expand() == [5, 15]
     assert spec.models["ELM"].search == ("n_hidden", "C")
 
 
-def test_a_column_has_grids_of_its_own_on_one_data_set(write_tree: WriteTree, experiment: dict[str, Any]) -> None:
+def test_a_column_has_grids_of_its_own_on_one_data_set(table: Table, experiment: dict[str, Any]) -> None:
     grids = {"C": [1, 2, 3, 4], "n_hidden": [7]}
     experiment["models"]["ELM"]["except"] = {"wdbc": {"search": grids}}
-    printed, thinned = (resolve(table_of(write_tree, experiment), profile).spec for profile in ("paper", "ci"))
-    for spec, C in ((printed, [1, 2, 3, 4]), (thinned, [1, 3])):
+    for profile, C in (("paper", [1, 2, 3, 4]), ("ci", [1, 3])):
+        spec = table(profile)
         result = spec.models["ELM"].on("wdbc").search
-        assert isinstance(result, dict)
         assert {name: grid.expand() for name, grid in result.items()} == {"C": C, "n_hidden": [7]}
         assert spec.models["ELM"].on("sylva").search == ("n_hidden", "C")
-
-
-# --- Inheritance -----------------------------------------------------------------------------------------------------
 
 
 def based(**changes: Any) -> dict[str, Any]:
@@ -213,9 +203,6 @@ def test_a_base_is_another_table_of_the_same_folder(
     with pytest.raises(ElmbenchError, match=rf"two\.yaml: based on {re.escape(repr(base))}") as error:
         load_catalogue(write_tree(experiment, other))
     assert error.value.expected == "one of one"
-
-
-# --- Files that are wrong --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -275,9 +262,6 @@ def test_a_reading_that_breaks_a_table(
     paper["readings"]["order"]["values"]["stored"]["set"] = change
     with pytest.raises(ElmbenchError, match=message):
         load_catalogue(write_tree(paper=paper))
-
-
-# --- YAML ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -58,18 +58,10 @@ def test_units_and_digits(
     assert entry.last_place == pytest.approx(last_place, rel=1e-12)
 
 
-def test_deviations_are_in_the_unit_of_the_value(table: Callable[[str], Path]) -> None:
-    (entry,) = read_published(table("a,b,gmean_percent,88.6,1.2,a doubt\n"))
-    assert entry.std == Decimal("0.012")
-    assert entry.note == "a doubt"
-
-
-def test_what_a_paper_does_not_print_is_none(table: Callable[[str], Path]) -> None:
-    (entry,) = read_published(table("Calhousing,OS-ELM,nrmse,,,excluded\n"))
-    assert entry.value is None
-    assert entry.std is None
-    assert entry.last_place == 0.0
-    assert entry.note == "excluded"
+def test_deviations_notes_and_what_a_paper_does_not_print(table: Callable[[str], Path]) -> None:
+    figure, nothing = read_published(table("a,b,gmean_percent,88.6,1.2,a doubt\na,OS-ELM,nrmse,,,excluded\n"))
+    assert (figure.std, figure.note) == (Decimal("0.012"), "a doubt")
+    assert (nothing.value, nothing.std, nothing.last_place, nothing.note) == (None, None, 0.0, "excluded")
 
 
 @pytest.mark.parametrize("figure", ["0,94", "n/a", "0.9x", "nan", "inf", "2^", "2^0.5", "^2", "1e999999"])

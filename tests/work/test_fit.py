@@ -14,8 +14,6 @@ from toy_data import AddModel, MakeUnit
 
 from elmbench.models import ELMClassifier, FBKOSELMRegressor, KELMClassifier, KELMRegressor
 
-# --- What a cell says ------------------------------------------------------------------------------------------------
-
 
 @pytest.mark.parametrize("dataset", ["two", "three"])
 def test_a_classifier_on_its_test_rows(make_unit: MakeUnit, dataset: str) -> None:
@@ -68,9 +66,6 @@ def test_os_elm_shares_the_nodes_of_elm(make_unit: MakeUnit) -> None:
         )
         assert shared == pytest.approx(elm, abs=1e-7)
         assert separate != pytest.approx(elm, abs=1e-4)
-
-
-# --- Models that are made for a test ---------------------------------------------------------------------------------
 
 
 class Simple(ClassifierMixin, BaseEstimator):
@@ -146,9 +141,6 @@ def test_the_warm_up_is_not_timed_and_says_nothing(
     assert calls[1:] == [60, 60]
     assert calls[0] <= 40
     assert not caught
-
-
-# --- Carry-over ------------------------------------------------------------------------------------------------------
 
 
 def test_carry_over_learns_the_training_rows_of_each_fold_up_to_this_one(make_unit: MakeUnit) -> None:

@@ -132,9 +132,6 @@ def test_a_parameter_that_the_model_lacks(plan: Callable[..., Plan]) -> None:
         plan(content)
 
 
-# --- The RKELM paper -------------------------------------------------------------------------------------------------
-
-
 def column_work(table: str, dataset: str) -> ColumnWork:
     resolved = resolve(find_experiment(f"rkelm/{table}"), "paper")
     spec = load_dataset_specs().find(dataset)

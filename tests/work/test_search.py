@@ -17,8 +17,6 @@ from elmbench.protocol.splits import stratified_rows
 from elmbench.specs.grids import candidates
 from elmbench.work.scoring import best
 
-# --- Which one is best -----------------------------------------------------------------------------------------------
-
 
 @pytest.mark.parametrize(
     ("scores", "winner"),
@@ -57,9 +55,6 @@ def mean_scores(unit: dict[str, Any], models: list[Any]) -> list[float]:
         )
         for model in models
     ]
-
-
-# --- The inner folds -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("dataset", ["two", "three", "real"])
@@ -112,9 +107,6 @@ def test_tuning_on_fewer_rows(make_unit: MakeUnit, recorder: list[dict[str, Any]
     for fit in recorder:
         rows = [row_of[tuple(row)] for row in fit["X"]]
         assert rows == sorted(rows)
-
-
-# --- Parameters and streams ------------------------------------------------------------------------------------------
 
 
 def test_one_model_takes_over_the_hyperparameters_of_another(make_unit: MakeUnit) -> None:

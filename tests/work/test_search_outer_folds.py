@@ -13,8 +13,6 @@ from elmbench.protocol.predictions import metric_value
 from elmbench.registry import find_model
 from elmbench.specs.grids import candidates
 
-# --- Oracle ----------------------------------------------------------------------------------------------------------
-
 
 @pytest.mark.parametrize("dataset", ["two", "real"])
 def test_oracle_is_brute_force_over_the_outer_folds(make_unit: MakeUnit, dataset: str) -> None:
@@ -35,9 +33,6 @@ def test_oracle_is_brute_force_over_the_outer_folds(make_unit: MakeUnit, dataset
     assert result["params"] == {"budget": 3, **grid[int(np.argmax(means))]}
     assert result["scores"] == pytest.approx(means, abs=1e-8)
     assert result["seconds"] == pytest.approx(np.mean([part["seconds"] for part in evaluated]))
-
-
-# --- One hyperparameter, none chosen ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("dataset", "metric"), [("two", "gmean"), ("three", "accuracy"), ("real", "rmse")])
