@@ -48,13 +48,14 @@ class RankCorrelation(Curves):
 
     def work(self, planner: DatasetPlanner, column: str, run: int, fold: int) -> Work:
         from elmbench.work.base import Grid
-        from elmbench.work.correlation import Correlation, Draws, Scaling
+        from elmbench.work.correlation import Correlation, Scaling
 
         work = planner.work
         model = work.model_ref(column), work.models[column].params, Grid(work.grid(column))
         data = work.dataset.task, work.dataset_ref(run), Scaling(work.protocol.scale_of(work.dataset.name)), run
         options = self.options(planner.resolved.spec)
-        return Correlation(*data, *model, Draws(options.projections, options.operators), options.dcs)
+        draws = {"projections": options.projections, "operators": options.operators}
+        return Correlation(*data, *model, draws, options.dcs)
 
     def metric(self, resolved: Resolved, task: str) -> str:
         return "spearman"

@@ -42,9 +42,8 @@ class ExperimentFile:
 
     @property
     def figures_of_paper(self) -> tuple[PublishedValue, ...]:
-        """The figures of this table, and those of all other tables of the paper."""
-        sections = {(one.get("values"), *sorted(one.get("meant", {}).items())): one for one in self.printed}
-        read = (self._read(one.get("values"), one.get("meant", {})) for one in sections.values())
+        """The figures of this table, and those of all tables of the paper, in any number."""
+        read = (self._read(one.get("values"), one.get("meant", {})) for one in self.printed)
         return self.figures + tuple(figure for figures in read for figure in figures)
 
     def _read(self, values: str | None, meant: Mapping[str, str]) -> tuple[PublishedValue, ...]:

@@ -252,31 +252,39 @@ class Experiment(Spec):
         return models
 
     @model_validator(mode="after")
-    def _names_exist(self) -> Experiment:
-        names_in: dict[str, Iterable[str]] = {"protocol.outer.except": self.protocol.outer.overrides, "data": self.data}
-        names_in["protocol.raw-targets"] = self.protocol.raw_targets
+    def _datasets_exist(self) -> Experiment:
+        protocol, profiles = self.protocol, {key: profile for key, profile in self.profiles.items() if profile}
         # A derived table may have fewer data sets and no stand-ins, while `sizes` still names the others.
-        others = set(self.protocol.outer.sizes)
-        names_in["other-rows"] = set(self.other_rows) - others
-        names_in["protocol.scale-except"] = set(self.protocol.scale_except) - others
+        sizes = set(protocol.outer.sizes)
+        others = sizes.union(*(profile.stand_ins for profile in profiles.values()))
+        compared = [one.dataset for claim in self.claims for one in claim.comparisons]
+        names_in: dict[str, Iterable[str]] = {
+            "protocol.outer.except": protocol.outer.overrides,
+            "data": self.data,
+            "protocol.raw-targets": protocol.raw_targets,
+            "other-rows": set(self.other_rows) - sizes,
+            "protocol.scale-except": set(protocol.scale_except) - sizes,
+            "published.stand-ins": self.published.stand_ins if self.published else (),
+            "claims": [name for name in compared if name not in (MOST, ALL_OF_THEM)],
+        }
         for column, model in self.models.items():
-            for variant in (model, *map(model.on, model.overrides)):
-                self._check_search(column, variant)
-            stand_ins = {name for profile in self.profiles.values() if profile for name in profile.stand_ins}
-            names_in[f"models.{column}"] = {*model.only, *model.not_run, *model.overrides} - stand_ins - others
-        names_in["published.stand-ins"] = self.published.stand_ins if self.published else ()
-        for key, profile in self.profiles.items():
-            if profile:
-                names_in[f"profiles.{key}"] = (*(profile.datasets or ()), *profile.overrides)
-        named = (one.dataset for claim in self.claims for one in claim.comparisons)
-        names_in["claims"] = [name for name in named if name not in (MOST, ALL_OF_THEM)]
+            names_in[f"models.{column}"] = {*model.only, *model.not_run, *model.overrides} - others
+        for key, profile in profiles.items():
+            names_in[f"profiles.{key}"] = (*(profile.datasets or ()), *profile.overrides)
         for kind, names in names_in.items():
             for name in names:
                 _check_name(f"{kind} names", name, self.datasets)
         return self
 
     @model_validator(mode="after")
-    def _claims_are_about_columns(self) -> Experiment:
+    def _columns_and_grids_exist(self) -> Experiment:
+        for column, model in self.models.items():
+            for variant in (model, *map(model.on, model.overrides)):
+                for name in variant.search:
+                    if isinstance(variant.search, tuple):
+                        _check_name(f"models.{column}.search names the grid", name, self.grids)
+                    if name in variant.params:
+                        raise ValueError(f"models.{column} both searches and fixes {name!r}; expected one of the two")
         for index, claim in enumerate(self.claims):
             for one in claim.comparisons:
                 for column in (one.model, *(() if one.than == "others" else one.than)):
@@ -284,13 +292,6 @@ class Experiment(Spec):
             if claim in self.claims[:index]:
                 raise ValueError(f"claims.{index} repeats claims.{self.claims.index(claim)}: {claim.says}")
         return self
-
-    def _check_search(self, column: str, model: Model) -> None:
-        for name in model.search:
-            if isinstance(model.search, tuple):
-                _check_name(f"models.{column}.search names the grid", name, self.grids)
-            if name in model.params:
-                raise ValueError(f"models.{column} both searches and fixes {name!r}; expected one of the two")
 
     @model_validator(mode="after")
     def _profiles_make_sense(self) -> Experiment:

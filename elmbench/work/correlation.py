@@ -13,7 +13,7 @@ operators on each. The text leaves open:
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -45,19 +45,12 @@ class Scaling:
 
 
 @dataclass(frozen=True)
-class Draws:
-    """The numbers of random hidden layers, and of linear operators on each."""
-
-    projections: int = 100
-    operators: int = 100
-
-
-@dataclass(frozen=True)
 class Correlation(Work):
     """The rank correlation between the divergence and its leading term, for each size of the hidden layer.
 
     `dataset`: all of its rows are projected. `params`: the `activation` of the nodes. `grid`: the sizes, `n_hidden`.
-    `dcs` ({"corrected", "as-printed"}): form of the divergence.
+    `draws`: the numbers of random hidden layers, `projections`, and of linear `operators` on each. `dcs` ({"corrected",
+    "as-printed"}): form of the divergence.
     """
 
     kind = "correlation"
@@ -69,7 +62,7 @@ class Correlation(Work):
     model: ModelRef = field(metadata=FLAT)
     params: dict[str, Any]
     grid: Grid = field(metadata=FLAT)
-    draws: Draws
+    draws: dict[str, int]
     dcs: str = "corrected"
     format: int = FORMAT
 
@@ -80,8 +73,8 @@ class Correlation(Work):
     def seconds(self) -> float:
         n, d = self.dataset.n_rows, self.dataset.n_features
         sizes: Any = self.grid.values["n_hidden"]
-        operations = n * (max(sizes) * (2 * d + 50) + 4 * sum(sizes) * self.draws.operators)
-        return float(self.draws.projections * (OVERHEAD + operations / RATE))
+        operations = n * (max(sizes) * (2 * d + 50) + 4 * sum(sizes) * self.draws["operators"])
+        return float(self.draws["projections"] * (OVERHEAD + operations / RATE))
 
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
         """Correlate. The nodes of a smaller layer are the first ones of a larger one; the same holds for operators.
@@ -96,10 +89,10 @@ class Correlation(Work):
         X = scaled_inputs(self.dataset, context.data_dir, self.protocol.scale, np.arange(len(data.y)))
         sizes: Any = self.grid.values["n_hidden"]
         key = (data.name, self.run_number, self.model.stream)
-        drawn = generator("operators", *key).normal(size=(max(sizes), self.draws.operators))
+        drawn = generator("operators", *key).normal(size=(max(sizes), self.draws["operators"]))
         operators = [unit_columns(drawn, size) for size in sizes]
         pairs: list[list[tuple[Any, Any]]] = [[] for _ in sizes]
-        for projection in range(self.draws.projections):
+        for projection in range(self.draws["projections"]):
             random_state = check_random_state(integer_seed("projection", *key, projection))
             nodes = draw_hidden_nodes(max(sizes), X.shape[1], random_state, 0.0, 1.0)
             projected = projected_classes(X, data.y > 0, *nodes, self.params["activation"], operators)
@@ -113,7 +106,7 @@ class Correlation(Work):
         undefined = [f"h={size}" for size, value in zip(sizes, measured.values(), strict=True) if np.isnan(value)]
         if undefined:
             warnings.warn(NOTHING_VARIES.format(", ".join(undefined)), UserWarning, stacklevel=2)
-        params = self.params | asdict(self.draws)
+        params = self.params | self.draws
         return {"status": "ok", "reason": "", "params": params, "measured": measured, "n_test": None}
 
 

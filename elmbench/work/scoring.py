@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elmbench.metrics import Metric, find_metric
-from elmbench.models.protocols import DecisionPath, Evaluated, GridPath, ProjectionPath
+from elmbench.models.protocols import Evaluated
 from elmbench.numerics.arrays import Array
 from elmbench.protocol.predictions import FoldScores, outputs_for, sigmoids
 from elmbench.protocol.splits import Indices
@@ -81,14 +81,12 @@ class GridProblem:
 
         Raises MemoryError before any fit if one would need more than the limit.
         """
-        path = self.factory.evaluate_grid if isinstance(self.factory, GridPath) else None
-        return self._evaluations(path, _predictions)
+        return self._evaluations("evaluate_grid", _predictions)
 
     def projections(self) -> Iterator[Evaluated]:
         """Yield the real values that decide the labels, of shape (n_test,) for two classes; see `predictions`."""
-        if isinstance(self.factory, ProjectionPath):
-            return self._evaluations(self.factory.project_grid, _projections)
-        return self._evaluations(None if hasattr(self.factory, "project") else self._decision_path, _projections)
+        own = hasattr(self.factory, "project_grid") or hasattr(self.factory, "project")
+        return self._evaluations("project_grid" if own else "decision_grid", _projections)
 
     def outputs(self, metric: Metric) -> Iterator[Evaluated]:
         """Yield the outputs that a metric takes; for probabilities, every candidate is fitted separately."""
@@ -97,12 +95,8 @@ class GridProblem:
         if self.calibrates(metric):
             return self.decisions()
         every = all(len(np.unique(self.y[train])) == len(self.labels or ()) for train, _ in self.folds)
-        path = self._decision_path if metric.takes == "scores" and every else None
+        path = "decision_grid" if metric.takes == "scores" and every else ""
         return self._evaluations(path, lambda model, X: outputs_for(metric, model, X, self.labels))
-
-    @property
-    def _decision_path(self) -> Callable[..., Any] | None:
-        return self.factory.decision_grid if isinstance(self.factory, DecisionPath) else None
 
     def decisions(self) -> Iterator[Evaluated]:
         """Yield decision values, of shape (n_test,) for two classes or (n_test, n_classes)."""
@@ -115,15 +109,13 @@ class GridProblem:
         model = self.factory(**self.fixed, **self.candidates[0])
         return hasattr(model, "decision_function") and not hasattr(model, "predict_proba")
 
-    def _evaluations(self, path: Callable[..., Any] | None, outputs: Callable[[Any, Any], Any]) -> Iterator[Evaluated]:
+    def _evaluations(self, path: str, outputs: Callable[[Any, Any], Any]) -> Iterator[Evaluated]:
+        """Yield the outputs of a path of the model, by its name, or of separate fits if the model does not have it."""
         shape = max(len(train) for train, _ in self.folds), self.X.shape[1]
         for candidate in self.candidates:
-            limit = self.context.memory_limit
-            check_memory(self.factory, shape, self.labels, self.fixed | candidate, limit)
-        if path is not None and self.paths and self.weights is None:
-            each = path(self.X, self.y, self.folds, self.candidates, **self.fixed)
-        else:
-            each = self.clone_and_fit(outputs)
+            check_memory(self.factory, shape, self.labels, self.fixed | candidate, self.context.memory_limit)
+        grid = getattr(self.factory, path, None) if self.paths and self.weights is None else None
+        each = grid(self.X, self.y, self.folds, self.candidates, **self.fixed) if grid else self.clone_and_fit(outputs)
         for evaluated in each:
             self.context.solvers.update(evaluated.solvers)
             yield evaluated
