@@ -6,14 +6,8 @@ from functools import partial
 class ElmbenchError(Exception):
     """A problem that the user can act on.
 
-    Parameters
-    ----------
-    found : str
-        The problem, naming the file, key, value or cell at fault.
-    expected : str, optional
-        What was expected instead, such as the names that are allowed.
-    next_step : str, optional
-        The command or edit that comes next.
+    `found`: the problem, naming the file, key, value or cell at fault. `expected`: what was expected instead, such as
+    the names that are allowed. `next_step`: the command or edit that comes next.
     """
 
     #: The exit code of a command that it ends.
@@ -26,12 +20,8 @@ class ElmbenchError(Exception):
         super().__init__(found)
 
     def __str__(self) -> str:
-        lines = [self.found]
-        if self.expected:
-            lines.append(f"Expected: {self.expected}")
-        if self.next_step:
-            lines.append(f"Next: {self.next_step}")
-        return "\n".join(lines)
+        expected = f"\nExpected: {self.expected}" if self.expected else ""
+        return self.found + expected + (f"\nNext: {self.next_step}" if self.next_step else "")
 
     def __reduce__(self) -> tuple[object, ...]:
         # The default drops the keyword arguments when the exception crosses a process boundary.

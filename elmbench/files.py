@@ -43,10 +43,7 @@ def replacing(path: Path) -> Iterator[Path]:
 def write_atomically(
     path: Path, content: str | bytes, *, expected: str = _RESULTS_FOLDER, next_step: str = _RESUME
 ) -> None:
-    """Write a file whole or not at all; its folder is created if it is missing.
-
-    `path`, `content`: text is written in UTF-8 with its own line ends. `expected`, `next_step`: for the error, if the
-    file is not a result.
+    """Write a file whole or not at all, text in UTF-8 with its own line ends; its folder is created if it is missing.
 
     Raises WriteError if the file cannot be written; an existing one is unchanged.
     """
@@ -124,24 +121,17 @@ def has_ended(file: str, *, own: bool = False) -> bool:
         return own
     try:
         os.kill(int(writer[1]), 0)
-    except ProcessLookupError:
-        return True
-    except (OSError, OverflowError):
-        return False
+    except (OSError, OverflowError) as error:
+        return isinstance(error, ProcessLookupError)
     return False
 
 
 def cache_folder() -> Path:
-    """Return the cache folder, for files that can be fetched or made again.
-
-    It is the folder in `ELMBENCH_CACHE_DIR`, or else the user's cache folder of this system.
-    """
-    given = os.environ.get("ELMBENCH_CACHE_DIR")
-    if given:
-        return Path(given).expanduser()
+    """Return `ELMBENCH_CACHE_DIR`, or else the user's cache folder, for files that can be fetched or made again."""
     import platformdirs
 
-    return Path(platformdirs.user_cache_dir("elmbench", appauthor=False))
+    given = os.environ.get("ELMBENCH_CACHE_DIR")
+    return Path(given or platformdirs.user_cache_dir("elmbench", appauthor=False)).expanduser()
 
 
 def counting_order(name: str) -> list[tuple[str, int]]:

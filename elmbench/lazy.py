@@ -12,15 +12,7 @@ def load(address: str) -> Any:
 
 
 def attach(package: str, modules: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Return `__getattr__` and `__dir__` of a package whose names are defined in other modules.
-
-    Parameters
-    ----------
-    package : str
-        Its `__name__`.
-    modules : mapping of str to str
-        The module of each name.
-    """
+    """Return `__getattr__` and `__dir__` of a package whose names are defined in other `modules`."""
 
     def get(name: str) -> Any:
         if name not in modules:

@@ -182,10 +182,15 @@ def fold_data(outer_fold: OuterFold, data_dir: str | None) -> FoldData:
         X = prepared_inputs(data.X, train, outer_fold.protocol.scale, data.nominal)
     else:
         X = scaled_inputs(outer_fold.dataset, data_dir, outer_fold.protocol.scale, train)
-    scale = None if data.classes is not None else outer_fold.protocol.targets
+    return fold_of(data, X, outer_fold.protocol.targets, train, test)
+
+
+def fold_of(data: "Dataset", X: Any, targets: TargetScale | None, train: Indices, test: Indices) -> FoldData:
+    """Return two parts of the rows of a data set, with the inputs `X` and scaled targets."""
     y = data.y
+    scale = None if data.classes is not None else targets
     if scale is not None:
-        y = scale_targets(data.y, train if scale.fit_on == "train" else slice(None), scale)
+        y = scale_targets(y, train if scale.fit_on == "train" else slice(None), scale)
     raw = data.X[train] if data.is_raw else None
     by_row: tuple[Any, Any] = data.groups, data.weights
     groups, weights = (None if column is None else column[train] for column in by_row)

@@ -62,20 +62,19 @@ def unscaled_targets(
     return unscaled
 
 
-def prepared_inputs(
-    X: NDArray[np.float64], rows: Indices, scale: Scale | None, nominal: tuple[int, ...]
-) -> NDArray[np.float64]:
+def prepared_inputs(X: Any, rows: Indices, scale: Scale | None, nominal: tuple[int, ...] | None) -> Any:
     """Return all rows encoded, imputed and scaled by transformers that are fitted to some of them.
 
     Missing numbers become the median of their column, missing categories the most frequent one. Each category of the
     training rows has an indicator.
 
     `X` (ndarray of shape (n, d)): NaN for missing values. `rows`: the training rows. `scale`: of the encoded columns,
-    by the same rows. `nominal`: columns of category numbers.
+    by the same rows. `nominal`: columns of category numbers; None if the rows are only scaled.
     """
-    numbers = [column for column in range(X.shape[1]) if column not in nominal]
-    encoded: NDArray[np.float64] = encoder(numbers, list(nominal)).fit(X[rows]).transform(X)
-    return encoded if scale is None else np.asarray(scale_columns(encoded, rows, scale))
+    if nominal is not None:
+        numbers = [column for column in range(X.shape[1]) if column not in nominal]
+        X = encoder(numbers, list(nominal)).fit(X[rows]).transform(X)
+    return X if scale is None else scale_columns(X, rows, scale)
 
 
 def encoder(numbers: list[Any], words: list[Any], dates: list[Any] | None = None, day_first: bool | None = None) -> Any:

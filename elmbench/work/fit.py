@@ -66,7 +66,9 @@ class Fit(FoldWork):
         data = fold_data(self.outer_fold, context.data_dir)
         factory, fixed = self.factory_with(chosen["params"] | self.params)
         check_memory(factory, data.X_train.shape, data.labels, fixed, context.memory_limit)
-        few = _few_rows(data)
+        few = np.arange(min(40, len(data.y_train)))
+        if data.labels is not None:
+            few = np.concatenate([np.flatnonzero(data.y_train == label)[:20] for label in data.labels])
         warm_up(factory, fixed, data.X_train[few], data.y_train[few])
 
         estimator = factory(**fixed)
@@ -84,6 +86,9 @@ class Fit(FoldWork):
         predict_seconds = time.perf_counter() - started
         predicted = check_predictions(data.y_test, predicted, data.labels)
 
+        condition = getattr(estimator, "condition_", None)
+        if condition is not None and math.isfinite(condition):
+            condition = float(f"{condition:.6g}")  # the last bits depend on the addresses of arrays in memory
         result = {
             "status": "ok",
             "reason": "",
@@ -92,7 +97,7 @@ class Fit(FoldWork):
             "search_seconds": chosen["seconds"],
             "predict_seconds": predict_seconds,
             "n_units": model_size(estimator),
-            "condition": _condition(estimator),
+            "condition": None if condition is None else math.inf if math.isnan(condition) else condition,
             "n_train": len(data.y_train),
             "n_test": len(data.y_test),
         }
@@ -148,13 +153,6 @@ def warm_up(factory: Callable[..., Any], params: dict[str, Any], X: Any, y: NDAr
     _warm.add(factory)
 
 
-def _few_rows(data: FoldData) -> NDArray[np.intp]:
-    """Return some training rows of each class."""
-    if data.labels is None:
-        return np.arange(min(40, len(data.y_train)))
-    return np.concatenate([np.flatnonzero(data.y_train == label)[:20] for label in data.labels])
-
-
 def model_size(estimator: Any) -> int | None:
     """Return a fitted model's size: hidden nodes, dictionary, support vectors, coefficients or leaves.
 
@@ -166,14 +164,3 @@ def model_size(estimator: Any) -> int | None:
     if size is not None and not 0 <= size < 2**63:
         raise ValueError(f"expected an n_units_ of at least 0 that fits into 64 bits, got {size} instead")
     return size
-
-
-def _condition(estimator: Any) -> float | None:
-    """Return the model's condition estimate: infinite if it is not a number, None if the model has none.
-
-    It is rounded to six digits, because the last bits depend on the addresses of arrays in memory.
-    """
-    value = getattr(estimator, "condition_", None)
-    if value is None:
-        return None
-    return math.inf if math.isnan(value) else float(f"{value:.6g}")

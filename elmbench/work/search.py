@@ -11,7 +11,7 @@ from elmbench.numerics.arrays import Array
 from elmbench.numerics.seeds import integer_seed
 from elmbench.protocol.content import FLAT, OPTIONAL
 from elmbench.protocol.folds import FoldData, fold_data
-from elmbench.protocol.scaling import prepared_inputs, scale_columns
+from elmbench.protocol.scaling import prepared_inputs
 from elmbench.protocol.splits import Indices, splitter, stratified_rows
 from elmbench.registry import find_model
 from elmbench.specs.protocol import Split
@@ -118,10 +118,7 @@ class Search(GridWork):
             yield self.problem(X, y, folds, data, given, context, weights)
             return
         for train, test in folds:
-            if data.raw is not None:
-                prepared = prepared_inputs(X, train, scale, data.nominal)
-            else:
-                prepared = X if scale is None else scale_columns(X, train, scale)
+            prepared = prepared_inputs(X, train, scale, None if data.raw is None else data.nominal)
             yield self.problem(prepared, y, [(train, test)], data, given, context, weights)
 
     def inner_folds(self, data: FoldData) -> tuple[Any, NDArray[Any], Folds]:

@@ -18,8 +18,8 @@ from elmbench.datasets.user_table import header_of, read_user_file, sorted_by, t
 from elmbench.errors import ElmbenchError, first_line
 from elmbench.files import replacing
 from elmbench.layouts.comparison import ranking
-from elmbench.protocol.folds import FoldData, labels_of
-from elmbench.protocol.scaling import encoder, prepared_inputs, scale_columns, scale_targets
+from elmbench.protocol.folds import fold_of
+from elmbench.protocol.scaling import encoder, prepared_inputs
 from elmbench.protocol.splits import splitter
 from elmbench.registry.plugins import loaded_plugins
 from elmbench.reporting.results import Results
@@ -152,16 +152,8 @@ def _search_all_rows(run: PreparedRun, work: Fit, data: Dataset) -> dict[str, An
     if not isinstance(search, Search):
         return {}
     rows, protocol = np.arange(len(data.y)) if data.splits is None else data.splits["train"], work.outer_fold.protocol
-    if data.is_raw:
-        X = prepared_inputs(data.X, rows, protocol.scale, data.nominal)
-    else:
-        X = data.X if protocol.scale is None else scale_columns(data.X, rows, protocol.scale)
-    scaled = data.classes is None and protocol.targets is not None
-    y = scale_targets(data.y, rows, protocol.targets) if scaled and protocol.targets else data.y
-    raw = data.X[rows] if data.is_raw else None
-    by_row: tuple[Any, Any] = data.groups, data.weights
-    groups, weights = (None if column is None else column[rows] for column in by_row)
-    whole = FoldData(X[rows], y[rows], X[:0], y[:0], labels_of(data), raw, data.nominal, groups, weights)
+    X = prepared_inputs(data.X, rows, protocol.scale, data.nominal if data.is_raw else None)
+    whole = fold_of(data, X, protocol.targets, rows, rows[:0])
     problems = search.problems({"params": {}, "seconds": 0.0}, whole, Context())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # those of the cells' fits are in the table
