@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,20 +14,32 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import elmbench
 from elmbench.layouts import layout_of
 from elmbench.layouts.table import ResultTable, Section
 from elmbench.protocol.stored import _pack
-from elmbench.reporting.cells import LIMIT, PLACE, TIMES
+from elmbench.reporting.cells import LIMIT, PLACE, TIMES, write_frame
 from elmbench.reporting.claims import check_claims
+from elmbench.reporting.folders import results_folder
+from elmbench.reporting.results import Results, read_results
 from elmbench.reporting.summary import MeasuredCells, optimism, summarise
 from elmbench.reporting.tables import build_table, entry_sections
 from elmbench.running.store import Store
-from elmbench.specs.catalogue import load_catalogue
+from elmbench.specs.catalogue import find_experiment, load_catalogue
 from elmbench.specs.profiles import Resolved, resolve
 from elmbench.specs.published import read_published
 from elmbench.work.plan import Cell
 
 HEADER = "dataset,model,metric,value,std,note\n"
+#: The committed results.
+RESULTS = Path(elmbench.__file__).parents[1] / "results"
+
+
+@cache
+def committed(name: str) -> Results:
+    """The committed results of a table, by `profile/paper/table`."""
+    profile, id = name.split("/", 1)
+    return read_results(resolve(find_experiment(id), profile), RESULTS)
 
 
 @pytest.fixture
@@ -76,6 +89,21 @@ def keep(store: Store, key: str, result: dict[str, Any], environment: str = "e",
     return key
 
 
+def keep_cells(
+    store: Store, results: Mapping[Cell, dict[str, Any]], environment: str = "e", command: str = "elmbench run toy/one"
+) -> None:
+    """Store the results of cells that ended ok, as of one command of profile `paper`."""
+    for row, result in results.items():
+        keep(store, row.key, {"status": "ok", "reason": ""} | result, environment, model=row.model.lower())
+    store.add_cells("paper", "toy/one", list(results), command)
+
+
+def cell_in_store(key: str, model: str = "ELM", run: int = 0, fold: int = 0, **values: str) -> Cell:
+    """The planned cell of a key, on wdbc by nested selection unless `values` say otherwise."""
+    entry = {"dataset": "wdbc", "select": "nested", "reading": ""} | values
+    return Cell(model=model, run=run, fold=fold, key=key, family="family", **entry)
+
+
 def predictions(true: Sequence[int], predicted: Sequence[int], scores: Any = None, classes: int = 2) -> dict[str, Any]:
     """Predictions as a record has them, of class numbers."""
     content = {name: _pack(np.array(rows), "|u1") for name, rows in (("true", true), ("predicted", predicted))}
@@ -121,9 +149,20 @@ def frame(resolved: Resolved, lines: list[dict[str, Any]]) -> pd.DataFrame:
     return table.astype(dict.fromkeys([*values, *TIMES, "condition"], float))
 
 
+def summary_of(resolved: Resolved, lines: list[dict[str, Any]]) -> pd.DataFrame:
+    """The lines of summary.csv of these cells."""
+    return summarise(MeasuredCells(frame(resolved, lines), resolved))
+
+
+def results_of(resolved: Resolved, lines: list[dict[str, Any]], folder: Path) -> Results:
+    """Write these cells and read them again as results."""
+    write_frame(frame(resolved, lines), results_folder(folder, resolved.profile, resolved.file.id) / "cells.csv")
+    return read_results(resolved, folder)
+
+
 def entry(resolved: Resolved, lines: list[dict[str, Any]], metric: str = "mcc", **columns: str) -> dict[str, Any]:
     """The line of summary.csv for a metric, of the only entry that fits `columns`."""
-    summary = summarise(MeasuredCells(frame(resolved, lines), resolved))
+    summary = summary_of(resolved, lines)
     chosen = summary[summary["metric"] == metric]
     for name, value in columns.items():
         chosen = chosen[chosen[name] == value]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from made_cells import cell, frame, keep, predictions
+from made_cells import cell, cell_in_store, frame, keep_cells, predictions
 from sklearn import metrics as sk
 
 from elmbench.errors import ElmbenchError
@@ -20,7 +20,6 @@ from elmbench.reporting.cells import read_cells, write_frame
 from elmbench.reporting.results import read_results, write_results
 from elmbench.running.store import Store
 from elmbench.specs.profiles import Resolved
-from elmbench.work.plan import Cell
 from elmbench.work.scoring import GridProblem, best, grid_scores
 
 Toy = Callable[..., Resolved]
@@ -30,15 +29,19 @@ SAID = {"ELM": [1, 1, 0, 0, 0, 0, 0, 1], "K-ELM": [1, 0, 0, 0, 0, 0, 0, 0]}
 VALUES = [0.9, 0.8, -0.2, -0.5, -0.4, -0.9, -0.8, 0.7]
 
 
-def fill(store: Store) -> None:
-    rows = []
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    store, cells = Store(tmp_path), {}
     for model, said in SAID.items():
+        result = {"predictions": predictions(TRUE, said, VALUES if model == "ELM" else None), "n_test": 8, "n_units": 3}
         for run, fold in ((0, 0), (0, 1), (1, 0), (1, 1)):
-            row = Cell("wdbc", model, run, fold, "nested", "", f"{model}{run}{fold}", "family")
-            stored = predictions(TRUE, said, VALUES if model == "ELM" else None)
-            keep(store, row.key, {"status": "ok", "reason": "", "predictions": stored, "n_test": 8, "n_units": 3})
-            rows.append(row)
-    store.add_cells("paper", "toy/one", rows, "elmbench run toy/one")
+            cells[cell_in_store(f"{model}{run}{fold}", model, run, fold)] = {
+                "predictions": stored,
+                "n_test": 8,
+                "n_units": 3,
+            }
+    keep_cells(store, cells)
+    return store
 
 
 @pytest.fixture
@@ -56,9 +59,7 @@ def means(results: Any, metric: str) -> dict[str, float | None]:
 
 
 @pytest.mark.usefixtures("share")
-def test_one_entry_is_in_tables_comparisons_searches_and_the_check(toy: Toy, tmp_path: Path) -> None:
-    store = Store(tmp_path)
-    fill(store)
+def test_one_entry_is_in_tables_comparisons_searches_and_the_check(toy: Toy, store: Store, tmp_path: Path) -> None:
     write_results(toy(), store, tmp_path)
     results = read_results(toy(), tmp_path, ["specificity"])
     assert means(results, "specificity") == pytest.approx({"ELM": 0.8, "K-ELM": 1.0})
@@ -104,10 +105,8 @@ def test_one_entry_is_in_tables_comparisons_searches_and_the_check(toy: Toy, tmp
         assert [one.what for one in differences.differences] == differ
 
 
-def test_metrics_of_yesterday_s_store(toy: Toy, tmp_path: Path) -> None:
+def test_metrics_of_yesterday_s_store(toy: Toy, store: Store, tmp_path: Path) -> None:
     """Nothing is computed but the metrics; cells.csv is used if it has the column, without any store."""
-    store = Store(tmp_path)
-    fill(store)
     folder = write_results(toy(), store, tmp_path).folder
     files = {path: path.read_bytes() for path in folder.iterdir()}
     results = read_results(toy(), tmp_path, ["balanced_accuracy", "roc_auc", "neg_brier_score", "jaccard"])
@@ -143,22 +142,17 @@ def test_metrics_of_yesterday_s_store(toy: Toy, tmp_path: Path) -> None:
         ("metrics", "mmc", "unknown metric 'mmc'"),
     ],
 )
-def test_a_metric_that_a_table_cannot_show(toy: Toy, tmp_path: Path, layout: str, metric: str, message: str) -> None:
-    store = Store(tmp_path)
-    fill(store)
+def test_a_metric_that_a_table_cannot_show(
+    toy: Toy, store: Store, tmp_path: Path, layout: str, metric: str, message: str
+) -> None:
     write_results(toy(layout=layout), store, tmp_path)
     with pytest.raises(ElmbenchError, match=message):
         read_results(toy(layout=layout), tmp_path, [metric])
 
 
-def test_cells_of_other_tasks_need_no_predictions(toy: Toy, tmp_path: Path) -> None:
+def test_cells_of_other_tasks_need_no_predictions(toy: Toy, store: Store, tmp_path: Path) -> None:
     resolved = toy(datasets=["wdbc", "calhousing"], protocol={"metrics": ["mcc", "nrmse"]})
-    store = Store(tmp_path)
-    fill(store)
-    rows = [Cell("calhousing", "ELM", 0, fold, "nested", "", f"values{fold}", "family") for fold in (0, 1)]
-    for row in rows:
-        keep(store, row.key, {"status": "ok", "reason": "", "measured": {"nrmse": 0.5}, "n_units": 3})
-    store.add_cells("paper", "toy/one", rows, "elmbench run toy/one")
+    keep_cells(store, {cell_in_store("values", dataset="calhousing"): {"measured": {"nrmse": 0.5}, "n_units": 3}})
     write_results(resolved, store, tmp_path)
     results = read_results(resolved, tmp_path, ["f1_macro"])
     assert means(results, "f1_macro")["ELM"] == pytest.approx(sk.f1_score(TRUE, SAID["ELM"], average="macro"))

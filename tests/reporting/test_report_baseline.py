@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from made_cells import cell, frame
+from made_cells import cell, frame, stopped
 from made_work import default_metrics
 
 from elmbench.errors import ElmbenchError
@@ -19,22 +19,26 @@ from elmbench.specs.catalogue import find_experiment
 from elmbench.specs.profiles import Resolved, resolve
 
 EPS = 2.220446049250313e-16
+Both = Callable[..., BaselineCheck]
 
 COUNTED = {"mcc": 0.9, "accuracy": 0.97, "f1": 0.95, "tn": 117, "fp": 2, "fn": 4, "tp": 67}
 #: Of more than two classes there are no counts.
 CLASSES = {"mcc": 0.9, "f1": 0.9, "accuracy": 0.9, "n_test": 100}
 REAL = {"nrmse": 0.5, "rmse": 12.0}
+CHOSEN = {"params": {"C": 8.0, "gamma": 1.0}}
+COUNTS, RIGHT = ["tn, fp, fn, tp"], ["right predictions"]
 
 
 @pytest.fixture
-def both(toy: Callable[..., Resolved], tmp_path: Path) -> Callable[..., BaselineCheck]:
+def both(toy: Callable[..., Resolved], tmp_path: Path) -> Both:
     """Compare lines with a baseline made of other lines, both by way of their files."""
-    resolved = toy(datasets=["wdbc", "calhousing"], protocol={"metrics": ["mcc", "nrmse"]})
+    plain = toy(datasets=["wdbc", "calhousing"], protocol={"metrics": ["mcc", "nrmse"]})
 
-    def check(old: list[dict[str, Any]], new: list[dict[str, Any]]) -> BaselineCheck:
+    def check(old: list[dict[str, Any]], new: list[dict[str, Any]], resolved: Resolved = plain) -> BaselineCheck:
         update_baseline(frame(resolved, old), tmp_path / "one.baseline.csv")
         write_frame(frame(resolved, new), tmp_path / "cells.csv")
-        return compare_with_baseline(read_cells(tmp_path / "cells.csv"), tmp_path / "one.baseline.csv")
+        measures = layout_of(resolved).values(resolved)
+        return compare_with_baseline(read_cells(tmp_path / "cells.csv"), tmp_path / "one.baseline.csv", measures)
 
     return check
 
@@ -44,104 +48,91 @@ def differences(result: BaselineCheck) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("change", "within"),
+    ("values", "change", "differ"),
     [
-        ({}, True),
+        (COUNTED, {}, []),
         # One row: a true positive becomes a false negative, a false positive a true negative.
-        ({"tp": 66, "fn": 5}, True),
-        ({"tn": 118, "fp": 1}, True),
+        (COUNTED, {"tp": 66, "fn": 5}, []),
+        (COUNTED, {"tn": 118, "fp": 1}, []),
         # Two rows, of one class or of both.
-        ({"tp": 65, "fn": 6}, False),
-        ({"tn": 116, "fp": 3, "tp": 66, "fn": 5}, False),
+        (COUNTED, {"tp": 65, "fn": 6}, COUNTS),
+        (COUNTED, {"tn": 116, "fp": 3, "tp": 66, "fn": 5}, COUNTS),
         # A row more or less, or of another true class, was not predicted otherwise: the split has changed.
-        ({"tn": 116}, False),
-        ({"tp": 66, "tn": 118}, False),
-        ({"tp": 66, "fp": 3}, False),
-        ({"tp": None, "fn": None, "tn": None, "fp": None}, False),
+        (COUNTED, {"tn": 116}, COUNTS),
+        (COUNTED, {"tp": 66, "tn": 118}, COUNTS),
+        (COUNTED, {"tp": 66, "fp": 3}, COUNTS),
+        (COUNTED, {"tp": None, "fn": None, "tn": None, "fp": None}, COUNTS),
         # Metrics follow from the counts, and are not compared beside other ones.
-        ({"tp": 66, "fn": 5, "mcc": 0.8999, "f1": 0.9}, True),
+        (COUNTED, {"tp": 66, "fn": 5, "mcc": 0.8999, "f1": 0.9}, []),
+        # One row of many classes.
+        *((CLASSES, {"accuracy": accuracy}, []) for accuracy in (0.9, 0.91, 0.89)),
+        *((CLASSES, {"accuracy": accuracy}, RIGHT) for accuracy in (0.92, 0.88, None)),
+        # Metrics of equal counts are equal.
+        *((COUNTED, {name: COUNTED[name] * 1.001}, [name]) for name in ("mcc", "f1", "accuracy")),
+        *((COUNTED, {name: COUNTED[name] * (1 + 1e-9)}, []) for name in ("mcc", "f1", "accuracy")),
+        *((CLASSES, {name: CLASSES[name] * 1.001}, [name]) for name in ("mcc", "f1", "accuracy")),
+        # A figure is not a number any more.
+        *((REAL, {"rmse": value}, ["rmse"]) for value in (None, float("nan"), float("inf"))),
+        *((REAL | {"rmse": value}, {}, []) for value in (None, float("nan"), float("inf"))),
+        # The size of the model must be equal, times and reasons need not.
+        (COUNTED, {"n_units": 11}, ["n_units"]),
+        (COUNTED, {"n_units": None}, ["n_units"]),
+        (COUNTED, {"fit_seconds": 99.0, "search_seconds": 1.0, "reason": "x"}, []),
+        # A cell must end as it did.
+        (COUNTED, {"status": "timeout"}, ["status"]),
+        ({"status": "diverged"}, {"status": "ok"}, ["status"]),
+        ({"status": "diverged"}, {}, []),
+        # Searches must choose the same if they have no figures.
+        (CHOSEN, {}, []),
+        (CHOSEN, {"params": '{"C": 8.0, "gamma": 2.0}'}, ["params"]),
+        (CHOSEN | COUNTED, {"params": '{"C": 8.0, "gamma": 2.0}'}, []),
     ],
 )
-def test_one_row_of_two_classes_may_be_predicted_otherwise(
-    both: Callable[..., BaselineCheck], change: dict[str, Any], within: bool
-) -> None:
-    result = both([cell(**COUNTED)], [cell(**COUNTED | change)])
-    assert result.compared == 1
-    assert differences(result) == ([] if within else ["tn, fp, fn, tp"])
+def test_what_differs(both: Both, values: dict[str, Any], change: dict[str, Any], differ: list[str]) -> None:
+    line = cell(**values)
+    result = both([line], [line | change])
+    assert (result.compared, differences(result)) == (1, differ)
 
 
-@pytest.mark.parametrize("metric", ["mcc", "f1", "accuracy"])
-def test_metrics_of_equal_counts_are_equal(both: Callable[..., BaselineCheck], metric: str) -> None:
-    old = cell(**COUNTED)
-    assert differences(both([old], [old | {metric: old[metric] * 1.001}])) == [metric]
-    assert differences(both([old], [old | {metric: old[metric] * (1 + 1e-9)}])) == []
-    many = cell(**CLASSES)
-    assert differences(both([many], [many | {metric: many[metric] * 1.001}])) == [metric]
-
-
-def test_a_row_of_many_classes_may_be_wrong_in_another_way(both: Callable[..., BaselineCheck]) -> None:
+def test_a_row_of_many_classes_may_be_wrong_in_another_way(both: Both) -> None:
     """Counted by hand: of 5, 5 and 10 rows one wrong prediction goes from class 0 to class 1."""
-    true = [0] * 5 + [1] * 5 + [2] * 10
-    first = [0, 0, 0, 0, 1] + [1] * 5 + [0, 0] + [2] * 8
-    other = [0, 0, 0, 0, 1] + [1] * 5 + [1, 0] + [2] * 8
-    lines = [
-        cell(**default_metrics(np.array(true), np.array(text), [0, 1, 2]), n_test=20)
-        for text in (first, other)
-    ]  # fmt: skip
+    true = np.repeat([0, 1, 2], [5, 5, 10])
+    first, other = true.copy(), true.copy()
+    first[[4, 10, 11]], other[[4, 10, 11]] = [1, 0, 0], [1, 1, 0]
+    # A row less of one class and a row more of another, which leaves the accuracy: two rows.
+    moved = true.copy()
+    moved[[10, 11, 12]] = 0
+    lines = [cell(**default_metrics(true, part, [0, 1, 2]), n_test=20) for part in (first, other, moved)]
     assert lines[0]["mcc"] != lines[1]["mcc"]
     assert lines[0]["recall"] == lines[1]["recall"]
-    assert differences(both(lines[:1], lines[1:])) == []
-    # A row less of one class and a row more of another, which leaves the accuracy: two rows.
-    two = [0] * 5 + [1] * 5 + [0, 0, 0] + [2] * 7
-    moved = cell(**default_metrics(np.array(true), np.array(two), [0, 1, 2]), n_test=20)
-    assert moved["accuracy"] == lines[0]["accuracy"]
-    assert "recall" in differences(both(lines[:1], [moved]))
+    assert differences(both(lines[:1], lines[1:2])) == []
+    assert lines[2]["accuracy"] == lines[0]["accuracy"]
+    assert "recall" in differences(both(lines[:1], lines[2:]))
 
 
-def test_the_rows_that_were_learnt_have_a_tolerance(toy: Callable[..., Resolved], tmp_path: Path) -> None:
-    resolved = toy(protocol={"metrics": ["mcc", "train_accuracy"]})
-    for value, within in [(0.95, True), (0.945, True), (0.93, False), (None, False)]:
-        update_baseline(frame(resolved, [cell(**COUNTED, train_accuracy=0.95)]), tmp_path / "one.baseline.csv")
-        write_frame(frame(resolved, [cell(**COUNTED, train_accuracy=value)]), tmp_path / "cells.csv")
-        result = compare_with_baseline(read_cells(tmp_path / "cells.csv"), tmp_path / "one.baseline.csv")
-        assert differences(result) == ([] if within else ["train_accuracy"])
-
-
-@pytest.mark.parametrize(
-    ("accuracy", "within"), [(0.9, True), (0.91, True), (0.89, True), (0.92, False), (0.88, False), (None, False)]
-)
-def test_one_row_of_many_classes_may_be_predicted_otherwise(
-    both: Callable[..., BaselineCheck], accuracy: float | None, within: bool
-) -> None:
-    result = both([cell(**CLASSES)], [cell(**CLASSES | {"accuracy": accuracy})])
-    assert differences(result) == ([] if within else ["right predictions"])
+@pytest.mark.parametrize(("value", "within"), [(0.95, True), (0.945, True), (0.93, False), (None, False)])
+def test_the_rows_that_were_learnt_have_a_tolerance(both: Both, toy: Any, value: float | None, within: bool) -> None:
+    old, new = (cell(**COUNTED, train_accuracy=accuracy) for accuracy in (0.95, value))
+    result = both([old], [new], toy(protocol={"metrics": ["mcc", "train_accuracy"]}))
+    assert differences(result) == ([] if within else ["train_accuracy"])
 
 
 @pytest.mark.parametrize(
     ("condition", "allowed"),
-    [
-        (None, 1e-6),
-        (1e3, 1e-6),
-        # 10 * condition * eps is 1e-6 at a condition of 4.5e8.
-        (4e8, 1e-6),
-        (1e12, 10 * 1e12 * EPS),
-        (4e13, 10 * 4e13 * EPS),
-    ],
+    # 10 * condition * eps is 1e-6 at a condition of 4.5e8.
+    [(None, 1e-6), (1e3, 1e-6), (4e8, 1e-6), (1e12, 10 * 1e12 * EPS), (4e13, 10 * 4e13 * EPS)],
 )
 @pytest.mark.parametrize("sign", [1, -1])
-def test_real_figures_may_differ_by_round_off(
-    both: Callable[..., BaselineCheck], condition: float | None, allowed: float, sign: int
-) -> None:
+def test_real_figures_may_differ_by_round_off(both: Both, condition: float | None, allowed: float, sign: int) -> None:
     old = [cell(dataset="calhousing", condition=condition, **REAL)]
-    inside = [old[0] | {"nrmse": 0.5 * (1 + sign * 0.99 * allowed)}]
-    outside = [old[0] | {"nrmse": 0.5 * (1 + sign * 1.01 * allowed)}]
+    inside, outside = ([old[0] | {"nrmse": 0.5 * (1 + sign * share * allowed)}] for share in (0.99, 1.01))
     assert differences(both(old, inside)) == []
     result = both(old, outside)
     assert differences(result) == ["nrmse"]
     assert result.differences[0].allowed == f"{allowed:.1e} relative"
 
 
-def test_the_condition_is_that_of_the_baseline(both: Callable[..., BaselineCheck]) -> None:
+def test_the_condition_is_that_of_the_baseline(both: Both) -> None:
     old, new = (cell(dataset="calhousing", condition=c, nrmse=v) for c, v in [(1e3, 0.5), (1e13, 0.500005)])
     assert differences(both([old], [new])) == ["nrmse"]
 
@@ -149,7 +140,7 @@ def test_the_condition_is_that_of_the_baseline(both: Callable[..., BaselineCheck
 @pytest.mark.parametrize("values", [REAL, COUNTED], ids=["real", "counted"])
 @pytest.mark.parametrize(("condition", "decides"), [(4.4e13, True), (4.6e13, False), (1e20, False)])
 def test_figures_made_of_round_off_decide_nothing(
-    both: Callable[..., BaselineCheck], values: dict[str, Any], condition: float, decides: bool
+    both: Both, values: dict[str, Any], condition: float, decides: bool
 ) -> None:
     old = cell(condition=condition, **values)
     other = {"nrmse": 1.0, "tn": 100, "fp": 19} if "tn" in values else {"nrmse": 1.0}
@@ -159,14 +150,7 @@ def test_figures_made_of_round_off_decide_nothing(
     assert differences(both([old], [old | {"status": "diverged"}])) == ["status"]
 
 
-@pytest.mark.parametrize("value", [None, float("nan"), float("inf")])
-def test_a_figure_that_is_no_number_any_more_differs(both: Callable[..., BaselineCheck], value: float | None) -> None:
-    old = cell(dataset="calhousing", **REAL)
-    assert differences(both([old], [old | {"rmse": value}])) == ["rmse"]
-    assert differences(both([old | {"rmse": value}], [old | {"rmse": value}])) == []
-
-
-def test_missing_and_extra_cells(both: Callable[..., BaselineCheck]) -> None:
+def test_missing_and_extra_cells(both: Both) -> None:
     lines = [cell(model, fold=fold, **COUNTED) for model in ("ELM", "K-ELM") for fold in (0, 1)]
     result = both(lines, lines[1:])
     assert (result.compared, differences(result)) == (3, ["cell"])
@@ -179,44 +163,17 @@ def test_missing_and_extra_cells(both: Callable[..., BaselineCheck]) -> None:
     assert result.differences[1].place.endswith("nested order=stored")
 
 
-def test_a_cell_must_end_as_it_did(both: Callable[..., BaselineCheck]) -> None:
-    ok, diverged = cell(**COUNTED), cell(status="diverged")
-    result = both([ok], [cell(status="timeout")]).differences[0]
-    assert (result.what, result.baseline, result.found) == ("status", "ok", "timeout")
-    assert differences(both([diverged], [ok])) == ["status"]
-    assert differences(both([diverged], [diverged])) == []
-
-
-@pytest.mark.parametrize(("size", "within"), [(10, True), (11, False), (None, False)])
-def test_the_size_of_the_model_must_be_equal(
-    both: Callable[..., BaselineCheck], size: int | None, within: bool
-) -> None:
-    assert (differences(both([cell(**COUNTED)], [cell(**COUNTED | {"n_units": size})])) == []) == within
-
-
-def test_times_and_reasons_are_not_compared(both: Callable[..., BaselineCheck], tmp_path: Path) -> None:
-    line = cell(**COUNTED)
-    assert differences(both([line], [line | {"fit_seconds": 99.0, "search_seconds": 1.0, "reason": "x"}])) == []
-    left = (tmp_path / "one.baseline.csv").read_text().splitlines()[0].split(",")
-    assert not {*TIMES, "reason"}.intersection(left)
-
-
-def test_a_copy_of_the_cells_is_a_baseline_as_well(toy: Callable[..., Resolved], tmp_path: Path) -> None:
-    resolved, baseline = toy(datasets=["calhousing"], protocol={"metrics": ["nrmse"]}), tmp_path / "one.baseline.csv"
-    late = {"status": "timeout", "reason": "> 5 s", "limit": 5.0, "stopped": "itself"}
-    lines = [cell(dataset="calhousing", nrmse=0.5), cell(dataset="calhousing", fold=1, **late)]
-    for path, seconds in ((baseline, 0.5), (tmp_path / "cells.csv", 0.7)):
+def test_a_baseline_has_no_times_and_reasons_but_may_have_them(both: Both, toy: Any, tmp_path: Path) -> None:
+    lines = [cell(dataset="calhousing", nrmse=0.5), cell(dataset="calhousing", fold=1, **stopped(5))]
+    baseline, cells = tmp_path / "one.baseline.csv", tmp_path / "cells.csv"
+    both(lines[:1], lines[:1])
+    assert not {*TIMES, "reason"}.intersection(baseline.read_text().splitlines()[0].split(","))
+    # A copy of cells.csv is a baseline as well.
+    resolved = toy(datasets=["calhousing"], protocol={"metrics": ["nrmse"]})
+    for path, seconds in ((baseline, 0.5), (cells, 0.7)):
         write_frame(frame(resolved, [line | {"fit_seconds": seconds} for line in lines]), path)
-    result = compare_with_baseline(read_cells(tmp_path / "cells.csv"), baseline)
+    result = compare_with_baseline(read_cells(cells), baseline)
     assert (result.compared, result.differences) == (2, ())
-
-
-def test_searches_must_choose_the_same_if_they_have_no_figures(both: Callable[..., BaselineCheck]) -> None:
-    chosen, other = cell(params={"C": 8.0, "gamma": 1.0}), cell(params={"C": 8.0, "gamma": 2.0})
-    assert differences(both([chosen], [chosen])) == []
-    assert differences(both([chosen], [other])) == ["params"]
-    # If there are figures, the choice is not compared.
-    assert differences(both([chosen | COUNTED], [other | COUNTED])) == []
 
 
 @pytest.mark.parametrize("status", ["failed", "timeout", "out-of-memory", "unavailable"])
@@ -251,15 +208,12 @@ def test_a_baseline_of_cells_that_diverged(toy: Callable[..., Resolved], tmp_pat
     ],
 )
 def test_points_of_a_curve_may_differ_by_a_row_and_correlations_by_nothing(
-    toy: Callable[..., Resolved], tmp_path: Path, layout: str, measure: str, change: float, within: bool
+    both: Both, toy: Any, layout: str, measure: str, change: float, within: bool
 ) -> None:
     nodes = {"model": "elm", "search": ["n_hidden"], "params": {"activation": "sigmoid"}}
-    resolved = toy(layout=layout, grids={"n_hidden": [5, 10]}, models={"ELM": nodes})
     first = measure.replace("10", "5")
-    update_baseline(frame(resolved, [cell(**{first: 0.5, measure: 0.8})]), tmp_path / "one.baseline.csv")
-    write_frame(frame(resolved, [cell(**{first: 0.5, measure: 0.8 + change})]), tmp_path / "cells.csv")
-    measures = layout_of(resolved).values(resolved)
-    result = compare_with_baseline(read_cells(tmp_path / "cells.csv"), tmp_path / "one.baseline.csv", measures)
+    old, new = (cell(**{first: 0.5, measure: value}) for value in (0.8, 0.8 + change))
+    result = both([old], [new], toy(layout=layout, grids={"n_hidden": [5, 10]}, models={"ELM": nodes}))
     assert differences(result) == ([] if within else [measure])
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from made_cells import keep, value_columns
+from made_cells import cell_in_store, keep, value_columns
 
 from elmbench.errors import ElmbenchError
 from elmbench.reporting.cells import Order, cells_frame, read_cells, without_folders, write_frame
@@ -33,9 +33,8 @@ def result(status: str = "ok", **values: Any) -> dict[str, Any]:
 
 
 def row(model: str = "ELM", run: int = 0, fold: int = 0, **values: str) -> Cell:
-    entry = {"dataset": "wdbc", "select": "nested", "reading": ""} | values
-    key = "" if values.get("unavailable") else "-".join(["k", *entry.values(), model, str(run), str(fold)])
-    return Cell(model=model, run=run, fold=fold, key=key, family="f", **entry)
+    key = "" if values.get("unavailable") else "-".join([model, str(run), str(fold), *values.values()])
+    return cell_in_store(key, model, run, fold, **values)
 
 
 @pytest.fixture
@@ -131,16 +130,10 @@ def test_a_file_that_is_not_a_table_of_cells(tmp_path: Path, content: str | byte
     assert "Next: elmbench run toy/one --profile ci" in str(error.value)
 
 
-def test_a_results_folder_below_a_file_is_not_there(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(ElmbenchError, match="is not there"):
-        read_cells(tmp_path / "file" / "ci" / "toy" / "one" / "cells.csv")
-
-
 def test_the_limit_that_stopped_a_cell_or_the_search_before_it(store: Store, toy: Callable[..., Resolved]) -> None:
     keep(store, "search", {"status": "timeout", "reason": "> 7200 s", "limit": 7200.0}, kind="search", inner={})
     keep(store, "late", {"status": "timeout", "reason": "the search before it: > 7200 s"}, chosen="search")
     keep(store, "own", {"status": "timeout", "reason": "> 600 s", "limit": 600.0})
-    cells = [Cell("wdbc", "ELM", 0, i, "nested", "", key, "f") for i, key in enumerate(("late", "own"))]
+    cells = [cell_in_store(key, fold=fold) for fold, key in enumerate(("late", "own"))]
     outcome = cells_frame(cells, store, ["mcc"], Order(toy()))
     assert outcome[["limit", "stopped"]].values.tolist() == [[7200.0, "search"], [600.0, "itself"]]

@@ -1,21 +1,23 @@
-"""The rule of the verdicts on the committed results: computed a second time, and applied to our own runs."""
+"""The committed results: verdicts computed a second time and applied to our own runs, figures drawn again."""
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from made_cells import RESULTS
+from PIL import Image
 from scipy.stats import binom, t
 
-import elmbench
-from elmbench.reporting.folders import ResultsDirs
+from elmbench.reporting.folders import PICTURE, ResultsDirs
+from elmbench.reporting.results import rewrite_results
 from elmbench.specs.catalogue import find_experiment, load_catalogue
 from elmbench.specs.profiles import resolve
 from elmbench.workflow.checks import check_published
 
-RESULTS = Path(elmbench.__file__).parents[1] / "results"
 #: Tables of the profile `paper` and what a printed mean of theirs is over.
 TABLES = {"kos-elm/table4": ("mcc", 20), "eem/table4": ("gmean", 1), "rkelm/table5": ("accuracy", 20)}
 
@@ -83,3 +85,31 @@ def test_our_own_runs_are_reproduced_and_other_models_are_not() -> None:
     assert reproduced / left_out > binom.ppf(1e-4, left_out // 6, 0.95) / (left_out // 6)
     pairings = sum(metric.pairings for metric in metrics)
     assert sum(metric.pairings_reproduced for metric in metrics) < pairings / 5
+
+
+def copy_of(table: str, folder: Path) -> Path:
+    part = folder / "fast" / table
+    shutil.copytree(RESULTS / "fast" / table, part)
+    return part
+
+
+def test_a_figure_follows_from_the_cells(tmp_path: Path) -> None:
+    folder = copy_of("rkelm/figure2", tmp_path)
+    data = pd.read_csv(folder / "figure.csv")
+    for name in (PICTURE, "figure.csv"):
+        (folder / name).write_bytes(b"of before")
+    rewrite_results(resolve(find_experiment("rkelm/figure2"), "fast"), tmp_path)
+    with Image.open(folder / PICTURE) as picture:
+        assert picture.mode == "P"
+        assert picture.size[0] > 1000
+    pd.testing.assert_frame_equal(pd.read_csv(folder / "figure.csv"), data)
+    assert f"]({PICTURE})" in (folder / "table.md").read_text("utf-8")
+
+
+def test_a_figure_of_what_models_have_put_out_stays(tmp_path: Path) -> None:
+    folder = copy_of("kos-elm/figure3", tmp_path)
+    for name in (PICTURE, "figure.csv"):
+        (folder / name).write_bytes(b"of before")
+    rewrite_results(resolve(find_experiment("kos-elm/figure3"), "fast"), tmp_path)
+    assert {(folder / name).read_bytes() for name in (PICTURE, "figure.csv")} == {b"of before"}
+    assert f"]({PICTURE})" in (folder / "table.md").read_text("utf-8")

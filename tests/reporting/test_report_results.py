@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from made_cells import keep, predictions
+from made_cells import cell_in_store, keep, keep_cells, predictions
 
 from elmbench.errors import ElmbenchError
 from elmbench.files import WriteError
@@ -22,7 +22,6 @@ from elmbench.reporting.provenance import read_commands
 from elmbench.reporting.results import read_results, write_results
 from elmbench.running.store import Store
 from elmbench.specs.profiles import Resolved
-from elmbench.work.plan import Cell
 
 FILES = ["cells.csv", "environment.json", "figure.csv", "figure.png", "summary.csv", "table.md"]
 COMMAND = "elmbench run toy/one --profile paper -m elm"
@@ -31,15 +30,10 @@ COMMAND = "elmbench run toy/one --profile paper -m elm"
 def fill(store: Store, *, mcc: float = 0.9, models: tuple[str, ...] = ("ELM", "K-ELM")) -> None:
     """Store two folds of each model, and the command that asked for them."""
     software = store.put_environment({"python": "3.12.1", "packages": {"numpy": "2.1"}})
-    rows = []
-    for model in models:
-        for fold in (0, 1):
-            row = Cell("wdbc", model, 0, fold, "nested", "", f"{model}{fold}{mcc}", "family")
-            result = {"status": "ok", "reason": "", "measured": {"mcc": mcc}, "params": {"C": 8}}
-            result["predictions"] = predictions([1, 0, 1], [1, 1, 0], [0.5, 0.1, -0.2])
-            keep(store, row.key, result, software, model=model.lower())
-            rows.append(row)
-    store.add_cells("paper", "toy/one", rows, COMMAND)
+    result = {"measured": {"mcc": mcc}, "params": {"C": 8}}
+    result["predictions"] = predictions([1, 0, 1], [1, 1, 0], [0.5, 0.1, -0.2])
+    cells = [cell_in_store(f"{model}{fold}{mcc}", model, fold=fold) for model in models for fold in (0, 1)]
+    keep_cells(store, {key: result for key in cells}, software, COMMAND)
 
 
 @pytest.fixture(autouse=True)
@@ -50,28 +44,29 @@ def _quick_picture(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
+def store(tmp_path: Path) -> Store:
+    store = Store(tmp_path)
+    fill(store)
+    return store
+
+
+@pytest.fixture
 def resolved(toy: Callable[..., Resolved]) -> Resolved:
     return toy("WDBC,ELM,mcc,0.9,,\n", layout="precision-recall")
 
 
 def test_the_optimism_is_written_if_both_selections_were_run(toy: Callable[..., Resolved], tmp_path: Path) -> None:
     store = Store(tmp_path)
-    rows = []
-    for select, mcc in (("oracle", 0.9), ("nested", 0.7)):
-        rows.append(Cell("wdbc", "ELM", 0, 0, select, "", select, "family"))
-        keep(store, select, {"status": "ok", "reason": "", "measured": {"mcc": mcc}})
-    store.add_cells("paper", "toy/one", rows[1:], COMMAND)
+    keep_cells(store, {cell_in_store("nested"): {"measured": {"mcc": 0.7}}})
     folder = write_results(toy(), store, tmp_path).folder
     assert not (folder / "optimism.csv").exists()
-    store.add_cells("paper", "toy/one", rows[:1], COMMAND)
+    keep_cells(store, {cell_in_store("oracle", select="oracle"): {"measured": {"mcc": 0.9}}})
     write_results(toy(), store, tmp_path)
     (line,) = pd.read_csv(folder / "optimism.csv").to_dict("records")
     assert line["optimism"] == pytest.approx(0.2)
 
 
-def test_every_number_can_be_traced(resolved: Resolved, tmp_path: Path) -> None:
-    store = Store(tmp_path)
-    fill(store)
+def test_every_number_can_be_traced(resolved: Resolved, store: Store, tmp_path: Path) -> None:
     folder = write_results(resolved, store, tmp_path).folder
     record = json.loads((folder / "environment.json").read_text())
     assert record["commands"] == [COMMAND] == read_commands(folder)
@@ -83,9 +78,7 @@ def test_every_number_can_be_traced(resolved: Resolved, tmp_path: Path) -> None:
     assert len(record["spec_sha256"]) == 64
 
 
-def test_solvers_are_summed_over_searches_each_once(resolved: Resolved, tmp_path: Path) -> None:
-    store = Store(tmp_path)
-    fill(store)
+def test_solvers_are_summed_over_searches_each_once(resolved: Resolved, store: Store, tmp_path: Path) -> None:
     outcome = {"status": "ok", "reason": "", "params": {}, "scores": [], "seconds": 1.0}
     inner = {"kind": "stratified-kfold", "folds": 3}
     keep(store, "first", outcome | {"solvers": {"lanczos": 5, "bound failed": 1}}, kind="search", inner=inner)
@@ -102,9 +95,7 @@ def test_solvers_are_summed_over_searches_each_once(resolved: Resolved, tmp_path
     assert solvers == {"lanczos": 15, "bound failed": 1, "cholesky": 2 + 4}
 
 
-def test_results_are_read_from_cells_and_not_from_the_store(resolved: Resolved, tmp_path: Path) -> None:
-    store = Store(tmp_path)
-    fill(store)
+def test_results_are_read_from_cells_and_not_from_the_store(resolved: Resolved, store: Store, tmp_path: Path) -> None:
     written = write_results(resolved, store, tmp_path)
     fill(store, mcc=0.1)
     path = written.folder / "cells.csv"
@@ -127,10 +118,14 @@ def test_results_are_read_from_cells_and_not_from_the_store(resolved: Resolved, 
     ],
 )
 def test_a_disk_that_fills_or_turns_read_only_leaves_no_file_half_written(
-    resolved: Resolved, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, broken_write: int, function: str, code: int
+    resolved: Resolved,
+    store: Store,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    broken_write: int,
+    function: str,
+    code: int,
 ) -> None:
-    store = Store(tmp_path)
-    fill(store)
     folder = write_results(resolved, store, tmp_path).folder
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     fill(store, mcc=0.25, models=("ELM", "K-ELM", "OS-ELM"))
@@ -158,9 +153,7 @@ def test_a_disk_that_fills_or_turns_read_only_leaves_no_file_half_written(
     assert (folder / "cells.csv").read_bytes() == after["cells.csv"]
 
 
-def test_a_folder_that_cannot_be_made(resolved: Resolved, tmp_path: Path) -> None:
-    store = Store(tmp_path)
-    fill(store)
+def test_a_folder_that_cannot_be_made(resolved: Resolved, store: Store, tmp_path: Path) -> None:
     (tmp_path / "paper" / "toy").mkdir(parents=True)
     (tmp_path / "paper" / "toy" / "one").write_text("in the way")
     with pytest.raises(WriteError, match=r"cannot write .*cells\.csv") as error:
@@ -176,81 +169,56 @@ def test_commands_of_results_without_a_record(tmp_path: Path, content: str | Non
     assert read_commands(tmp_path) == []
 
 
+#: Processor, threads and whether the fit was timed alone.
+HASWELL, TWO, ZEN, ALONE = ("Haswell", 1, False), ("Haswell", 2, False), ("Zen", 1, False), ("Haswell", 1, True)
+
+
 @pytest.mark.parametrize(
-    ("second", "says"),
+    ("cells", "kind", "says"),
     [
-        (("Haswell", 1), None),
-        (("Haswell", 2), "1 with openblas Haswell, 1 thread; 1 with openblas Haswell, 2 threads"),
-        (("Zen", 1), "1 with openblas Haswell, 1 thread; 1 with openblas Zen, 1 thread"),
+        ((HASWELL, HASWELL), "arithmetic", None),
+        (
+            (HASWELL, ("Haswell", 2, False)),
+            "arithmetic",
+            "1 with openblas Haswell, 1 thread; 1 with openblas Haswell, 2 threads",
+        ),
+        ((HASWELL, ZEN), "arithmetic", "1 with openblas Haswell, 1 thread; 1 with openblas Zen, 1 thread"),
+        ((HASWELL, HASWELL), "clean-times", None),
+        (
+            (HASWELL, ("Haswell", 1, True)),
+            "clean-times",
+            "times of fits: 1 of 2 measured one by one with nothing beside them, the",
+        ),
+        ((ALONE, ALONE), "clean-times", "times of fits: all measured one by one with nothing beside them"),
     ],
 )
-def test_a_table_says_if_it_mixes_linear_algebra(
-    toy: Callable[..., Resolved], tmp_path: Path, second: tuple[str, int], says: str | None
+def test_a_table_says_if_it_mixes_linear_algebra_and_which_times_are_clean(
+    toy: Callable[..., Resolved], tmp_path: Path, cells: tuple[tuple[str, int, bool], ...], kind: str, says: str | None
 ) -> None:
-    store, rows = Store(tmp_path), []
-    for fold, (kernel, threads) in enumerate((("Haswell", 1), second)):
+    store = Store(tmp_path)
+    for fold, (kernel, threads, clean) in enumerate(cells):
         blas = [{"internal_api": "openblas", "version": f"0.{i}", "architecture": kernel} for i in (1, 2)]
         software = store.put_environment({"blas": blas, "blas_threads": threads, "commit": str(fold)})
-        rows.append(Cell("wdbc", "ELM", 0, fold, "nested", "", f"k{fold}", "family"))
-        keep(store, f"k{fold}", {"status": "ok", "reason": "", "measured": {"mcc": 0.9}}, software)
-    store.add_cells("paper", "toy/one", rows, COMMAND)
-    folder = write_results(toy(), store, tmp_path).folder
-    notes = [note.text for note in read_results(toy(), tmp_path).table.notes if note.kind == "arithmetic"]
-    assert ("arithmetic" in pd.read_csv(folder / "cells.csv")) == (says is not None)
-    assert notes == ([] if says is None else [notes[0]])
-    assert says is None or notes[0].endswith(says)
-
-
-@pytest.mark.parametrize(
-    ("clean", "says"),
-    [
-        ((False, False), None),
-        ((True, False), "times of fits: 1 of 2 measured one by one with nothing beside them, the others beside"),
-        ((True, True), "times of fits: all measured one by one with nothing beside them"),
-    ],
-)
-def test_a_table_says_which_times_are_clean(
-    toy: Callable[..., Resolved], tmp_path: Path, clean: tuple[bool, bool], says: str | None
-) -> None:
-    store, rows = Store(tmp_path), []
-    for fold, alone in enumerate(clean):
-        rows.append(Cell("wdbc", "ELM", 0, fold, "nested", "", f"k{fold}", "family"))
-        result = {"status": "ok", "reason": "", "measured": {"mcc": 0.9}, "fit_seconds": 0.5}
-        keep(store, f"k{fold}", result | ({"clean": True} if alone else {}))
-    store.add_cells("paper", "toy/one", rows, COMMAND)
-    folder = write_results(toy(), store, tmp_path).folder
-    cells = pd.read_csv(folder / "cells.csv")
-    assert says is None or cells["clean_times"].tolist() == [float(alone) for alone in clean]
-    assert ("clean_times" in cells) == (says is not None)
-    notes = [note.text for note in read_results(toy(), tmp_path).table.notes if note.kind == "clean-times"]
-    assert [text[: len(says or "")] for text in notes] == ([] if says is None else [says])
+        result = {"measured": {"mcc": 0.9}, "fit_seconds": 0.5} | ({"clean": True} if clean else {})
+        keep_cells(store, {cell_in_store(f"k{fold}", fold=fold): result}, software)
+    table = pd.read_csv(write_results(toy(), store, tmp_path).folder / "cells.csv")
+    assert (kind.replace("-", "_") in table) == (says is not None)
+    if says is not None and kind == "clean-times":
+        assert table["clean_times"].tolist() == [float(clean) for _, _, clean in cells]
+    notes = [note.text for note in read_results(toy(), tmp_path).table.notes if note.kind == kind]
+    assert [says in text for text in notes if says] == [True] * (says is not None)
+    assert len(notes) == (says is not None)
 
 
 DAMAGE = [
-    b"",
-    b"abc",
-    b"nan",
-    b"-1",
-    b"1e999",
-    b"9" * 25,
-    b"[]",
-    b"{",
-    b"\xff",
-    b"\0",
-    b'"',
-    b"1.5",
-    b"\n",
-    b",",
-    b"True",
-]
+    b"", b"abc", b"nan", b"-1", b"1e999", b"9" * 25, b"[]", b"{", b"\xff", b"\0", b'"', b"1.5", b"\n", b",", b"True",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("seed_of_faults", range(3))
 def test_cells_that_somebody_has_changed_are_a_table_or_one_error(
-    resolved: Resolved, tmp_path: Path, seed: int, seed_of_faults: int
+    resolved: Resolved, store: Store, tmp_path: Path, seed: int, seed_of_faults: int
 ) -> None:
-    store = Store(tmp_path)
-    fill(store)
     path = write_results(resolved, store, tmp_path).folder / "cells.csv"
     whole = path.read_bytes()
     random = np.random.default_rng([seed, seed_of_faults])
@@ -280,9 +248,9 @@ def test_cells_that_somebody_has_changed_are_a_table_or_one_error(
         ("fold", "1", "line 3: duplicate cell"),
     ],
 )
-def test_an_error_names_the_damage(resolved: Resolved, tmp_path: Path, column: str, value: str, says: str) -> None:
-    store = Store(tmp_path)
-    fill(store)
+def test_an_error_names_the_damage(
+    resolved: Resolved, store: Store, tmp_path: Path, column: str, value: str, says: str
+) -> None:
     path = write_results(resolved, store, tmp_path).folder / "cells.csv"
     frame = pd.read_csv(path, dtype=str, keep_default_na=False)
     frame.loc[0, column] = value

@@ -1,4 +1,4 @@
-"""Fits that were stopped at `max_iter`: counted from the store, written as columns, said below the table."""
+"""Fits that were stopped at `max_iter` and warnings of models: columns of cells.csv and notes below a table."""
 
 from __future__ import annotations
 
@@ -8,18 +8,32 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from made_cells import folds, keep, notes_of, table_of, unit_of
+from made_cells import cell_in_store, folds, frame, keep, notes_of, table_from, table_of, unit_of
 
-from elmbench.reporting.cells import CAPPED, CappedFits, Order, cells_frame
-from elmbench.reporting.notes import capped_notes
+from elmbench.reporting.cells import (
+    CAPPED,
+    WARNING,
+    CappedFits,
+    Order,
+    cells_frame,
+    read_cells,
+    warning_of,
+    write_frame,
+)
+from elmbench.reporting.notes import capped_notes, warning_notes
 from elmbench.running.store import Store
 from elmbench.specs.profiles import Resolved
-from elmbench.work.plan import Cell
 
 Toy = Callable[..., Resolved]
 GRID = {"C": [1, 2], "gamma": [1, 2, 3]}
 INNER = {"kind": "stratified-kfold", "folds": 3}
 OK = {"status": "ok", "reason": ""}
+ONE_CLASS = "the layer is constant, so one class is predicted"
+
+
+def cells_of(store: Store, toy: Toy, *keys: str) -> pd.DataFrame:
+    """The cells of these keys, whose models have the same names."""
+    return cells_frame([cell_in_store(key, key) for key in keys], store, ["mcc"], Order(toy()))
 
 
 def put(store: Store, key: str, unit: dict[str, Any], capped: int = 0, **result: Any) -> str:
@@ -64,14 +78,10 @@ def test_a_fit_of_its_own_and_models_that_nothing_stops(store: Store) -> None:
 
 
 def test_columns_are_there_only_where_a_model_may_be_stopped(store: Store, toy: Toy) -> None:
-    def frame(*keys: str) -> pd.DataFrame:
-        rows = [Cell("wdbc", key, 0, 0, "nested", "", key, "f") for key in keys]
-        return cells_frame(rows, store, ["mcc"], Order(toy()))
-
     put(store, "svm", cell_of("search")["unit"], 1)
     put(store, "elm", cell_of("search", None)["unit"])
-    assert not set(CAPPED) & set(frame("elm").columns)
-    both = frame("elm", "svm").set_index("model")
+    assert not set(CAPPED) & set(cells_of(store, toy, "elm").columns)
+    both = cells_of(store, toy, "elm", "svm").set_index("model")
     assert both.loc["svm", list(CAPPED)].tolist() == [1.0, 0.5]
     assert both.loc["elm", list(CAPPED)].isna().all()
 
@@ -96,3 +106,54 @@ def test_a_note_for_each_selection_says_where_most_were_stopped(toy: Toy) -> Non
     assert [note.text for note in capped_notes(alone)] == [f"SVM, nested: 50% {stopped}"]
     assert list(capped_notes(cells.drop(columns=list(CAPPED)))) == []
     assert notes_of(table_of(toy(), folds("ELM", 1, 1))) == ()
+
+
+@pytest.mark.parametrize(
+    ("result", "expected"),
+    [
+        ({"status": "ok"}, {}),
+        ({"status": "ok", "warnings": []}, {}),
+        ({"status": "ok", "warnings": [f"UserWarning: {ONE_CLASS}"]}, {WARNING: ONE_CLASS}),
+        ({"status": "ok", "warnings": ["UserWarning: a", "UserWarning: b"]}, {WARNING: "a; b"}),
+        ({"status": "ok", "warnings": ["ConvergenceWarning: stopped", "DeprecationWarning: old"]}, {}),
+        ({"status": "diverged", "warnings": ["UserWarning: a"]}, {}),
+    ],
+)
+def test_what_counts_as_said_by_a_model(result: dict[str, Any], expected: dict[str, str]) -> None:
+    assert warning_of(result) == expected
+
+
+def test_the_column_is_there_only_where_a_model_has_warned(tmp_path: Path, toy: Toy) -> None:
+    store = Store(tmp_path)
+    keep(store, "plain", OK)
+    keep(store, "warned", OK | {"warnings": [f"UserWarning: {ONE_CLASS}"]})
+    assert WARNING not in cells_of(store, toy, "plain").columns
+    write_frame(cells_of(store, toy, "plain", "warned"), tmp_path / "cells.csv")
+    read = read_cells(tmp_path / "cells.csv").set_index("model")
+    assert read.loc["warned", WARNING] == ONE_CLASS
+    assert pd.isna(read.loc["plain", WARNING])
+    assert [note.text for note in warning_notes(read.reset_index())] == [
+        f"wdbc warned, in 1 of 1 cells: warned that {ONE_CLASS}"
+    ]
+
+
+def test_a_warning_is_said_once_with_all_it_is_about(toy: Toy) -> None:
+    lines = [
+        *folds("EEM", 0, 0, warning=ONE_CLASS),
+        *folds("WELM", 0, 0, warning=ONE_CLASS),
+        *folds("EEM", 0, warning=ONE_CLASS, dataset="heart"),
+        *folds("EEM", 1, dataset="heart", run=1),
+        *folds("ELM", 1, 1, warning="another thing"),
+        *folds("ELM", 1, 1, warning="a reading's own", reading="order=stored"),
+        *folds("OS-ELM", 1, 1),
+    ]
+    expected = [
+        f"wdbc EEM, WELM, in 4 of 4 cells; heart EEM, in 1 of 2 cells: warned that {ONE_CLASS}",
+        "wdbc ELM, in 2 of 2 cells: warned that another thing",
+    ]
+    assert [note.text for note in warning_notes(pd.DataFrame(lines))] == expected
+    resolved = toy()
+    cells = frame(resolved, lines).assign(warning=[line.get(WARNING) for line in lines])
+    notes = notes_of(table_from(cells, resolved))
+    assert [note for note in notes if "warned" in note] == expected
+    assert not any("warned" in note for note in notes_of(table_of(resolved, lines)))
