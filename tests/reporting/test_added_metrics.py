@@ -35,11 +35,7 @@ def store(tmp_path: Path) -> Store:
     for model, said in SAID.items():
         result = {"predictions": predictions(TRUE, said, VALUES if model == "ELM" else None), "n_test": 8, "n_units": 3}
         for run, fold in ((0, 0), (0, 1), (1, 0), (1, 1)):
-            cells[cell_in_store(f"{model}{run}{fold}", model, run, fold)] = {
-                "predictions": stored,
-                "n_test": 8,
-                "n_units": 3,
-            }
+            cells[cell_in_store(f"{model}{run}{fold}", model, run, fold)] = result
     keep_cells(store, cells)
     return store
 

@@ -22,10 +22,9 @@ MEANS = {"ELM": [0.90, 0.91, 0.89, 0.90], "K-ELM": [0.93, 0.935, 0.94, 0.935], "
 
 
 def result(resolved: Resolved, lines: list[dict[str, Any]]) -> dict[str, Agreement]:
-    cells = frame(resolved, lines)
-    summary = summarise(MeasuredCells(cells, resolved))
-    figures = summary[summary["published"].notna()]
-    compared = list(compared_figures(figures, MeasuredCells(cells, resolved)))
+    measured = MeasuredCells(frame(resolved, lines), resolved)
+    figures = summarise(measured).dropna(subset="published")
+    compared = list(compared_figures(figures, measured))
     return {one.metric: one for one in agreements(compared, figures, resolved)}
 
 
@@ -34,17 +33,14 @@ def lines_of(means: dict[str, list[float]], **values: Any) -> list[dict[str, Any
 
 
 def test_differences_and_the_order_of_the_models(toy: Toy) -> None:
-    one = result(toy(FIGURES, protocol=HOLDOUT), lines_of(MEANS))["mcc"]
+    resolved = toy(FIGURES, protocol=HOLDOUT)
+    one = result(resolved, lines_of(MEANS))["mcc"]
     assert one.figures == 3
     distances = [abs(np.mean(part) - p) for part, p in zip(MEANS.values(), (0.90, 0.94, 0.70), strict=True)]
     assert one.median_difference == pytest.approx(np.median(distances))
     assert (one.rank_correlation, one.same_best, one.rows) == (pytest.approx(1.0), 1, 1)
-
-
-def test_another_best_model_and_another_order(toy: Toy) -> None:
-    other = MEANS | {"ELM": MEANS["K-ELM"], "K-ELM": MEANS["ELM"]}
-    one = result(toy(FIGURES, protocol=HOLDOUT), lines_of(other))["mcc"]
-    assert (one.rank_correlation, one.same_best, one.rows) == (pytest.approx(0.5), 0, 1)
+    other = result(resolved, lines_of(MEANS | {"ELM": MEANS["K-ELM"], "K-ELM": MEANS["ELM"]}))["mcc"]
+    assert (other.rank_correlation, other.same_best, other.rows) == (pytest.approx(0.5), 0, 1)
 
 
 def test_the_best_error_is_the_smallest(toy: Toy) -> None:
@@ -81,16 +77,14 @@ def test_wrong_pairings_are_judged_by_the_same_rule(toy: Toy) -> None:
     assert (one.pairings, one.pairings_untold) == (4, 2)
 
 
-def test_runs_that_are_left_out(toy: Toy) -> None:
-    # The fifth run lies far off the others; each of the others lies among them.
-    means = {"ELM": [0.90, 0.91, 0.89, 0.90, 0.5]}
-    one = result(toy("WDBC,ELM,mcc,0.90,,\n", protocol=HOLDOUT), lines_of(means))["mcc"]
-    assert (one.left_out, one.left_out_reproduced) == (5, 4)
-
-
-def test_too_few_runs_to_leave_one_out(toy: Toy) -> None:
-    one = result(toy("WDBC,ELM,mcc,0.90,,\n", protocol=HOLDOUT), lines_of({"ELM": [0.9, 0.91, 0.89]}))["mcc"]
-    assert (one.left_out, one.left_out_reproduced) == (0, 0)
+@pytest.mark.parametrize(
+    # The fifth run lies far off the others; each of the others lies among them. Three runs are too few.
+    ("runs", "left_out"),
+    [([0.90, 0.91, 0.89, 0.90, 0.5], (5, 4)), ([0.9, 0.91, 0.89], (0, 0))],
+)
+def test_runs_that_are_left_out(toy: Toy, runs: list[float], left_out: tuple[int, int]) -> None:
+    one = result(toy("WDBC,ELM,mcc,0.90,,\n", protocol=HOLDOUT), lines_of({"ELM": runs}))["mcc"]
+    assert (one.left_out, one.left_out_reproduced) == left_out
 
 
 def test_times_are_compared_as_ratios(toy: Toy) -> None:

@@ -85,18 +85,6 @@ def test_nothing_gained_has_a_plus() -> None:
     assert [Gain(v).text for v in (-1e-9, 0.0, 1e-9, -0.0006)] == ["+0.000", "+0.000", "+0.000", "-0.001"]
 
 
-def test_its_interval_counts_that_folds_share_rows(toy: Toy) -> None:
-    resolved = toy(**BOTH)
-    gains = [[0.01, 0.05], [0.02, 0.08]]
-    lines = [
-        line for run, part in enumerate(gains) for line in both("ELM", [0.8 + g for g in part], [0.8, 0.8], run=run)
-    ]
-    (result,) = optimism(frame(resolved, lines), resolved).to_dict("records")
-    # Two folds: as many test rows as training rows.
-    half = t.ppf(0.975, 3) * np.std([0.01, 0.05, 0.02, 0.08], ddof=1) * np.sqrt(1 / 4 + 1)
-    assert (result["low"], result["high"]) == pytest.approx((0.04 - half, 0.04 + half))
-
-
 def test_the_interval_of_a_table_is_over_its_data_sets(toy: Toy) -> None:
     names = ["wdbc", "heart", "sonar"]
     resolved = toy(datasets=names, **BOTH)

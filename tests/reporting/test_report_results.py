@@ -33,7 +33,7 @@ def fill(store: Store, *, mcc: float = 0.9, models: tuple[str, ...] = ("ELM", "K
     result = {"measured": {"mcc": mcc}, "params": {"C": 8}}
     result["predictions"] = predictions([1, 0, 1], [1, 1, 0], [0.5, 0.1, -0.2])
     cells = [cell_in_store(f"{model}{fold}{mcc}", model, fold=fold) for model in models for fold in (0, 1)]
-    keep_cells(store, {key: result for key in cells}, software, COMMAND)
+    keep_cells(store, dict.fromkeys(cells, result), software, COMMAND)
 
 
 @pytest.fixture(autouse=True)
