@@ -7,31 +7,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from made_cells import cell, folds, frame
+from made_cells import cell, folds, results_of
 
-from elmbench.reporting.cells import write_frame
-from elmbench.reporting.folders import results_folder
 from elmbench.reporting.readings import ReadingComparison, compare_readings, write_readings
-from elmbench.reporting.results import Results, read_results
 from elmbench.specs.profiles import Resolved
 
 Toy = Callable[..., Resolved]
+Compare = Callable[..., list[ReadingComparison]]
 FIGURES = "WDBC,ELM,mcc,0.9,,\nWDBC,ELM,train_seconds,0.5,,\n"
 
 
-def written(resolved: Resolved, lines: list[dict[str, Any]], folder: Path) -> Results:
-    """Write these cells and read them again."""
-    write_frame(frame(resolved, lines), results_folder(folder, "paper", "toy/one") / "cells.csv")
-    return read_results(resolved, folder)
-
-
 @pytest.fixture
-def compared(toy: Toy, tmp_path: Path) -> Callable[..., list[ReadingComparison]]:
+def compared(toy: Toy, tmp_path: Path) -> Compare:
     """Compare the reading `order` on these cells."""
 
     def compare(lines: list[dict[str, Any]], figures: str = FIGURES, **changes: Any) -> list[ReadingComparison]:
         resolved = toy(figures, **changes)
-        return compare_readings(resolved.file.paper.readings, [written(resolved, lines, tmp_path)])["order"]
+        return compare_readings(resolved.file.paper.readings, [results_of(resolved, lines, tmp_path)])["order"]
 
     return compare
 
@@ -49,7 +41,7 @@ def runs(values: Iterable[float], reading: str = "") -> list[dict[str, Any]]:
     return [cell(run=i, mcc=value, reading=reading) for i, value in enumerate(values)]
 
 
-def test_the_nearer_value_fits(compared: Callable[..., list[ReadingComparison]]) -> None:
+def test_the_nearer_value_fits(compared: Compare) -> None:
     (result,) = compared([*folds("ELM", *FAR), *stored(*NEAR)])
     assert result.means == {"shuffled": "0.700", "stored": "0.900"}
     assert (result.published, result.fits) == (0.9, "stored")
@@ -58,19 +50,16 @@ def test_the_nearer_value_fits(compared: Callable[..., list[ReadingComparison]])
     assert result.fits == "shuffled"
 
 
-def test_a_difference_within_chance_decides_nothing(compared: Callable[..., list[ReadingComparison]]) -> None:
+def test_chance_and_two_draws_decide_nothing(compared: Compare) -> None:
     (result,) = compared([*folds("ELM", 0.80, 0.89, 0.80, 0.89), *stored(0.88, 0.82, 0.88, 0.82)])
     assert result.fits == ""
-
-
-def test_two_draws_decide_nothing(compared: Callable[..., list[ReadingComparison]]) -> None:
     (result,) = compared([*folds("ELM", 0.70, 0.71), *stored(0.90, 0.89)])
     assert result.fits == ""
 
 
 @pytest.mark.parametrize(("shuffled", "fits"), [(0.802, ""), (0.85, "shuffled"), (0.60, "stored")])
 def test_values_on_both_sides_of_the_print_fit_by_their_distances(
-    compared: Callable[..., list[ReadingComparison]], shuffled: float, fits: str
+    compared: Compare, shuffled: float, fits: str
 ) -> None:
     """The two values are far apart in every run; only their distances from .9 decide."""
     spread = [-0.01, 0.0, 0.01, 0.005, -0.005]
@@ -80,7 +69,7 @@ def test_values_on_both_sides_of_the_print_fit_by_their_distances(
     assert result.fits == fits
 
 
-def test_the_folds_of_a_run_are_no_draws_of_their_own(compared: Callable[..., list[ReadingComparison]]) -> None:
+def test_the_folds_of_a_run_are_no_draws_of_their_own(compared: Compare) -> None:
     """Forty folds tell the values apart, four runs do not."""
     lines = []
     for run, (one, other) in enumerate([(0.80, 0.90), (0.84, 0.82), (0.85, 0.83), (0.80, 0.89)]):
@@ -90,20 +79,20 @@ def test_the_folds_of_a_run_are_no_draws_of_their_own(compared: Callable[..., li
 
 
 def test_a_fit_holds_for_every_figure_that_rounds_to_the_print(
-    compared: Callable[..., list[ReadingComparison]],
+    compared: Compare,
 ) -> None:
     lines = [*runs([0.88] * 4), *runs([0.93] * 4, "order=stored")]
     assert compared(lines, "WDBC,ELM,mcc,0.900,,\n")[0].fits == "shuffled"
     assert compared(lines, "WDBC,ELM,mcc,0.9,,\n")[0].fits == ""
 
 
-def test_figures_that_a_reading_does_not_move_are_left_out(compared: Callable[..., list[ReadingComparison]]) -> None:
+def test_figures_that_a_reading_does_not_move_are_left_out(compared: Compare) -> None:
     same = folds("K-ELM", 0.8, 0.8)
     lines = [*same, *(line | {"reading": "order=stored"} for line in same)]
     assert compared(lines, "WDBC,K-ELM,mcc,0.9,,\n") == []
 
 
-def test_only_cells_that_both_were_run_on_are_compared(compared: Callable[..., list[ReadingComparison]]) -> None:
+def test_only_cells_that_both_were_run_on_are_compared(compared: Compare) -> None:
     more = [line | {"run": 1, "mcc": 0.1} for line in folds("ELM", 0.1, 0.1)]
     (result,) = compared([*folds("ELM", 0.70, 0.71), *more, *stored(0.90, 0.89)])
     assert result.means["shuffled"] == "0.705"
@@ -111,7 +100,7 @@ def test_only_cells_that_both_were_run_on_are_compared(compared: Callable[..., l
 
 
 def test_cells_that_did_not_end_ok_are_named_and_decide_nothing(
-    compared: Callable[..., list[ReadingComparison]],
+    compared: Compare,
 ) -> None:
     lines = [*folds("ELM", 0.70, 0.71, 0.70), *stored(0.90, 0.89, 0.90)]
     assert compared(lines)[0].fits == "stored"
@@ -125,7 +114,7 @@ def test_cells_that_did_not_end_ok_are_named_and_decide_nothing(
 
 
 def test_the_nearer_value_is_found_on_cells_that_both_ended_ok(
-    compared: Callable[..., list[ReadingComparison]],
+    compared: Compare,
 ) -> None:
     lines = [*folds("ELM", 0.7, 0.7, 0.7, 0.98), *stored(0.8, 0.8, 0.8, None)]
     lines[7] |= {"status": "diverged", "reason": "not finite"}
@@ -133,13 +122,13 @@ def test_the_nearer_value_is_found_on_cells_that_both_ended_ok(
     assert (result.means["shuffled"], result.fits) == ("0.770", "stored")
 
 
-def test_a_reading_that_was_not_run_has_nothing_to_compare(compared: Callable[..., list[ReadingComparison]]) -> None:
+def test_a_reading_that_was_not_run_has_nothing_to_compare(compared: Compare) -> None:
     assert compared(folds("ELM", 0.7, 0.7)) == []
     # One value is not enough if the default was not run.
     assert compared(stored(0.7, 0.7)) == []
 
 
-def test_correlations_are_compared_and_absent_data_are_not(compared: Callable[..., list[ReadingComparison]]) -> None:
+def test_correlations_are_compared_and_absent_data_are_not(compared: Compare) -> None:
     nodes = {"model": "elm", "search": ["n_hidden"], "params": {"activation": "sigmoid"}}
     changes = {"layout": "rank-correlation", "grids": {"n_hidden": [1, 10]}, "models": {"ELM": nodes}}
     changes |= {"datasets": ["wdbc", "heart"]}
@@ -157,7 +146,7 @@ def test_correlations_are_compared_and_absent_data_are_not(compared: Callable[..
 def page(toy: Toy, tmp_path: Path) -> Callable[..., str]:
     def write(lines: list[dict[str, Any]], figures: str = FIGURES) -> str:
         resolved = toy(figures)
-        paper, results = resolved.file.paper, [written(resolved, lines, tmp_path)]
+        paper, results = resolved.file.paper, [results_of(resolved, lines, tmp_path)]
         path = write_readings(paper, compare_readings(paper.readings, results), results, tmp_path)
         return path.read_text() if path is not None else ""
 

@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from made_cells import RESULTS
 
 import elmbench
 from elmbench.errors import ElmbenchError
 from elmbench.reporting.cells import read_cells
-
-RESULTS = Path(__file__).parents[2] / "results"
 
 
 def lines(path: Path) -> list[dict[str, str]]:

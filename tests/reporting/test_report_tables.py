@@ -61,31 +61,26 @@ def test_cells_that_did_not_end_ok_show_as_the_papers_print_them(toy: Toy, endin
     assert ("wdbc ELM, nested: 2 of 2 cells" in note) == (ending["status"] != "unavailable")
 
 
-def test_a_mean_of_some_folds_says_of_how_many(toy: Toy) -> None:
-    lines = [cell(fold=0, mcc=0.9), cell(fold=1, **stopped(5))]
-    table = table_of(toy("WDBC,ELM,mcc,0.9,,\n"), lines)
-    result = row(table.sections[0], "ELM")
-    assert (result["value"], result["verdict"]) == ("0.90 (1 ok)", "no data")
-    assert "wdbc ELM, nested: 1 of 2 cells timeout: > 5 s" in notes_of(table)
-
-
 def test_each_selection_and_reading_has_its_own_limit(toy: Toy) -> None:
     lines = [cell(fold=i, **stopped(5)) for i in range(2)]
     lines += [line | {"reading": "order=stored"} | stopped(60) for line in lines]
-    table = table_of(toy(), lines)
+    # A mean of some folds shows of how many.
+    lines += [cell("K-ELM", fold=0, mcc=0.9), cell("K-ELM", fold=1, **stopped(5))]
+    table = table_of(toy("WDBC,K-ELM,mcc,0.9,,\n"), lines)
     assert [row(section, "ELM")["value"] for section in table.sections] == ["> 5 s", "> 60 s"]
-    assert notes_of(table)[1] == "wdbc ELM, nested, order=stored: 2 of 2 cells timeout: > 60 s"
+    some = row(table.sections[0], "K-ELM")
+    assert (some["value"], some["verdict"]) == ("0.90 (1 ok)", "no data")
+    assert notes_of(table)[1:] == (
+        "wdbc ELM, nested, order=stored: 2 of 2 cells timeout: > 60 s",
+        "wdbc K-ELM, nested: 1 of 2 cells timeout: > 5 s",
+    )
 
 
-def test_a_figure_that_the_paper_leaves_out_is_a_dash(toy: Toy) -> None:
-    table = table_of(toy("WDBC,ELM,mcc,,,excluded: unstable\n"), folds("ELM", 0.9, 0.9))
+def test_a_figure_that_is_left_out_is_a_dash_and_remarks_are_on_the_data_sets_that_are_shown(toy: Toy) -> None:
+    figures = "WDBC,ELM,mcc,,,excluded: unstable\nSylva,ELM,mcc,0.8,,cited\n"
+    table = table_of(toy(figures, datasets=["wdbc", "sylva"]), folds("ELM", 0.9, 0.9))
     assert row(table.sections[0], "ELM")["published"] == "-"
-    assert "published wdbc ELM mcc: excluded: unstable" in notes_of(table)
-
-
-def test_remarks_are_on_the_data_sets_that_are_shown(toy: Toy) -> None:
-    resolved = toy("WDBC,ELM,mcc,0.9,,doubtful\nSylva,ELM,mcc,0.8,,cited\n", datasets=["wdbc", "sylva"])
-    assert notes_of(table_of(resolved, folds("ELM", 0.9, 0.9))) == ("published wdbc ELM mcc: doubtful",)
+    assert notes_of(table) == ("published wdbc ELM mcc: excluded: unstable",)
 
 
 def test_default_readings_and_the_own_selection_stand_first(toy: Toy) -> None:
@@ -99,18 +94,15 @@ def test_default_readings_and_the_own_selection_stand_first(toy: Toy) -> None:
 @pytest.mark.parametrize(
     ("criterion", "says"),
     [
-        ("score", "nested: hyperparameters chosen on inner folds of the training part"),
-        (
-            "dcs-gaussians",
-            "nested: hyperparameters of the largest D_CS of the two classes' projected training rows, as",
-        ),
-        ("dcs-kde", "nested: hyperparameters of the largest D_CS of the two classes' projected training rows, by kern"),
+        ("score", "chosen on inner folds of the training part"),
+        ("dcs-gaussians", "of the largest D_CS of the two classes' projected training rows, as Gaussians"),
+        ("dcs-kde", "of the largest D_CS of the two classes' projected training rows, by kernel densities"),
     ],
 )
 def test_a_heading_names_the_criterion_of_the_choice(toy: Toy, criterion: str, says: str) -> None:
     lines = [*folds("ELM", 0.9, 0.9), *folds("ELM", 0.9, 0.9, select="oracle")]
     nested, oracle = table_of(toy(protocol={"criterion": criterion}), lines).sections
-    assert nested.heading.startswith(says)
+    assert nested.heading == f"nested: hyperparameters {says}"
     assert oracle.heading == "oracle: hyperparameters of the best mean over the outer test folds"
 
 
@@ -182,33 +174,23 @@ def test_an_empty_column_is_left_out(toy: Toy) -> None:
 
 
 @pytest.mark.parametrize(
-    ("profile", "runs", "says"),
+    ("profile", "settings", "runs", "says"),
     [
-        ("paper", 2, "Profile paper: the protocol as printed, 2 runs."),
-        ("paper", 1, "Profile paper: the protocol as printed, 1 run of 2."),
-        ("ci", 1, "Profile ci: 1 run; thinned grids; not a reproduction of the printed protocol."),
+        ("paper", {}, 2, "Profile paper: the protocol as printed, 2 runs."),
+        ("paper", {}, 1, "Profile paper: the protocol as printed, 1 run of 2."),
+        ("ci", None, 1, "1 run; thinned grids"),
+        ("ci", {"runs": 1}, 2, "2 runs"),
+        ("ci", {"rows": 400, "folds": 5}, 2, "2 runs; at most 400 rows of a data set; 5 folds"),
+        ("ci", {"stand-ins": ["sylva"], "thin-grids": 1}, 2, "2 runs; sylva in place of the paper's data"),
     ],
 )
-def test_a_table_says_which_profile_it_shows(toy: Toy, profile: str, runs: int, says: str) -> None:
-    lines = [line | {"run": run} for run in range(runs) for line in folds("ELM", 0.9, 0.9)]
-    table = table_of(toy(profile=profile), lines)
-    assert table.subtitle.endswith(says)
-    assert ("reproduction" in table.subtitle) == (profile != "paper")
-
-
-@pytest.mark.parametrize(
-    ("settings", "says"),
-    [
-        ({"runs": 1}, "2 runs; not"),
-        ({"rows": 400, "folds": 5}, "2 runs; at most 400 rows of a data set; 5 folds; not"),
-        ({"stand-ins": ["sylva"], "thin-grids": 1}, "2 runs; sylva in place of the paper's data; not"),
-    ],
-)
-def test_a_table_says_how_a_profile_departs_from_the_printed_protocol(
-    toy: Toy, settings: dict[str, object], says: str
+def test_a_table_says_which_profile_it_shows_and_how_it_departs_from_the_printed_protocol(
+    toy: Toy, profile: str, settings: dict[str, object] | None, runs: int, says: str
 ) -> None:
-    lines = [line | {"run": run} for run in range(2) for line in folds("ELM", 0.9, 0.9)]
-    assert f"Profile ci: {says}" in table_of(toy(profile="ci", profiles={"ci": settings}), lines).subtitle
+    changes = {} if settings is None else {"profiles": {"ci": settings}}
+    lines = [line | {"run": run} for run in range(runs) for line in folds("ELM", 0.9, 0.9)]
+    says = says if profile == "paper" else f"Profile ci: {says}; not a reproduction of the printed protocol."
+    assert table_of(toy(profile=profile, **changes), lines).subtitle.endswith(says)
 
 
 def test_data_sets_that_lack_for_the_same_reason_share_a_note(toy: Toy) -> None:
@@ -232,16 +214,10 @@ def test_a_table_without_ended_cells_says_so(toy: Toy) -> None:
     assert table.sections == ()
 
 
-@pytest.mark.parametrize(
-    ("value", "text"), [(0.00234, "0.0023"), (0.0467, "0.0467"), (12.3456, "12.3"), (123.4, "123")]
-)
-def test_seconds_have_three_figures_at_most(value: float, text: str) -> None:
-    assert three_figures(value) == text
-
-
-def test_figures_that_have_run_away_fit_the_column() -> None:
-    assert fixed(123456789.0, 3) == "1.2e+08"
-    assert fixed(999999.0, 1) == "999999.0"
+def test_numbers_fit_their_columns() -> None:
+    """Seconds have three figures at most, and figures that have run away are powers of ten."""
+    assert [three_figures(value) for value in (0.00234, 0.0467, 12.3456, 123.4)] == ["0.0023", "0.0467", "12.3", "123"]
+    assert (fixed(1234567.0, 3), fixed(999999.0, 1)) == ("1.2e+06", "999999.0")
 
 
 def test_a_model_that_is_not_run_on_a_data_set_is_named_with_the_reason(toy: Toy) -> None:

@@ -8,13 +8,11 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from made_cells import folds, frame
+from made_cells import folds, results_of
 
 from elmbench.layouts.table import SIGNS, VERDICTS
-from elmbench.reporting.cells import write_frame
 from elmbench.reporting.figures import counts_text as counted
-from elmbench.reporting.folders import results_folder
-from elmbench.reporting.results import Results, read_results
+from elmbench.reporting.results import Results
 from elmbench.specs.profiles import Resolved
 
 Toy = Callable[..., Resolved]
@@ -26,9 +24,7 @@ def read(toy: Toy, tmp_path: Path) -> Callable[..., Results]:
     """Read the results of a table that has these cells."""
 
     def results(lines: list[dict[str, Any]], figures: str = FIGURES, **changes: Any) -> Results:
-        resolved = toy(figures, datasets=["wdbc", "sylva"], **changes)
-        write_frame(frame(resolved, lines), results_folder(tmp_path, "paper", "toy/one") / "cells.csv")
-        return read_results(resolved, tmp_path)
+        return results_of(toy(figures, datasets=["wdbc", "sylva"], **changes), lines, tmp_path)
 
     return results
 
@@ -62,9 +58,8 @@ def test_data_sets_are_rows_and_models_columns(both: Results) -> None:
 
 def test_the_best_of_each_row_is_marked_and_every_verdict_has_its_sign(both: Results) -> None:
     wdbc, published, sylva, printed = lines_of(both)[lines_of(both).index("data set ELM K-ELM") + 1 :][:4]
-    verdicts = dict(
-        zip(zip(both.figures["dataset"], both.figures["model"], strict=True), both.figures["verdict"], strict=True)
-    )
+    figures = both.figures
+    verdicts = dict(zip(zip(figures["dataset"], figures["model"], strict=True), figures["verdict"], strict=True))
     assert sylva.split()[1].endswith("*")
     assert not sylva.split()[2].endswith("*")
     assert wdbc.startswith("WDBC 0.90±0.00")
