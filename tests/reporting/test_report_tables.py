@@ -83,14 +83,6 @@ def test_a_figure_that_is_left_out_is_a_dash_and_remarks_are_on_the_data_sets_th
     assert notes_of(table) == ("published wdbc ELM mcc: excluded: unstable",)
 
 
-def test_default_readings_and_the_own_selection_stand_first(toy: Toy) -> None:
-    groups = [("oracle", "order=stored"), ("nested", "order=stored"), ("oracle", ""), ("nested", "")]
-    lines = [line for s, r in groups for line in folds("ELM", 0.9, 0.9, select=s, reading=r)]
-    headings = [section.heading for section in table_of(toy(), lines).sections]
-    assert [heading.split(":")[0] for heading in headings] == ["nested", "oracle", "nested", "oracle"]
-    assert ["reading order=stored" in heading for heading in headings] == [False, False, True, True]
-
-
 @pytest.mark.parametrize(
     ("criterion", "says"),
     [
