@@ -2,10 +2,10 @@
 
 cosmic-ray plants a random sample of faults, one at a time, in a copy of this tree. The sample covers as many positions
 as possible. A fault that no test notices is printed as a difference. Environment: `MUTANTS`, the number of faults in
-each module (20), and `SEED`, which repeats a sample. The tests of `elmbench/running/engine.py` are those whose names
-hold the module's: `tests/running/test_engine.py` and `tests/running/test_engine_stops.py`. Without such tests, they are
-all of `tests/running`. A fault that they do not notice is tried on the other tests of the package, if these are quick.
-All tests run once without a fault: tests that fail then, or are too slow, are not used.
+each module (20), and `SEED`, which repeats a sample. The tests of `elmbench/running/engine.py` are those of
+`tests/running` and `tests/oracles` that name one of its public functions or classes; without any, all of
+`tests/running`. A fault that they do not notice is tried on the other tests of the package, if these are quick. All
+tests run once without a fault: tests that fail then, or are too slow, are not used.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from dataclasses import dataclass
 from functools import cache
 from importlib.util import cache_from_source
 from pathlib import Path
 from types import ModuleType
+from typing import NamedTuple
 
 from cosmic_ray.ast import ast_nodes, get_ast
 from cosmic_ray.mutating import mutate_code
@@ -44,37 +44,9 @@ SLOW, QUICK = 300.0, 60.0
 ENDLESS_AFTER, ENDLESS_TIMES = 20.0, 3.0
 #: Slow imports that most tests share: imported once.
 SLOW_IMPORTS = ("hypothesis", "numba", "pandas", "pydantic", "pytest", "scipy.stats", "sklearn.svm", "yaml")
-#: Tests of a module or a package that do not have its name, or test more of it than those that do.
-TESTED_BY = {
-    "models/ald_kos_elm": "models/test_online_kernel*.py",
-    "models/amm": "models/test_linear_sgd.py",
-    "models/base/centres": "models/test_rk_elm*.py models/test_rsvm.py",
-    "models/base/entropy": "models/test_eem*.py",
-    "models/base/family": "models",
-    "models/base/kernels": "models/test_kernel_elm*.py models/test_ls_svm*.py",
-    "models/base/nodes": "models/test_elm*.py models/test_w_elm.py",
-    "models/base/stochastic": "models/test_bsgd.py models/test_linear_sgd.py",
-    "models/eekm": "models/test_eem*.py",
-    "models/elm": "models/test_elm*.py models/test_w_elm.py",
-    "models/elm_rbf": "models/test_rk_elm*.py",
-    "models/kos_elm": "models/test_online_kernel*.py",
-    "models/os_pvm": "models/test_os_pvm.py models/test_pvm.py",
-    "models/pegasos": "models/test_linear_sgd.py",
-    "numerics/nodes/output_weights": "models/test_elm.py models/test_weights.py models/test_paths.py",
-    "numerics/online": "oracles",
-    "protocol/content": "running/test_plan_keys.py work/test_kinds.py",
-    "protocol/predictions": "test_metrics.py work/test_fit.py",
-    "reporting/summary": "reporting/test_report_summary.py reporting/test_report_[co]*.py",
-    "running/executors/worker": "running",
-}
 
 
-#: Quick tests of all modules of a package.
-OF_ALL = {"models": "models/test_defaults.py models/test_every_model.py models/test_paths.py models/test_singular.py"}
-
-
-@dataclass(frozen=True)
-class Fault:
+class Fault(NamedTuple):
     """A fault that can be planted in a module: its kind, its number among those of the kind, its line and column."""
 
     operator: str
@@ -83,37 +55,26 @@ class Fault:
 
 
 def tests_of(module: Path) -> tuple[str, ...]:
-    """Return the files and folders of `tests/` that test a module."""
-    about = module.relative_to("elmbench").with_suffix("")
-    of_all = _matching(OF_ALL.get(about.parts[0], ""))
-    for path in (about, about.parent):
-        if named := TESTED_BY.get(path.as_posix()):
-            return _matching(named) + of_all
-    folder = ROOT / room_of(module)
-    # Whole words only: the tests of RSVM are not those of the SVM.
-    files = sorted(path for path in folder.glob("test_*.py") if f"_{module.stem}_" in f"{path.stem}_")
-    return tuple(map(_in_root, files)) + of_all if files else (_in_root(folder),)
+    """Return the tests of the package and the oracles that name a public function or class of a module."""
+    names = re.findall(r"^(?:class|def) ([A-Za-z]\w+)", (ROOT / module).read_text("utf-8"), re.M)
+    named = re.compile(rf"\b({'|'.join(names)})\b")
+    folders = (room_of(module), "tests/oracles")
+    files = (path for folder in folders for path in sorted((ROOT / folder).rglob("test_*.py")))
+    return tuple(str(path.relative_to(ROOT)) for path in files if names and named.search(path.read_text("utf-8")))
 
 
 def room_of(module: Path) -> str:
     """Return the folder of `tests/` that mirrors a module's."""
-    folder = ROOT / "tests" / module.parent.relative_to("elmbench")
-    while not folder.is_dir():
+    folder = Path("tests") / module.parent.relative_to("elmbench")
+    while not (ROOT / folder).is_dir():
         folder = folder.parent
-    return _in_root(folder)
-
-
-def _matching(patterns: str) -> tuple[str, ...]:
-    return tuple(sorted(_in_root(path) for pattern in patterns.split() for path in (ROOT / "tests").glob(pattern)))
-
-
-def _in_root(path: Path) -> str:
-    return str(path.relative_to(ROOT))
+    return str(folder)
 
 
 def mutate(module: Path, number: int, copy: Path) -> Counter[str]:
     """Plant a sample of faults in a module of a copy of the tree; return how many were noticed and how many not."""
-    tests, room = tests_of(module), (room_of(module),)
+    room = (room_of(module),)
+    tests = tests_of(module) or room
     seconds = seconds_of(tests, copy, SLOW)
     if seconds is None:
         print(f"{module}: nothing is planted")

@@ -13,90 +13,96 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from elmbench.files import write_atomically
 from elmbench.layouts.table import SIGNS, VERDICTS
-from elmbench.reporting.agreement import agreements, error_and_power, pattern_error_and_power, self_test
+from elmbench.reporting.agreement import error_and_power, pattern_error_and_power, self_test
 from elmbench.reporting.figures import ComparedFigure
-from elmbench.reporting.folders import ResultsDirs, has_results
+from elmbench.reporting.folders import ResultsDirs
 from elmbench.reporting.joint import FEWEST_FIGURES, JointVerdict, main_verdict
-from elmbench.reporting.papers import answer_papers, main_claims, tested_claims
-from elmbench.reporting.results import Results, read_results
+from elmbench.reporting.papers import main_claims
+from elmbench.reporting.results import Results
 from elmbench.reporting.site.findings import find
-from elmbench.reporting.site.gather import gather
+from elmbench.reporting.site.gather import PaperResults, gather
 from elmbench.reporting.writers.markdown import pipe_rows
 from elmbench.reporting.writers.terminal import as_text, table_text
-from elmbench.specs.catalogue import ExperimentFile, find_experiment, load_catalogue
-from elmbench.specs.profiles import resolve
+from elmbench.specs.catalogue import find_experiment, load_catalogue
 
 TOP = Path(__file__).parents[1]
 PAGES = [
     TOP / "README.md",
-    TOP / "docs" / "results.md",
-    TOP / "docs" / "trust.md",
-    *sorted((TOP / "docs" / "results").glob("*.md")),
+    TOP / "docs/results.md",
+    TOP / "docs/trust.md",
+    *sorted((TOP / "docs/results").glob("*.md")),
 ]
 _RESULTS = TOP / "results"
-#: The profiles that say something about a paper, the most faithful one first.
-_PROFILES = ("paper", "fast")
 _BLOCK = re.compile(r"^<!-- make pages: (.+?) -->$.*?^<!-- end -->$", flags=re.M | re.S)
+
+
+@cache
+def _gathered(paper: str) -> PaperResults:
+    (one,) = gather(ResultsDirs(_RESULTS), lambda files: [file for file in files if file.spec.paper == paper])
+    return one
+
+
+def _all_gathered() -> list[PaperResults]:
+    return [_gathered(paper) for paper in dict.fromkeys(file.spec.paper for file in load_catalogue().values())]
 
 
 def answer(paper: str) -> str:
     """Return the sentence on a whole paper, then those on its tables."""
-    (evidence,) = answer_papers(_results_of(paper))
+    evidence = _gathered(paper).answer
+    assert evidence is not None  # the paper prints figures
     first, *others = evidence.sentences
     return "\n".join([f"**{first}**", "", *(f"- {sentence}" for sentence in others)])
 
 
 def answers(folder: str = "results") -> str:
     """Return the sentence on each paper, with a link to its page in a folder."""
-    evidence = answer_papers(results for paper in _papers() for results in _results_of(paper))
+    evidence = [one.answer for one in _all_gathered() if one.answer]
     return "\n".join(f"- [{one.paper.upper()}]({folder}/{one.paper}.md): {one.sentences[0]}" for one in evidence)
 
 
 def findings(paper: str) -> str:
     """Return the findings on a paper as the site has them."""
     parts = []
-    for finding in find(
-        gather(ResultsDirs(_RESULTS), lambda files: [file for file in files if file.spec.paper == paper])
-    ):
-        parts += [
-            f"**{finding.title}.**",
-            " ".join(finding.evidence),
-            "\n".join(pipe_rows([finding.columns, *finding.rows])),
-        ]
+    for finding in find([_gathered(paper)]):
+        parts += [f"**{finding.title}.**", " ".join(finding.evidence), _table([finding.columns, *finding.rows])]
     return "\n\n".join(parts)
 
 
 def headlines(count: str) -> str:
     """Return the strongest findings on all papers, a sentence each."""
-    strongest = find(gather(ResultsDirs(_RESULTS)))[: int(count)]
+    strongest = find(_all_gathered())[: int(count)]
     return "\n".join(f"{number}. {finding.title}." for number, finding in enumerate(strongest, 1))
 
 
 def verdicts(paper: str) -> str:
     """Return the number of figures with each verdict, by table and profile."""
-    counts = {(_label(one), one.resolved.profile): _count(one) for one in _results_of(paper)}
+    counts: dict[tuple[str, str], Counter[str]] = {}
+    for one in _gathered(paper).results:
+        spec, figures = one.resolved.file.spec, one.figures["verdict"]
+        counts[f"{spec.label}: {spec.title}", one.resolved.profile] = Counter(figures[figures != ""])
     columns = [name for name in VERDICTS if any(count[name] for count in counts.values())]
     rows = [[*group, *(str(count[name]) for name in columns)] for group, count in counts.items() if count.total()]
     judged = {label for label, *_ in rows}
     others = dict.fromkeys(label for label, _ in counts if label not in judged)
-    text = "\n".join(pipe_rows([["table", "profile", *columns], *rows]))
+    text = _table([["table", "profile", *columns], *rows])
     return text + f"\n\nNo figures to judge: {'; '.join(others)}." * bool(others)
 
 
 def table(id: str, profile: str, metric: str = "", reading: str = "", dataset: str = "") -> str:
     """Return a table under one reading as `elmbench table` prints it without notes; one metric or data set if named."""
-    results = _results(find_experiment(id), profile)
-    labels = [";".join(map(str, section.readings)) for section in results.sections]
-    position = labels.index(reading)
+    file = find_experiment(id)
+    of_paper = {(one.resolved.file.id, one.resolved.profile): one for one in _gathered(file.spec.paper).results}
+    results = of_paper[file.id, profile]
+    position = [";".join(map(str, section.readings)) for section in results.sections].index(reading)
     section = results.sections[position]
-    pairs = zip(section.entries, section.lines, strict=True)
     chosen = [
         (entry, line)
-        for entry, line in pairs
+        for entry, line in zip(section.entries, section.lines, strict=True)
         if metric in ("", entry.measure.metric) and dataset in ("", entry.dataset)
     ]
     entries, lines = zip(*chosen, strict=True)
@@ -114,49 +120,53 @@ def signs() -> str:
 def claims(paper: str) -> str:
     """Return the verdict on each claim of a paper, under the most faithful profile that tested it."""
     rows = [["table", "claim", "data", "comparison", "profile", "verdict"]]
-    for one in tested_claims(_results_of(paper)):
+    for one in _gathered(paper).claims:
         line, resolved = one.outcome.record(), one.results.resolved
         comparison = "{metric} of {model} {is} {than}".format_map(line)
-        rows.append(
-            [resolved.file.spec.label, line["says"], line["dataset"], comparison, resolved.profile, line["verdict"]]
-        )
-    return "\n".join(pipe_rows(rows))
+        claim = [resolved.file.spec.label, line["says"], line["dataset"], comparison]
+        rows.append([*claim, resolved.profile, line["verdict"]])
+    return _table(rows)
 
 
 def main(paper: str) -> str:
     """Return the main claims of a paper with the result of each in words."""
     lines = []
-    for claim, result, parts in main_claims(tested_claims(_results_of(paper))):
+    for claim, result, parts in main_claims(_gathered(paper).claims):
         lines.append(f'- "{claim.says}" ({claim.where}): **{result}**.')
-        lines += [
-            f'  - {one.label}, "{one.outcome.claim.says}": {one.outcome.verdict}; {one.outcome.evidence}.'
-            for one in parts
-        ]
+        for one in parts:
+            outcome = one.outcome
+            lines.append(f'  - {one.label}, "{outcome.claim.says}": {outcome.verdict}; {outcome.evidence}.')
     return "\n".join(lines)
 
 
 def own_runs() -> str:
     """Return the results of the rule of the verdicts on our own runs and on wrong pairs, by paper."""
+    counts: dict[str, Counter[str]] = {}
+    for paper in _all_gathered():
+        judged = (one for table in paper.run for one in table.results[0].agreements)
+        counts[paper.paper.key.upper()] = error_and_power(judged)
+    counts["all"] = sum(counts.values(), Counter())
     rows = [["paper", "own runs", "inside", "wrong pairs that the rule tells", "called `reproduced`", "not told"]]
-    total: Counter[str] = Counter()
-    for paper in _papers():
-        counts: Counter[str] = Counter()
-        for results in {one.resolved.file.id: one for one in reversed(list(_results_of(paper)))}.values():
-            counts += error_and_power(agreements(results.compared, results.figures, results.resolved))
-        total += counts
-        if counts:
-            rows.append([paper.upper(), *_error_and_power(counts)])
-    return "\n".join(pipe_rows([*rows, ["all", *_error_and_power(total)]]))
-
-
-def _error_and_power(counts: Counter[str]) -> list[str]:
-    inside = _share(counts["left_out_reproduced"], counts["left_out"])
-    wrong = _share(counts["pairings_reproduced"], counts["pairings"])
-    return [str(counts["left_out"]), inside, str(counts["pairings"]), wrong, str(counts["pairings_untold"])]
+    for name, count in counts.items():
+        if count.total():
+            inside = _share(count["left_out_reproduced"], count["left_out"])
+            wrong = _share(count["pairings_reproduced"], count["pairings"])
+            numbers = [str(count[name]) for name in ("left_out", "pairings", "pairings_untold")]
+            rows.append([name, numbers[0], inside, numbers[1], wrong, numbers[2]])
+    return _table(rows)
 
 
 def self_tests() -> str:
     """Return the verdicts on tables with prints of known truth: our own runs, and wrong models or sets."""
+    pairs = (
+        ("own_reproduced", "own_runs"),
+        ("wrong_reproduced", "wrong_models"),
+        ("wrong_sets_reproduced", "wrong_sets"),
+    )
+
+    def shares(counts: Mapping[str, int]) -> list[str]:
+        return [f"{counts[part]} of {counts[whole]}" if counts[whole] else "–" for part, whole in pairs]
+
     rows = [["table", "figures", "verdict", "own runs", "models", "data sets"]]
     total: Counter[str] = Counter()
     verdicts: Counter[str] = Counter()
@@ -164,47 +174,41 @@ def self_tests() -> str:
         counts = self_test(figures, results.resolved.file.id)
         verdicts.update(counts.pop("own_verdicts"))
         total.update(counts)
-        rows.append([results.resolved.file.id, str(joint.figures), joint.verdict, *_self_test(counts)])
+        rows.append([results.resolved.file.id, str(joint.figures), joint.verdict, *shares(counts)])
     listed = ", ".join(f"{n} {verdict}" for verdict, n in verdicts.items())
-    text = "\n".join(pipe_rows([*rows, ["all", "", "", *_self_test(total)]]))
+    text = _table([*rows, ["all", "", "", *shares(total)]])
     answered = verdicts.total() - verdicts["too small to judge"]
     right = verdicts["reproduced"] + verdicts["level only"]
     share = f"{right} of the {answered} that get an answer ({right / answered:.0%}) get the right one"
     return f"{text}\n\nThe verdicts on the prints of own runs: {listed}. So {share}; 95 in 100 are expected."
 
 
-def _self_test(counts: Mapping[str, int]) -> list[str]:
-    pairs = (
-        ("own_reproduced", "own_runs"),
-        ("wrong_reproduced", "wrong_models"),
-        ("wrong_sets_reproduced", "wrong_sets"),
-    )
-    return [f"{counts[part]} of {counts[whole]}" if counts[whole] else "–" for part, whole in pairs]
-
-
 def pattern() -> str:
     """Return the share of prints with a significant pattern: random orders of the models, and our own runs."""
+    counts = {
+        (results.resolved.file.id, str(joint.datasets)): np.array(
+            pattern_error_and_power(figures, results.resolved.file.id)
+        )
+        for results, joint, figures in _main_metrics()
+    }
+    counts["all", ""] = np.sum(list(counts.values()), axis=0)
     rows = [["table", "data sets", "random order, p ≤ .05", "own runs, p ≤ .05"]]
-    totals = [0, 0, 0, 0]
-    for results, joint, figures in _main_metrics():
-        counts = pattern_error_and_power(figures, results.resolved.file.id)
-        totals = [total + n for total, n in zip(totals, counts, strict=True)]
-        rows.append([results.resolved.file.id, str(joint.datasets), *_shares(counts)])
-    return "\n".join(pipe_rows([*rows, ["all", "", *_shares(totals)]]))
-
-
-def _shares(counts: Sequence[int]) -> list[str]:
-    error, random, power, runs = counts
-    return [_share(error, random), _share(power, runs)]
+    for names, (error, random, power, runs) in counts.items():
+        rows.append([*names, _share(error, random), _share(power, runs)])
+    return _table(rows)
 
 
 def _share(part: int, whole: int) -> str:
     return f"{part} of {whole} ({part / whole:.1%})" if whole else "–"
 
 
+def _table(rows: Sequence[Sequence[str]]) -> str:
+    return "\n".join(pipe_rows(rows))
+
+
 def _main_metrics() -> Iterator[tuple[Results, JointVerdict, list[ComparedFigure]]]:
     """Yield the metric with the most figures of each table of profile `paper`, if it has enough of them."""
-    for results in (one for paper in _papers() for one in _results_of(paper) if one.resolved.profile == "paper"):
+    for results in (one for paper in _all_gathered() for one in paper.results if one.resolved.profile == "paper"):
         joint = main_verdict(results.verdicts)
         if joint.figures >= FEWEST_FIGURES:
             yield results, joint, [one for one in results.compared if one.measure.metric == joint.metric]
@@ -220,27 +224,13 @@ def kernels() -> str:
         if cells.max():
             counts = (str(differ[name]) for name in names)
             rows.append([str(table), str(cells.max()), *counts, f"{lines['largest'].max():.1g}"])
-    return "\n".join(pipe_rows(rows))
+    return _table(rows)
 
 
-BLOCKS: dict[str, Callable[..., str]] = {
-    one.__name__: one
-    for one in (
-        answer,
-        answers,
-        findings,
-        headlines,
-        verdicts,
-        table,
-        signs,
-        claims,
-        main,
-        own_runs,
-        self_tests,
-        pattern,
-        kernels,
-    )
-}
+_FUNCTIONS: tuple[Callable[..., str], ...] = (
+    answer, answers, findings, headlines, verdicts, table, signs, claims, main, own_runs, self_tests, pattern, kernels
+)  # fmt: skip
+BLOCKS = {function.__name__: function for function in _FUNCTIONS}
 
 
 def render(text: str) -> str:
@@ -254,37 +244,6 @@ def render(text: str) -> str:
         return f"<!-- make pages: {match[1]} -->\n\n{content}\n\n<!-- end -->"
 
     return _BLOCK.sub(fill, text)
-
-
-def _papers() -> list[str]:
-    return list(dict.fromkeys(file.spec.paper for file in load_catalogue().values()))
-
-
-def _results_of(paper: str) -> Iterator[Results]:
-    for file in load_catalogue().values():
-        for profile in _PROFILES:
-            if file.spec.paper == paper and profile in file.profiles and has_results(_RESULTS, profile, file.id):
-                yield _results(file, profile)
-
-
-def _results(file: ExperimentFile, profile: str) -> Results:
-    return _cached_results(file.id, profile)
-
-
-@cache
-def _cached_results(id: str, profile: str) -> Results:
-    return read_results(resolve(find_experiment(id), profile), _RESULTS)
-
-
-def _count(results: Results) -> Counter[str]:
-    counts = Counter(results.figures["verdict"])
-    del counts[""]
-    return counts
-
-
-def _label(results: Results) -> str:
-    spec = results.resolved.file.spec
-    return f"{spec.label}: {spec.title}"
 
 
 if __name__ == "__main__":

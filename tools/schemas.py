@@ -31,50 +31,42 @@ def schemas() -> dict[str, Schema]:
 
 def experiment_schema() -> Schema:
     """Return the schema of `experiments/<paper>/<table>.yaml`; with `based-on` anything may be left out but the id."""
-    whole, part = (_schema_of(Experiment, prefix) for prefix in ("whole", "part"))
-    _without_required(part)
-    part["required"] = ["based-on", "id"]
-    part["properties"]["based-on"] = {"type": "string", "description": "The table whose file this one is laid over."}
-    layouts = [find_layout(name) for name in LAYOUTS]
-    options = {name: field for layout in layouts for name, field in _properties(layout.Options).items()}
-    for schema in (whole, part):
+    entry = _whole_or_part(Experiment, "based-on", "The table whose file this one is laid over.")
+    entry["then"]["required"].append("id")
+    options: Schema = {}
+    for name in LAYOUTS:
+        options |= find_layout(name).Options.model_json_schema().get("properties", {})
+    for schema in (entry["then"], entry["else"]):
         properties = schema["properties"]
         properties["layout"] |= {"anyOf": [{"enum": list(LAYOUTS)}, {"type": "string"}]}
         properties["options"] |= {"properties": options}
         properties["profiles"] |= {"propertyNames": {"enum": list(PROFILES)}}
         # Null takes away what the base has.
         properties["published"] = {"anyOf": [properties["published"], {"type": "null"}]}
-    models = [entry.name for entry in registry().values() if entry.origin == "built-in"]
-    definitions = whole.pop("$defs") | part.pop("$defs")
-    for name, definition in definitions.items():
+    models = [model.name for model in registry().values() if model.origin == "built-in"]
+    for name, definition in entry["$defs"].items():
         if name.endswith("-Model"):
             definition["properties"]["model"] |= {"anyOf": [{"enum": models}, {"type": "string"}]}
-    return {
-        "$schema": _DRAFT,
-        "title": "A table of a paper",
-        "if": {"required": ["based-on"]},
-        "then": part,
-        "else": whole,
-        "$defs": definitions,
-    }
+    return {"$schema": _DRAFT, "title": "A table of a paper", **entry}
 
 
 def datasets_schema() -> Schema:
     """Return the schema of `datasets.yaml`: data sets by name; one that is `like` another may leave anything out."""
-    whole, part = (_schema_of(DatasetSpec, prefix) for prefix in ("whole", "part"))
+    entry = _whole_or_part(DatasetSpec, "like", "The data set whose keys this one takes over.")
+    entry["else"]["required"].remove("name")
+    definitions = entry.pop("$defs")
+    head = {"$schema": _DRAFT, "title": "Data sets", "type": "object"}
+    return head | {"additionalProperties": entry, "$defs": definitions}
+
+
+def _whole_or_part(model: type[BaseModel], key: str, description: str) -> Schema:
+    """Return the schema of a model, from which anything may be left out if `key` names another one."""
+    whole, part = (_schema_of(model, prefix) for prefix in ("whole", "part"))
     _without_required(part)
-    part["required"] = ["like"]
-    part["properties"]["like"] = {"type": "string", "description": "The data set whose keys this one takes over."}
-    whole["required"].remove("name")
+    part["required"] = [key]
+    part["properties"][key] = {"type": "string", "description": description}
     definitions = whole.pop("$defs") | part.pop("$defs")
-    entry = {"if": {"required": ["like"]}, "then": part, "else": whole}
-    return {
-        "$schema": _DRAFT,
-        "title": "Data sets",
-        "type": "object",
-        "additionalProperties": entry,
-        "$defs": definitions,
-    }
+    return {"if": {"required": [key]}, "then": part, "else": whole, "$defs": definitions}
 
 
 def _schema_of(model: type[BaseModel], prefix: str) -> Schema:
@@ -116,17 +108,6 @@ def _members(schema: Any, inside: bool = False) -> frozenset[str]:
     return frozenset(referred).union(*parts)
 
 
-def _properties(options: type[BaseModel]) -> Schema:
-    properties: Schema = options.model_json_schema().get("properties", {})
-    return properties
-
-
-def write_schemas(folder: Path) -> None:
-    """Write every schema into a folder."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, schema in schemas().items():
-        (folder / name).write_text(json.dumps(schema, indent=1, sort_keys=True) + "\n", encoding="utf-8")
-
-
 if __name__ == "__main__":
-    write_schemas(Path(FOLDER))
+    for name, schema in schemas().items():
+        Path(FOLDER, name).write_text(json.dumps(schema, indent=1, sort_keys=True) + "\n", encoding="utf-8")
