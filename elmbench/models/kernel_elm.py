@@ -15,7 +15,7 @@ from elmbench.models.base.parameters import estimator
 from elmbench.models.base.paths import Grid
 from elmbench.numerics.arrays import EPS, Array
 from elmbench.numerics.fold_solutions import FoldView, FoldViews, fold_solutions, residuals
-from elmbench.numerics.kernels import kernel_ladder, kernel_product, kernel_round_off
+from elmbench.numerics.kernels import kernel_ladder, kernel_round_off
 from elmbench.numerics.pairwise import Kernel
 
 RESIDUAL = 2e-11
@@ -69,7 +69,7 @@ class _KELM(KernelSystemMixin):
             for j, part in enumerate(parts.folds):
                 T, decoded = coded[j]
                 probes = None if within[j] else grid.X[grid.folds[j][1]]
-                cross = None if probes is None else partial(kernel_product, probes, grid.X[part.rows], gamma=gamma)
+                cross = None if probes is None else partial(Kernel(gamma=gamma).product, probes, grid.X[part.rows])
                 result = _fold_outputs(cls, shared, part, T, ridges, cross, by_label)
                 for i, outputs in zip(gammas[gamma], result, strict=True):
                     if outputs is None:

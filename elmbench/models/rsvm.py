@@ -10,9 +10,10 @@ from sklearn.utils import check_random_state
 
 from elmbench.models.base.family import FamilyClassifier, FamilyRegressor, width
 from elmbench.models.base.parameters import estimator
-from elmbench.numerics import centres, smooth_svm
+from elmbench.numerics import centres
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.centres import CentreKernel
+from elmbench.numerics.kernels import BLOCK_BYTES
 from elmbench.numerics.rows import Rows
 from elmbench.numerics.smooth_svm import Loss, minimise, smooth_hinge, smooth_insensitive
 
@@ -69,7 +70,7 @@ class _RSVM:
         # The features; the Hessian, and its eigenvectors if Cholesky fails; a few vectors with an entry for each row.
         floats = n_samples * (size + 1) + 4 * (size + 1) ** 2 + n_samples * (n_outputs + 24)
         floats += size * n_features + n_outputs * (size + 1)
-        return 8 * floats + 3 * centres.BLOCK_BYTES + 2 * smooth_svm.BLOCK_BYTES
+        return 8 * floats + 3 * centres.BLOCK_BYTES + 2 * BLOCK_BYTES
 
 
 class RSVMClassifier(FamilyClassifier, _RSVM):

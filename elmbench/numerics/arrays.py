@@ -6,5 +6,4 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
-EPS = 2.220446049250313e-16
-"""Machine precision of doubles: the distance from 1 to the next number."""
+EPS = 2.220446049250313e-16  # machine precision of doubles: the distance from 1 to the next number

@@ -10,8 +10,7 @@ BLOCKED_FROM = 1500
 """Rows from which a reduction to a band is faster than LAPACK's to a tridiagonal matrix, half of which is products of
 a matrix with one vector: these wait for memory as soon as the matrix exceeds the caches."""
 
-WIDTH = 64
-"""Diagonals of the band."""
+WIDTH = 64  # diagonals of the band
 
 
 class BandReduction:

@@ -5,9 +5,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils import gen_batches
 
 from elmbench.numerics.arrays import Array
-from elmbench.numerics.kernels import rbf_from_distances, squared_distances
+from elmbench.numerics.kernels import squared_distances
 from elmbench.numerics.lapack import add_gram
 from elmbench.numerics.pairwise import Kernel
 from elmbench.numerics.rows import Rows, inner_products, scaled_rows, sparse_distances
@@ -16,30 +17,24 @@ from elmbench.numerics.solve import mirror
 BLOCK_BYTES = 16 * 2**20
 """Size of a block of kernel values, in bytes (one row is the least); two are held while one follows the other."""
 
-DENSE_CENTRES_BYTES = 2**28
-"""Largest dense copy of sparse centres."""
+DENSE_CENTRES_BYTES = 2**28  # largest dense copy of sparse centres
+_SPARSE = 4  # cost of an addition in a product of two sparse matrices, relative to one in a product with a dense matrix
 
-_SPARSE = 4
-"""Cost of an addition in a product of two sparse matrices, relative to one in a product with a dense matrix."""
+
+def _gaussian(distances: Array, gamma: float | Array) -> Array:
+    distances *= -gamma
+    return np.exp(distances, out=distances)
 
 
 def _inverse_multiquadric(distances: Array, gamma: float | Array) -> Array:
-    distances *= gamma
-    distances += 1.0
-    return np.reciprocal(np.sqrt(distances, out=distances), out=distances)
+    distances = _rational_quadratic(distances, gamma)
+    return np.sqrt(distances, out=distances)
 
 
 def _rational_quadratic(distances: Array, gamma: float | Array) -> Array:
     distances *= gamma
     distances += 1.0
     return np.reciprocal(distances, out=distances)
-
-
-def _gaussian(distances: Array, gamma: float | Array) -> Array:
-    if isinstance(gamma, float):
-        return rbf_from_distances(distances, gamma)
-    distances *= -gamma
-    return np.exp(distances, out=distances)
 
 
 OF_DISTANCES: dict[str, Callable[[Array, float | Array], Array]] = {
@@ -49,8 +44,7 @@ OF_DISTANCES: dict[str, Callable[[Array, float | Array], Array]] = {
 }
 """Kernels of the squared distance, by name: each overwrites an array of them with its values."""
 
-OF_PRODUCTS = ("polynomial", "sigmoid")
-"""Kernels of the inner product, by name."""
+OF_PRODUCTS = ("polynomial", "sigmoid")  # kernels of the inner product, by name
 
 KERNELS = (*OF_DISTANCES, *OF_PRODUCTS)
 
@@ -117,23 +111,20 @@ class CentreKernel:
         The values, in C order, are overwritten by the next ones.
         """
         kernels = [self.with_gamma(gamma) for gamma in gammas]
-        if self.general is not None:
-            for rows in centre_blocks(X, len(self)):
-                yield from ((rows, i, kernel.values(X[rows])) for i, kernel in enumerate(kernels))
-            return
-        ready = replace(self, centres=_ready_for(X, self.centres))
+        ready = self if self.general is not None else replace(self, centres=_ready_for(X, self.centres))
         room = np.empty((0, len(self)))
         for rows in centre_blocks(X, len(self)):
+            if self.general is not None:
+                yield from ((rows, i, kernel.values(X[rows])) for i, kernel in enumerate(kernels))
+                continue
             geometry = ready.geometry(X[rows])
-            for i, kernel in enumerate(kernels):
-                if i == len(kernels) - 1:
-                    yield rows, i, kernel.of(geometry)
-                    break
-                if len(room) < len(geometry):
-                    room = np.empty_like(geometry)
+            if len(room) < len(geometry) and len(kernels) > 1:
+                room = np.empty_like(geometry)
+            for i, kernel in enumerate(kernels[:-1]):
                 values = room[: len(geometry)]
                 np.copyto(values, geometry)
                 yield rows, i, kernel.of(values)
+            yield rows, len(kernels) - 1, kernels[-1].of(geometry)
 
     def product(self, X: Rows, Z: Array) -> Array:
         """Return the product of the values for the rows of `X` with `Z`, of shape (L, k): an array of shape (n, k)."""
@@ -170,13 +161,11 @@ def normal_equations(
 
 
 def centre_blocks(X: Rows, n_centres: int) -> Iterator[slice]:
-    """Yield the slices that cut the rows of `X` into blocks of about `BLOCK_BYTES`, and their values too."""
+    """Return the slices that cut the rows of `X` into blocks of about `BLOCK_BYTES`, and their values too."""
     n_rows, width = X.shape
     if sp.issparse(X):
         width = 3 * X.nnz // (2 * max(1, n_rows))  # an entry has an index too
-    step = max(1, BLOCK_BYTES // (8 * max(1, n_centres, width)))
-    for start in range(0, n_rows, step):
-        yield slice(start, min(start + step, n_rows))
+    return gen_batches(n_rows, max(1, BLOCK_BYTES // (8 * max(1, n_centres, width))))
 
 
 def _ready_for(X: Rows, centres: Rows) -> Rows:

@@ -18,8 +18,7 @@ from elmbench.numerics.shared_space import LOOK, SharedSpace
 _WIDEST = 2.0**9
 """Ratio to the smallest ridge up to which one inverse helps to solve a system; larger ridges are well-conditioned."""
 
-_MOST = 100
-"""The most steps with the inverse for each ridge."""
+_MOST = 100  # the most steps with the inverse for each ridge
 
 _SINGLE, _CACHED, _CACHE = 95e9, 75e9, 24e6  # operations a second in single precision; bytes a second, and of caches
 

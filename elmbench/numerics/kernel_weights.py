@@ -11,8 +11,7 @@ from elmbench.numerics.arrays import EPS, Array
 from elmbench.numerics.multiple_kernels import KernelBlocks
 from elmbench.numerics.solve import RidgeSystem
 
-GAP = 1e-10
-"""Accepted difference between the squared radius and its bounds."""
+GAP = 1e-10  # accepted difference between the squared radius and its bounds
 
 _ROUNDS, _PAIRS_ONLY, _DROPS = 100, 30, 20
 

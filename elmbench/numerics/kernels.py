@@ -4,19 +4,19 @@ import math
 from collections.abc import Callable, Iterator
 
 import numpy as np
+from sklearn.utils import gen_batches
 
-from elmbench.numerics.arrays import Array
+from elmbench.numerics.arrays import EPS, Array
 from elmbench.numerics.solve import mirror
 
-BLOCK_BYTES = 8 * 2**20
-"""Size of the temporaries of this module, in bytes (one row is the least)."""
+SQUARINGS = 3  # most times in a row that a Gaussian kernel is squared instead of computed, see `kernel_ladder`
+DISTANCES_UP_TO = 2048  # most rows whose distances are kept, to compute further kernels from them: 32 MB
+BLOCK_BYTES = 8 * 2**20  # size of the temporaries of this module, in bytes (one row is the least)
 
 
 def row_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
-    """Yield the slices that cut `n_rows` rows of `n_columns` floats into blocks of about `BLOCK_BYTES`."""
-    step = max(1, BLOCK_BYTES // (8 * max(1, n_columns)))
-    for start in range(0, n_rows, step):
-        yield slice(start, min(start + step, n_rows))
+    """Return the slices that cut `n_rows` rows of `n_columns` floats into blocks of about `BLOCK_BYTES`."""
+    return gen_batches(n_rows, max(1, BLOCK_BYTES // (8 * max(1, n_columns))))
 
 
 def rbf_from_distances(distances: Array, gamma: float) -> Array:
@@ -28,10 +28,9 @@ def rbf_from_distances(distances: Array, gamma: float) -> Array:
 def squared_distances(X: Array, Y: Array | None = None, *, out: Array | None = None) -> Array:
     """Return the squared Euclidean distances between the rows of `X` and those of `Y`, of shape (n, m), none negative.
 
-    They are computed as d^2 = |x|^2 + |y|^2 - 2 x.y, after the mean of `Y` is subtracted from both, so that a common
-    offset of the data costs no digits. The error is of the order of the machine precision times the largest centred
-    norm. Without `Y`, which then is `X` itself, the result is exactly symmetric, with an exactly zero diagonal. `out`,
-    of shape (n, m) in C or Fortran order, is where to write.
+    The mean of `Y` is subtracted from both, so that a common offset of the data costs no digits: the error is of the
+    order of the machine precision times the largest centred norm. Without `Y`, which then is `X` itself, the result is
+    exactly symmetric, with a zero diagonal. It is written to `out`, in C or Fortran order, if given.
     """
     return _fill(X, Y, out, lambda block: block)
 
@@ -53,23 +52,7 @@ def kernel_round_off(X: Array, gamma: float) -> float:
     """
     centred = X - X.mean(axis=0)
     longest = float(np.einsum("ij,ij->i", centred, centred).max(initial=0.0))
-    return float(np.finfo(np.float64).eps) * (10 * gamma * (X.shape[1] + 4) * longest + 16)
-
-
-def kernel_product(X: Array, Y: Array, Z: Array, *, gamma: float) -> Array:
-    """Return the Gaussian kernel between the rows of `X` and those of `Y` times `Z`, a block of rows at a time."""
-    product = np.zeros((len(X), Z.shape[1]))
-    if len(Y) > 0:
-        for rows in row_blocks(len(X), len(Y)):
-            product[rows] = kernel_matrix(X[rows], Y, gamma=gamma) @ Z
-    return product
-
-
-SQUARINGS = 3
-"""Most times in a row that a Gaussian kernel is squared instead of computed from distances, see `kernel_ladder`."""
-
-DISTANCES_UP_TO = 2048
-"""Most rows whose distances are kept, to compute further kernels from them: 32 MB."""
+    return EPS * (10 * gamma * (X.shape[1] + 4) * longest + 16)
 
 
 def kernel_ladder(X: Array, gammas: list[float]) -> Iterator[tuple[float, Array]]:

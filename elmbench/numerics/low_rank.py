@@ -18,14 +18,12 @@ ALLOWED = 32
 The norm of the remainder is about an eighth of its trace, as large as the backward error of a Cholesky factorisation.
 """
 
-_BLOCK = 64
-"""Columns that are added at once."""
+_BLOCK = 64  # columns that are added at once
 
 FLOOR = 1e-12
 """Smaller eigenvalues of a kernel matrix, over its largest diagonal entry, count as so much under the inverse root."""
 
-_SMALLEST = 0.1
-"""Least pivot of a block, relative to its first one: smaller ones would cost digits."""
+_SMALLEST = 0.1  # least pivot of a block, relative to its first one: smaller ones would cost digits
 
 
 def kernel_factor(X: Array, gamma: float, most: int) -> Array | None:

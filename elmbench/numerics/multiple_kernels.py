@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from sklearn.metrics.pairwise import additive_chi2_kernel, cosine_similarity, manhattan_distances
+from sklearn.utils import gen_batches
 
 from elmbench.numerics.arrays import Array, Indices
 from elmbench.numerics.centres import OF_DISTANCES, CentreKernel
@@ -12,11 +13,8 @@ from elmbench.numerics.kernels import rbf_from_distances, squared_distances
 from elmbench.numerics.rows import inner_products
 from elmbench.numerics.solve import mirror
 
-BLOCK_BYTES = 16 * 2**20
-"""Size of a block of rows of all kernels, in bytes (one row is the least)."""
-
-HELD_BYTES = 2**30
-"""Lower triangles up to this size in bytes are kept; larger ones are computed in every pass."""
+BLOCK_BYTES = 16 * 2**20  # size of a block of rows of all kernels, in bytes (one row is the least)
+HELD_BYTES = 2**30  # lower triangles up to this size in bytes are kept; larger ones are computed in every pass
 
 
 def _chi2_distances(X: Array, Y: Array) -> Array:
@@ -33,8 +31,7 @@ GEOMETRIES: dict[str, Callable[[Array, Array], Array]] = {
 }
 """Arguments of the kernels by name: functions that return an array of shape (n, l) for n rows and l others."""
 
-_OF_PRODUCTS = ("product", "cosine")
-"""Geometries that are not zero between a row and itself."""
+_OF_PRODUCTS = ("product", "cosine")  # geometries that are not zero between a row and itself
 
 KERNELS: dict[str, tuple[str, tuple[str, ...]]] = {
     **dict.fromkeys(OF_DISTANCES, ("squared distance", ("gamma",))),
@@ -186,6 +183,4 @@ class KernelBlocks:
 
     def _cuts(self) -> Iterator[slice]:
         m, n = self.shape
-        step = max(1, BLOCK_BYTES // (8 * m * n))
-        for start in range(0, n, step):
-            yield slice(start, min(start + step, n))
+        return gen_batches(n, max(1, BLOCK_BYTES // (8 * m * n)))

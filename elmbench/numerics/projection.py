@@ -8,14 +8,9 @@ from scipy.linalg.lapack import dgeqrf, dtpqrt
 
 from elmbench.numerics.arrays import EPS, Array
 
-RATIOS = {"linear": 1, "squared": 2}
-"""Powers of the singular values that the accumulation ratio adds up, by name."""
-
-TIED = 1e-6
-"""Entries of a direction count as equally large that differ by no more of the largest, see `fix_signs`."""
-
-PANEL = 32
-"""Columns that LAPACK's tpqrt takes at a time."""
+RATIOS = {"linear": 1, "squared": 2}  # powers of the singular values that the accumulation ratio adds up, by name
+TIED = 1e-6  # entries of a direction count as equally large that differ by no more of the largest, see `fix_signs`
+PANEL = 32  # columns that LAPACK's tpqrt takes at a time
 
 SLACK = 16
 """So many directions more than the singular values that are kept are not worth a new basis, or an eighth more."""

@@ -28,15 +28,13 @@ def _ratios(numerators: Array, denominators: Array) -> Array:
 
 
 def _hits(counts: Array) -> Array:
-    hits: Array = np.diagonal(counts, axis1=-2, axis2=-1)
-    return hits
+    return np.asarray(np.diagonal(counts, axis1=-2, axis2=-1))
 
 
 # --- Labels
 
 
 def accuracy(counts: Array) -> Array:
-    """Return the share of correct predictions."""
     return np.asarray(_hits(counts).sum(axis=-1) / counts.sum(axis=(-2, -1)))
 
 
@@ -80,11 +78,7 @@ def macro(by_class: Callable[[Array], Array]) -> Callable[[Array], Array]:
 
 def geometric_mean(counts: Array) -> Array:
     """Return the geometric mean of the recalls of all classes."""
-    by_class = recalls(counts)
-    if by_class.shape[-1] == 2:
-        return np.sqrt(by_class[..., 0] * by_class[..., 1])
-    with np.errstate(divide="ignore"):
-        return np.asarray(np.exp(np.log(by_class).mean(axis=-1)))
+    return np.asarray(recalls(counts).prod(axis=-1) ** (1 / counts.shape[-1]))
 
 
 def balanced_accuracy(counts: Array) -> Array:
@@ -101,13 +95,11 @@ def count_of(true: int, predicted: int) -> Callable[[Array], Array]:
 
 
 def mean_squared_error(y: Array, predicted: Array) -> Array:
-    """Return the mean squared error."""
     with np.errstate(over="ignore"):
         return np.asarray(((y - predicted) ** 2).mean(axis=-1))
 
 
 def root_mean_squared_error(y: Array, predicted: Array) -> Array:
-    """Return the root mean squared error."""
     return np.sqrt(mean_squared_error(y, predicted))
 
 
@@ -121,7 +113,6 @@ def normalised_error(y: Array, predicted: Array) -> Array:
 
 
 def mean_absolute_error(y: Array, predicted: Array) -> Array:
-    """Return the mean absolute error."""
     return np.asarray(np.abs(y - predicted).mean(axis=-1))
 
 
@@ -134,14 +125,9 @@ def r2(y: Array, predicted: Array) -> Array:
 
 
 def roc_areas(positive: NDArray[np.bool_], values: Array) -> Array:
-    """Return the areas under the ROC curves of decision values of shape (..., n), by the ranks of the positive rows.
+    """Return the areas under the ROC curves of decision values of shape (..., n); NaN if all rows are of one class.
 
-    NaN if all rows are of one class.
-
-    References
-    ----------
-    Hanley and McNeil, The meaning and use of the area under a receiver operating characteristic (ROC) curve, Radiology
-    143(1), 1982.
+    They are computed from the ranks of the positive rows (Hanley and McNeil, Radiology 143(1), 1982).
     """
     from scipy.stats import rankdata
 

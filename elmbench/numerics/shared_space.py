@@ -11,11 +11,8 @@ from elmbench.numerics.arrays import EPS, Array
 STOP = 1e-11
 """Norm of a residual over that of the right-hand side at which a system counts as solved, for any condition."""
 
-_FIRST = 32
-"""Number of columns that are allocated first."""
-
-LOOK = 16
-"""Steps between two estimates of the remaining steps."""
+_FIRST = 32  # number of columns that are allocated first
+LOOK = 16  # steps between two estimates of the remaining steps
 
 
 class SharedSpace:
@@ -58,7 +55,6 @@ class SharedSpace:
     def _widen_for(
         self, ridge: float, pays: Callable[[int, float], bool], inverse: Callable[[Array], Array] | None
     ) -> bool:
-        """Widen the space by residuals of a ridge until its system is solved; return False if it gives up."""
         logs: list[float] = []
         while True:
             residual = self._residuals(np.array([ridge]))[:, 0]

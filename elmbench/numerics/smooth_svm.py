@@ -12,26 +12,20 @@ Lee, Hsieh and Huang, epsilon-SSVR: A smooth support vector machine for epsilon-
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import expit
 
 from elmbench.numerics.arrays import EPS, Array
+from elmbench.numerics.kernels import row_blocks
 from elmbench.numerics.lapack import add_gram
 from elmbench.numerics.solve import RidgeSystem, mirror
 
-SMOOTHING = 5.0
-"""Alpha of the smooth plus function in the papers."""
+SMOOTHING = 5.0  # alpha of the smooth plus function in the papers
 
-BLOCK_BYTES = 8 * 2**20
-"""Size of the block of weighted rows that a Hessian is added up from, in bytes (one row is the least)."""
-
-ARMIJO = 1e-4
-"""Share of the decrease that the slope promises which a step must keep."""
-
-LEAST_STEP = 2.0**-40
-"""Shortest share of a Newton step that is tried."""
+ARMIJO = 1e-4  # share of the decrease that the slope promises which a step must keep
+LEAST_STEP = 2.0**-40  # shortest share of a Newton step that is tried
 
 Loss = Callable[[Array], tuple[Array, Array, Array]]
 """From the outputs of all rows, of shape (n,), their losses and the first and second derivatives of these."""
@@ -68,8 +62,7 @@ def smooth_insensitive(targets: Array, epsilon: float, smoothing: float = SMOOTH
     return loss
 
 
-@dataclass(frozen=True)
-class Minimum:
+class Minimum(NamedTuple):
     """The last point of Newton's method; `converged` is True if the gradient is zero there, within the tolerance."""
 
     solution: Array
@@ -110,15 +103,13 @@ def weighted_gram(A: Array, weights: Array) -> Array:
     """Return A' diag(weights) A, exactly symmetric and in Fortran order, for weights that are not negative."""
     roots = np.sqrt(weights)[:, np.newaxis]
     gram = np.zeros((A.shape[1], A.shape[1]), order="F")
-    step = max(1, BLOCK_BYTES // (8 * A.shape[1]))
-    for start in range(0, len(A), step):
-        add_gram(gram, roots[start : start + step] * A[start : start + step])
+    for rows in row_blocks(*A.shape):
+        add_gram(gram, roots[rows] * A[rows])
     mirror(gram)
     return gram
 
 
-@dataclass(frozen=True)
-class _Place:
+class _Place(NamedTuple):
     """The objective at z, its derivatives, and bounds of the round-off in them."""
 
     z: Array

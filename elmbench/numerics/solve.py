@@ -9,8 +9,7 @@ from scipy.linalg.lapack import dlange, dpotrf, dpotri, dpotrs, dtrtrs
 from elmbench.numerics.arrays import EPS, Array
 from elmbench.numerics.lapack import cholesky_condition
 
-_ABOVE = np.triu(np.ones((128, 128), dtype=bool), 1)
-"""Mask of the upper triangle of a block, which `mirror` writes."""
+_ABOVE = np.triu(np.ones((128, 128), dtype=bool), 1)  # mask of the upper triangle of a block, which `mirror` writes
 
 
 class RidgeSystem:

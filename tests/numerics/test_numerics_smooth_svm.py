@@ -10,7 +10,7 @@ from random_examples import examples
 from scipy.optimize import minimize
 from sklearn.svm import LinearSVC, LinearSVR
 
-from elmbench.numerics import smooth_svm
+from elmbench.numerics import kernels
 from elmbench.numerics.arrays import EPS
 from elmbench.numerics.smooth_svm import minimise, smooth_hinge, smooth_insensitive, smooth_plus, weighted_gram
 
@@ -65,7 +65,7 @@ def test_far_from_the_corner_it_is_the_plus_function_and_overflows_nowhere():
 
 
 def test_weighted_gram_of_several_blocks(monkeypatch, seed):
-    monkeypatch.setattr(smooth_svm, "BLOCK_BYTES", 8 * 7 * 10)
+    monkeypatch.setattr(kernels, "BLOCK_BYTES", 8 * 7 * 10)
     A, weights = np.random.RandomState(seed).rand(53, 7), np.random.RandomState(seed).rand(53)
     gram = weighted_gram(A, weights)
     np.testing.assert_allclose(gram, (A.T * weights) @ A, rtol=53 * 4 * EPS)

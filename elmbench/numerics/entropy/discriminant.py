@@ -16,11 +16,8 @@ HELD_BYTES = 256 * 2**20
 LEAST_VARIANCE = EPS
 """Projected variances are at least this, where the projected means are 2 apart, also where no covariance has any."""
 
-LEAST_SPREAD = 1e-70
-"""Features that vary by less have products that underflow, and count as constant."""
-
-EQUAL = 1e-12
-"""Variances that differ by less than so many times the larger one are equal but for round-off."""
+LEAST_SPREAD = 1e-70  # features that vary by less have products that underflow, and count as constant
+EQUAL = 1e-12  # variances that differ by less than so many times the larger one are equal but for round-off
 
 
 @dataclass(frozen=True)

@@ -5,14 +5,9 @@ from numpy.typing import ArrayLike
 
 from elmbench.numerics.arrays import Array
 
-GROUP_WIDTH = 0.5
-"""Points within so much of the kernel's width are gathered, less where the sets are far apart."""
-
-NODES = 10
-"""A group of more points than this is replaced by as many Chebyshev nodes."""
-
-NEGLIGIBLE = 45.0
-"""Terms are left out that are smaller than exp(-45) times the largest one, over their number."""
+GROUP_WIDTH = 0.5  # points within so much of the kernel's width are gathered, less where the sets are far apart
+NODES = 10  # a group of more points than this is replaced by as many Chebyshev nodes
+NEGLIGIBLE = 45.0  # terms are left out that are smaller than exp(-45) times the largest one, over their number
 
 
 def leading_term(means: ArrayLike, variances: ArrayLike) -> Array:

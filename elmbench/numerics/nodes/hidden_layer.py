@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils import gen_batches
 
 from elmbench.numerics.arrays import Array
-from elmbench.numerics.centres import Rows
+from elmbench.numerics.rows import Rows
 
-ROW_BLOCK = 2048
-"""Rows that are passed through the hidden layer at a time where their outputs need not be kept."""
+ROW_BLOCK = 2048  # rows that are passed through the hidden layer at a time where their outputs need not be kept
 
 
 def _sigmoid(Z: Array) -> Array:
@@ -43,9 +43,8 @@ def draw_hidden_nodes(
 
 
 def layer_blocks(n_rows: int) -> Iterator[slice]:
-    """Yield the slices that cut `n_rows` rows into blocks of `ROW_BLOCK`."""
-    for start in range(0, n_rows, ROW_BLOCK):
-        yield slice(start, min(start + ROW_BLOCK, n_rows))
+    """Return the slices that cut `n_rows` rows into blocks of `ROW_BLOCK`."""
+    return gen_batches(n_rows, ROW_BLOCK)
 
 
 def hidden_layer(X: Rows, weights: Array, biases: Array, activation: str = "sigmoid", slope: float = 1.0) -> Array:

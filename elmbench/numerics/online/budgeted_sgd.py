@@ -29,8 +29,7 @@ MAINTENANCE = {"merging": MERGING, "projection": PROJECTION, "removal": REMOVAL}
 GOLDEN_STEPS = 24
 """Steps of the golden section search for a merged support vector: its place is known to 1e-5 of the way."""
 
-GOLDEN = 0.6180339887498949
-"""Share of the interval that a step leaves."""
+GOLDEN = 0.6180339887498949  # share of the interval that a step leaves
 
 
 class SupportVectors(NamedTuple):

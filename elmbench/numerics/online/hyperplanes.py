@@ -20,8 +20,7 @@ from elmbench.numerics.arrays import Array
 from elmbench.numerics.online.loops import DONE, GROW, Numbers, SparseRows, enlarged, loop_array, run, sparse_rows
 from elmbench.numerics.rows import Rows
 
-NOT_ASSIGNED = -1
-"""Stands for the name of a weight where a row is assigned to none."""
+NOT_ASSIGNED = -1  # stands for the name of a weight where a row is assigned to none
 
 
 def add_row(sign: float, t: int, rows: SparseRows, constant: float, s: int, columns: Array) -> None:

@@ -16,11 +16,8 @@ import numpy as np
 from elmbench.numerics.arrays import EPS, Array
 from elmbench.numerics.online.loops import DONE, DRIFT, GROW
 
-CHECK_EVERY = 64
-"""Rows between two looks at the residual, and the least number of rows between two factorisations."""
-
-DRIFT_TOLERANCE = 1e-6
-"""Largest residual of the inverse and of the weights that counts as sound."""
+CHECK_EVERY = 64  # rows between two looks at the residual, and the least number of rows between two factorisations
+DRIFT_TOLERANCE = 1e-6  # largest residual of the inverse and of the weights that counts as sound
 
 LEAST_DISTANCE = 1e-9
 """Least squared distance of a row that may join, over k(x, x); below it, round-off decides what is dependent."""

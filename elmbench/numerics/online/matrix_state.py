@@ -10,8 +10,7 @@ from elmbench.numerics.online.states import INDEFINITE, DependencyState, Inverse
 from elmbench.numerics.pairwise import Kernel
 from elmbench.numerics.rows import Rows
 
-PIECE = 256
-"""Rows that are learnt at a time, or as many as the dictionary has."""
+PIECE = 256  # rows that are learnt at a time, or as many as the dictionary has
 
 
 class MatrixState:

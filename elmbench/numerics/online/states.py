@@ -22,8 +22,7 @@ from elmbench.numerics.online.kernel_loops import absorb, absorb_ald
 from elmbench.numerics.online.loops import DONE, DRIFT, GROW, enlarged, loop_array, run
 from elmbench.numerics.solve import mirror
 
-UNLIMITED = sys.maxsize
-"""The budget, or the number of atoms, that no dictionary reaches."""
+UNLIMITED = sys.maxsize  # the budget, or the number of atoms, that no dictionary reaches
 
 LARGEST_JITTER = EPS**0.5
 """Largest jitter on the diagonal of a kernel matrix, relative to its largest entry, before it counts as indefinite."""
