@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from elmbench.models.base import kernels
-from elmbench.numerics import band_reduction, fold_solutions, ridge_path
+from elmbench.numerics import fold_solutions, ridge_path
 
 
 def force(patch: pytest.MonkeyPatch, way: str) -> None:
@@ -17,5 +17,4 @@ def force(patch: pytest.MonkeyPatch, way: str) -> None:
     for module in (fold_solutions, ridge_path):
         patch.setattr(module, "reduction_seconds", lambda n, ridges, columns: 1.0)
         patch.setattr(module, "factor_seconds", lambda n, columns: 0.0 if way == "cholesky" else np.inf)
-    blocked_from = {"band": 1, "tridiagonal": 10**6}.get(way, band_reduction.BLOCKED_FROM)
-    patch.setattr(band_reduction, "BLOCKED_FROM", blocked_from)
+    patch.setattr(ridge_path, "BLOCKED_FROM", {"band": 1, "tridiagonal": 10**6}.get(way, ridge_path.BLOCKED_FROM))

@@ -55,21 +55,16 @@ def routine(name: str) -> Callable[..., None]:
     return foreign
 
 
-def call(name: str, *arguments: str | int | float | Array) -> int:
-    """Call a routine of BLAS or LAPACK by its name, such as "dsyrk"; return LAPACK's INFO, 0 for a routine of BLAS.
+def call(name: str, *arguments: str | int | float | Array) -> None:
+    """Call a routine of BLAS or LAPACK by its name, such as "dsyrk".
 
-    The arguments are those of the Fortran declaration without the final INFO. Arrays are passed by the address of their
-    first entry, so leading dimensions are needed. A ValueError names an argument that LAPACK rejects.
+    The arguments are those of the Fortran declaration, without the final INFO of LAPACK. Arrays are passed by the
+    address of their first entry, so leading dimensions are needed.
     """
-    info = ctypes.c_int(0)
-    converted = [address(a) if isinstance(a, np.ndarray) else _scalar(a) for a in arguments]
     function = routine(name)
-    if len(converted) < len(function.argtypes):  # type: ignore[attr-defined]
-        converted.append(ctypes.byref(info))
-    function(*converted)
-    if info.value < 0:
-        raise ValueError(f"{name}: argument {-info.value} is illegal")
-    return info.value
+    converted = [address(a) if isinstance(a, np.ndarray) else _scalar(a) for a in arguments]
+    info = [ctypes.byref(ctypes.c_int(0))] * (len(function.argtypes) - len(converted))  # type: ignore[attr-defined]
+    function(*converted, *info)
 
 
 @lru_cache(maxsize=4096, typed=True)

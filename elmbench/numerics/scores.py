@@ -35,6 +35,7 @@ def _hits(counts: Array) -> Array:
 
 
 def accuracy(counts: Array) -> Array:
+    """Return the share of correct predictions."""
     return np.asarray(_hits(counts).sum(axis=-1) / counts.sum(axis=(-2, -1)))
 
 
@@ -95,11 +96,13 @@ def count_of(true: int, predicted: int) -> Callable[[Array], Array]:
 
 
 def mean_squared_error(y: Array, predicted: Array) -> Array:
+    """Return the mean squared error."""
     with np.errstate(over="ignore"):
         return np.asarray(((y - predicted) ** 2).mean(axis=-1))
 
 
 def root_mean_squared_error(y: Array, predicted: Array) -> Array:
+    """Return the root mean squared error."""
     return np.sqrt(mean_squared_error(y, predicted))
 
 
@@ -113,6 +116,7 @@ def normalised_error(y: Array, predicted: Array) -> Array:
 
 
 def mean_absolute_error(y: Array, predicted: Array) -> Array:
+    """Return the mean absolute error."""
     return np.asarray(np.abs(y - predicted).mean(axis=-1))
 
 

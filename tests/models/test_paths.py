@@ -16,7 +16,6 @@ from sklearn.model_selection import KFold
 
 import elmbench.models.base.kernels as kernels
 import elmbench.models.kernel_elm as kernel_elm
-import elmbench.numerics.band_reduction as reduction
 import elmbench.numerics.centres as centres
 import elmbench.numerics.nodes.hidden_layer as nodes
 import elmbench.numerics.ridge_path as ridge_path
@@ -109,7 +108,7 @@ def test_a_path_equals_one_fit_for_each_candidate(name):
             patch.setattr(nodes, "ROW_BLOCK", 16 + block)
             if way != "as it comes":
                 patch.setattr(ridge_path, "factor_seconds", lambda n, columns: np.inf)
-                patch.setattr(reduction, "BLOCKED_FROM", 1 if way == "band" else 10**6)
+                patch.setattr(ridge_path, "BLOCKED_FROM", 1 if way == "band" else 10**6)
             assert_path_follows_fits(cls, X, y, folds, candidates, **fixed)
             if is_classification(kind):
                 projections = isinstance(cls, ProjectionPath) and data.draw(st.booleans())

@@ -31,17 +31,10 @@ def moments_of(F: np.ndarray) -> Moments:
 
 
 def solved_exactly(A: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Solve by Cholesky in long double."""
-    n = len(b)
-    L = np.array(A, dtype=np.longdouble)
-    for j in range(n):
-        L[j, j] = np.sqrt(L[j, j] - L[j, :j] @ L[j, :j])
-        L[j + 1 :, j] = (L[j + 1 :, j] - L[j + 1 :, :j] @ L[j, :j]) / L[j, j]
-    z = np.array(b, dtype=np.longdouble)
-    for j in range(n):
-        z[j] = (z[j] - L[j, :j] @ z[:j]) / L[j, j]
-    for j in reversed(range(n)):
-        z[j] = (z[j] - L[j + 1 :, j] @ z[j + 1 :]) / L[j, j]
+    """Solve in long double, by iterative refinement."""
+    z = np.zeros(len(b), dtype=np.longdouble)
+    for _ in range(30):
+        z += np.linalg.solve(A.astype(float), (b - A @ z).astype(float))
     return z
 
 

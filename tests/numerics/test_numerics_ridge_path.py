@@ -1,4 +1,4 @@
-"""The solutions of one matrix and many ridges, against the systems that they solve."""
+"""Solutions of one matrix and many ridges, and the reduction to a band, against dense solves."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from random_examples import examples
 
 import elmbench.numerics.ridge_path as module
-from elmbench.numerics.ridge_path import ridge_solutions
+from elmbench.numerics.ridge_path import BandReduction, ridge_solutions
 from elmbench.numerics.solve import RidgeSystem
 
 EPS = np.finfo(float).eps
@@ -91,3 +91,57 @@ def test_a_ridge_above_round_off_shares_a_reduction_and_one_within_is_factored(s
     ridges = np.r_[unit / 2, unit * 2.0 ** np.arange(1, 40)]
     assert_solves(gram, ridges, moments, ridge_solutions(gram, moments, ridges, solvers))
     assert solvers == {"reduction": 39, "cholesky": 1}
+
+
+def semi_definite(n: int, rank: int, seed: int) -> np.ndarray:
+    A = np.random.RandomState(seed).randn(n, rank)
+    return np.asfortranarray(A @ A.T)
+
+
+@examples(60)
+@given(
+    n=st.integers(1, 140),
+    rank=st.integers(0, 140),
+    k=st.integers(1, 3),
+    seed=st.integers(0, 2**31 - 1),
+    exponents=st.lists(st.integers(-8, 8), min_size=1, max_size=4),
+    blocked=st.booleans(),
+)
+def test_solves_for_every_ridge(n, rank, k, seed, exponents, blocked):
+    A = semi_definite(n, rank, seed)
+    B = np.random.RandomState(seed + 1).randn(n, k)
+    ridges = np.array([2.0**e for e in exponents])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "BLOCKED_FROM", 1 if blocked else 1000)
+        solutions = BandReduction(A.copy(order="F")).solve(ridges, B)
+    assert solutions.shape == (n, len(ridges) * k)
+    for i, ridge in enumerate(ridges):
+        full = A + ridge * np.eye(n)
+        Z = solutions[:, i * k : (i + 1) * k]
+        np.testing.assert_allclose(full @ Z, B, atol=1e-12 * np.linalg.cond(full))
+
+
+@pytest.mark.parametrize("blocked", [False, True])
+@pytest.mark.parametrize("n", [2, 65, 66, 129, 200])
+def test_is_an_orthogonal_similarity(monkeypatch, n, blocked):
+    """Q Q' = I, and Q B Q' = A with B the band that is kept."""
+    monkeypatch.setattr(module, "BLOCKED_FROM", 1 if blocked else 1000)
+    A = semi_definite(n, n, 3)
+    reduced = BandReduction(A.copy(order="F"))
+    Q = reduced._apply(np.eye(n), transposed=False)
+    np.testing.assert_allclose(reduced._apply(Q, transposed=True), np.eye(n), atol=1e-13)
+    band = np.zeros((n, n))
+    for i, diagonal in enumerate(reduced.band[: min(n, reduced.width + 1)]):
+        band += np.diag(diagonal[: n - i], -i)
+    band += np.tril(band, -1).T
+    np.testing.assert_allclose(Q @ band @ Q.T, A, atol=1e-12 * n)
+    assert reduced.width == (64 if blocked else 1)
+
+
+@pytest.mark.parametrize("blocked", [False, True])
+def test_not_positive_definite(monkeypatch, blocked):
+    monkeypatch.setattr(module, "BLOCKED_FROM", 1 if blocked else 1000)
+    A = np.asfortranarray(semi_definite(60, 60, 1) - 5 * np.eye(60))
+    solutions = BandReduction(A).solve(np.array([1.0, 1e4]), np.ones((60, 2)))
+    assert np.isnan(solutions[:, :2]).all()
+    assert np.isfinite(solutions[:, 2:]).all()

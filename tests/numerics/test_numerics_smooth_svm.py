@@ -136,18 +136,16 @@ def nearly(C):
 
 
 @pytest.mark.parametrize("C", [0.1, 10.0])
-def test_with_hardly_any_rounding_it_is_the_squared_hinge(C, seed):
-    A, t, loss, _ = a_problem(60, 5, seed, "hinge", smoothing=1e12)
+@pytest.mark.parametrize(
+    ("kind", "other"),
+    [
+        ("hinge", LinearSVC(loss="squared_hinge")),
+        ("tube", LinearSVR(loss="squared_epsilon_insensitive", epsilon=0.1)),
+    ],
+)
+def test_with_hardly_any_rounding_it_is_the_squared_loss(kind, other, C, seed):
+    A, targets, loss, _ = a_problem(60, 5, seed, kind, smoothing=1e12)
     minimum = minimise(A, loss, 1 / C, 1e-8, 500)
-    # The column of ones is that of an intercept, which LinearSVC regularises too.
-    other = LinearSVC(C=C / 2, loss="squared_hinge", dual=False, tol=1e-10, max_iter=10**5).fit(A[:, :-1], t)
-    np.testing.assert_allclose(minimum.solution, np.r_[other.coef_[0], other.intercept_], atol=nearly(C))
-
-
-@pytest.mark.parametrize("C", [0.1, 10.0])
-def test_with_hardly_any_rounding_it_is_the_squared_loss_outside_of_the_tube(C, seed):
-    A, values, loss, _ = a_problem(60, 5, seed, "tube", smoothing=1e12)
-    minimum = minimise(A, loss, 1 / C, 1e-8, 500)
-    options = {"epsilon": 0.1, "loss": "squared_epsilon_insensitive", "dual": False, "tol": 1e-10, "max_iter": 10**5}
-    other = LinearSVR(C=C / 2, **options).fit(A[:, :-1], values)
-    np.testing.assert_allclose(minimum.solution, np.r_[other.coef_, other.intercept_], atol=nearly(C))
+    # The column of ones is that of an intercept, which these models regularise too.
+    other.set_params(C=C / 2, dual=False, tol=1e-10, max_iter=10**5).fit(A[:, :-1], targets)
+    np.testing.assert_allclose(minimum.solution, np.r_[other.coef_.ravel(), other.intercept_], atol=nearly(C))
