@@ -1,7 +1,5 @@
 """Warnings about a user's rows, each with the next command."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Hashable, Iterator, Sequence
 from math import lgamma, log
 from shlex import quote

@@ -1,10 +1,8 @@
 """A data set that is ready for use, and its checksum."""
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -74,7 +72,7 @@ class Dataset:
         """True if categories or missing values are left to the folds."""
         return bool(self.nominal) or (not sp.issparse(self.X) and bool(np.isnan(self.X).any()))
 
-    def remarked(self, remark: str) -> Dataset:
+    def remarked(self, remark: str) -> Self:
         """Return the same data with one more remark."""
         return replace(self, notes=(*self.notes, remark), remarks=(*self.remarks, remark))
 

@@ -1,7 +1,5 @@
 """Dates as people write them: one format for a whole column."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from datetime import datetime

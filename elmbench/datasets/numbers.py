@@ -1,7 +1,5 @@
 """Numbers in the notations of people: decimal commas, separators of thousands, and words for missing values."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Collection, Mapping

@@ -4,8 +4,6 @@ An error names the file, the problem and the expectation. No pickle is loaded, a
 possible size of the data set.
 """
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import io

@@ -1,7 +1,5 @@
 """Folders of the tests: a cache of their own, and the real files where `ELMBENCH_DATA_DIR` names them."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable, Iterator

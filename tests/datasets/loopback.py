@@ -1,11 +1,12 @@
 """A small web server on loopback: files with the faults of real servers, and answers in the form of OpenML's API."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
+import io
+import tarfile
 import threading
 import time
+import zipfile
 from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -146,10 +147,9 @@ def add_openml(
     lines += [f"<oml:md5_checksum>{md5 or hashlib.md5(body).hexdigest()}</oml:md5_checksum>"]
     lines += ["</oml:data_set_description>"]
     server.pages[f"{API}/data/{number}"] = Page("".join(lines).encode(), gzipped=gzipped)
-    features = '<oml:data_features xmlns:oml="http://openml.org/openml"></oml:data_features>'
-    server.pages[f"{API}/data/features/{number}"] = Page(features.encode(), gzipped=gzipped)
-    qualities = '<oml:data_qualities xmlns:oml="http://openml.org/openml"></oml:data_qualities>'
-    server.pages[f"{API}/data/qualities/{number}"] = Page(qualities.encode(), gzipped=gzipped)
+    for kind in ("features", "qualities"):
+        empty = f'<oml:data_{kind} xmlns:oml="http://openml.org/openml"></oml:data_{kind}>'
+        server.pages[f"{API}/data/{kind}/{number}"] = Page(empty.encode(), gzipped=gzipped)
     return page
 
 
@@ -166,3 +166,28 @@ def arff_text(names: list[str], kinds: list[str], rows: list[list[str]]) -> str:
     """Return the text of an ARFF file; `kinds` are NUMERIC or {a,b}."""
     head = [f"@ATTRIBUTE '{name}' {kind}" for name, kind in zip(names, kinds, strict=True)]
     return "\n".join(["% from a test", "@RELATION rows", *head, "@DATA", *(",".join(row) for row in rows)]) + "\n"
+
+
+def zip_bytes(members: dict[str, bytes]) -> bytes:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return stream.getvalue()
+
+
+def tar_bytes(members: dict[str, bytes]) -> bytes:
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w:gz") as archive:
+        for name, content in members.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content))
+    return stream.getvalue()
+
+
+def toy(source: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """Return the content of a `datasets.yaml` with one data set of this source."""
+    shape = {"instances": 3, "features": 4, "classes": {-1: 2, 1: 1}}
+    entry = {"title": "Toy", "task": "classification", "positive": [1], "shape": shape, "citation": "none"}
+    return {"toy": {**entry, "sources": [source], **more}}

@@ -1,11 +1,8 @@
 """Files that are there but bad, or made to flood the process: one message each, with the file and what was expected."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import re
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +11,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import scipy.sparse as sp
+from loopback import zip_bytes
 
 from elmbench.datasets.load import load_dataset
 from elmbench.errors import DataUnavailableError, ElmbenchError
@@ -92,42 +91,31 @@ def test_pickles_are_never_loaded(folder: Path) -> None:
     assert not (folder / "sprung").exists()
 
 
-def npz(**arrays: Any) -> bytes:
+def in_memory(write: Callable[..., Any], *args: Any, **arrays: Any) -> bytes:
     stream = io.BytesIO()
-    np.savez(stream, **arrays)
+    write(stream, *args, **arrays)
     return stream.getvalue()
+
+
+def npz(**arrays: Any) -> bytes:
+    return in_memory(np.savez, **arrays)
 
 
 def csr(**changed: Any) -> bytes:
     """Return an archive of three sparse rows of 30 features, some of its parts changed."""
-    parts = {
-        "data": np.ones(4),
-        "indices": np.array([0, 29, 3, 4]),
-        "indptr": np.array([0, 2, 3, 4]),
-        "shape": np.array([3, 30]),
-        "target": np.array([1.0, 2.0, 1.0]),
-    }
-    return npz(**parts | changed)
+    X = sp.csr_matrix((np.ones(4), [0, 29, 3, 4], [0, 2, 3, 4]), shape=(3, 30))
+    parts = {name: getattr(X, name) for name in ("data", "indices", "indptr", "shape")}
+    return npz(**parts | {"target": np.array([1.0, 2.0, 1.0])} | changed)
 
 
 def long_header() -> bytes:
     """Return an archive whose array is said to have 10^12 rows, and has one value."""
-    part = io.BytesIO()
-    np.lib.format.write_array_header_1_0(part, {"descr": "<f8", "fortran_order": False, "shape": (10**12, 30)})
-    return zipped("X.npy", part.getvalue() + b"\0" * 8)
-
-
-def zipped(name: str, content: bytes) -> bytes:
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(name, content)
-    return stream.getvalue()
+    header = {"descr": "<f8", "fortran_order": False, "shape": (10**12, 30)}
+    return zip_bytes({"X.npy": in_memory(np.lib.format.write_array_header_1_0, header) + b"\0" * 8})
 
 
 def parquet(**columns: Any) -> bytes:
-    stream = io.BytesIO()
-    pq.write_table(pa.table(columns), stream)
-    return stream.getvalue()
+    return in_memory(lambda stream: pq.write_table(pa.table(columns), stream))
 
 
 def bomb(pack: Callable[[bytes], bytes], fill: bytes = b"1,") -> bytes:
@@ -153,10 +141,13 @@ HOSTILE: dict[str, tuple[str, Callable[[], bytes], str]] = {
     "a matrix too wide to be dense": ("npz", lambda: csr(shape=np.array([3, 2**40])), "holds more than"),
     "records": ("npz", lambda: npz(X=np.zeros(3, dtype=[("a", "f8")]), target=np.ones(3)), "not numbers or words"),
     "a part that is shorter than its header": ("npz", long_header, "cannot be read"),
-    "an archive bomb": ("npz", lambda: bomb(lambda content: zipped("X.npy", content), b"\0"), "more than the 1.6 MB"),
+    "an archive bomb": (
+        "npz",
+        lambda: bomb(lambda content: zip_bytes({"X.npy": content}), b"\0"),
+        "more than the 1.6 MB",
+    ),
     "CR line ends": ("csv", lambda: b"a,b,target\r1,2,1\r3,4,2\r", "CR alone"),
     "a header of 200 kB": ("csv", lambda: b"a" * 200_000 + b",target\n1,1\n", "cannot be read: field larger"),
-    "a million columns": ("csv", lambda: b",".join(b"%d" % i for i in range(200_000)) + b"\n", "has 200,000 columns"),
     "bytes of no text": ("csv", lambda: b"a,target\n\0,1\n", "not text"),
     "more rows than there can be": ("svm", lambda: b"1\n" * 100_000, "holds more than"),
     "an empty list of words": ("arff", lambda: b"@relation a\n@attribute b {}\n@data\n1\n", "parser gives up"),

@@ -1,7 +1,5 @@
 """Fetched data sets in the cache: complete or not there, known by their hash; the closed network."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable
@@ -10,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from loopback import Page, Server
+from loopback import Page, Server, toy
 
 from elmbench.datasets.fetch import fetch
 from elmbench.datasets.load import load_dataset
@@ -23,23 +21,15 @@ N = 100
 TEXT = "".join(f"{1 if row % 2 else -1} 1:{row} 3:0.5\n" for row in range(N)).encode()
 
 
-def toy(url: str, **source: Any) -> dict[str, Any]:
-    return {
-        "toy": {
-            "title": "Toy",
-            "task": "classification",
-            "positive": [1],
-            "shape": {"instances": N, "features": 3, "classes": {-1: N // 2, 1: N // 2}},
-            "sources": [{"kind": "libsvm", "url": url, **source}],
-            "citation": "none",
-        }
-    }
+def libsvm(url: str, **source: Any) -> dict[str, Any]:
+    shape = {"instances": N, "features": 3, "classes": {-1: N // 2, 1: N // 2}}
+    return toy({"kind": "libsvm", "url": url, **source}, shape=shape)
 
 
 @pytest.fixture
 def fetched(server: Server, use_specs: Use, tmp_path: Path) -> Path:
     """The file in the cache of a data set that was fetched."""
-    use_specs(toy(f"{server.url}/toy"))
+    use_specs(libsvm(f"{server.url}/toy"))
     server.pages["/toy"] = server.pages["/new"] = Page(TEXT)
     assert fetch("toy").downloaded
     (path,) = (tmp_path / "cache" / "datasets" / "toy").iterdir()
@@ -58,10 +48,10 @@ def test_a_fetched_set_is_not_fetched_again_unless_it_is_forced(fetched: Path, s
 
 
 def test_another_address_is_another_source(fetched: Path, server: Server, use_specs: Use) -> None:
-    use_specs(toy(f"{server.url}/new"))
+    use_specs(libsvm(f"{server.url}/new"))
     with pytest.raises(DataUnavailableError):
         load_dataset("toy")
-    use_specs(toy(f"{server.url}/toy", note="another note is the same source"))
+    use_specs(libsvm(f"{server.url}/toy", note="another note is the same source"))
     assert not fetch("toy").downloaded
 
 
@@ -85,7 +75,7 @@ def test_a_new_version_takes_the_place_of_the_old_one(fetched: Path, server: Ser
 
 
 def test_one_part_of_two_is_not_the_data_set(fetched: Path, server: Server, use_specs: Use) -> None:
-    content = toy("")
+    content = libsvm("")
     content["toy"]["shape"]["split"] = [60, 40]
     content["toy"]["sources"] = [{"kind": "libsvm", "train": f"{server.url}/train", "test": f"{server.url}/test"}]
     use_specs(content)

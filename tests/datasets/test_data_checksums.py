@@ -1,7 +1,5 @@
 """Checksums without rows: those of `load`, cached from one process to the next, and never those of other rows."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Downloads that go wrong are refused in one message, and never half there."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

@@ -1,7 +1,5 @@
 """Every data set of `datasets.yaml`: the real files where they are, synthetic files of the right shape elsewhere."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections import Counter

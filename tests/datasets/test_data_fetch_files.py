@@ -1,13 +1,9 @@
 """LIBSVM files, archives and Ding's sets on loopback, with the faults of real servers and real archives."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import io
 import lzma
-import tarfile
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,8 +11,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from loopback import Page, Server
+from loopback import Page, Server, tar_bytes, toy, zip_bytes
 
+from elmbench.datasets.dataset import Dataset
 from elmbench.datasets.fetch import fetch
 from elmbench.datasets.load import load_dataset
 from elmbench.errors import DataUnavailableError, ElmbenchError
@@ -26,20 +23,6 @@ pytestmark = pytest.mark.exhaustive
 
 Use = Callable[[dict[str, Any]], DatasetSpecs]
 LIBSVM = "/~cjlin/libsvmtools/datasets"
-
-
-def entry(source: dict[str, Any], **more: Any) -> dict[str, Any]:
-    return {
-        "toy": {
-            "title": "Toy",
-            "task": "classification",
-            "positive": [1],
-            "shape": {"instances": 3, "features": 4, "classes": {-1: 2, 1: 1}},
-            "sources": [source],
-            "citation": "none",
-            **more,
-        }
-    }
 
 
 TEXT = b"+1 1:0.5 3:2\n-1 2:1e-3\n-1 1:7\n"
@@ -63,7 +46,7 @@ def cached_files(tmp_path: Path) -> list[str]:
 def test_libsvm_files_have_a_fixed_width(server: Server, use_specs: Use, ending: str, sparse: bool) -> None:
     packed = {".bz2": bz2.compress(TEXT), ".xz": lzma.compress(TEXT)}.get(ending, TEXT)
     server.pages["/toy" + ending] = Page(packed)
-    use_specs(entry({"kind": "libsvm", "url": f"{server.url}/toy{ending}"}, sparse=sparse))
+    use_specs(toy({"kind": "libsvm", "url": f"{server.url}/toy{ending}"}, sparse=sparse))
     assert fetch("toy").origin == f"LIBSVM toy{ending}"
     check_toy()
     assert not fetch("toy").downloaded
@@ -71,6 +54,14 @@ def test_libsvm_files_have_a_fixed_width(server: Server, use_specs: Use, ending:
 
 def unpacked(path: Path) -> bytes:
     return gzip.decompress(path.read_bytes())
+
+
+def fetch_public(name: str, real_data: Path) -> Dataset:
+    """Fetch a data set, whose rows must be those of the public file; return it."""
+    fetch(name)
+    fetched = load_dataset(name)
+    assert fetched.checksum == load_dataset(name, real_data).checksum
+    return fetched
 
 
 @pytest.mark.parametrize("name", ["heart", "german", "adult", "webpage"])
@@ -82,10 +73,7 @@ def test_libsvm_real_rows(real_data: Path, loopback_specs: Server, name: str) ->
             lines = content.splitlines()
             content = b"\n".join([*lines, *lines[100:5000], b""])
         loopback_specs.pages[f"{LIBSVM}/binary/{address}"] = Page(content)
-    fetch(name)
-    fetched, public = load_dataset(name), load_dataset(name, real_data)
-    assert fetched.checksum == public.checksum
-    assert (fetched.splits is not None) == (name == "adult")
+    assert (fetch_public(name, real_data).splits is not None) == (name == "adult")
 
 
 def test_libsvm_breast_cancer_is_prepared_already(real_data: Path, loopback_specs: Server) -> None:
@@ -95,26 +83,7 @@ def test_libsvm_breast_cancer_is_prepared_already(real_data: Path, loopback_spec
         for index, row in enumerate(frame.itertuples(index=False))
     ]
     loopback_specs.pages[f"{LIBSVM}/binary/breast-cancer"] = Page("\n".join(lines).encode())
-    assert fetch("breast-cancer").origin == "LIBSVM breast-cancer"
-    assert load_dataset("breast-cancer").checksum == load_dataset("breast-cancer", real_data).checksum
-
-
-def zip_bytes(members: dict[str, bytes]) -> bytes:
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in members.items():
-            archive.writestr(name, content)
-    return stream.getvalue()
-
-
-def tar_bytes(members: dict[str, bytes]) -> bytes:
-    stream = io.BytesIO()
-    with tarfile.open(fileobj=stream, mode="w:gz") as archive:
-        for name, content in members.items():
-            info = tarfile.TarInfo(name)
-            info.size = len(content)
-            archive.addfile(info, io.BytesIO(content))
-    return stream.getvalue()
+    assert fetch_public("breast-cancer", real_data).source == "LIBSVM breast-cancer"
 
 
 def test_uci_arcene(real_data: Path, loopback_specs: Server) -> None:
@@ -126,8 +95,7 @@ def test_uci_arcene(real_data: Path, loopback_specs: Server) -> None:
         members[f"ARCENE/arcene_{name}.data"] = b"".join(row.replace(b",", b" ") + b" \n" for row in rows)
         members[("ARCENE/" if part == "train" else "") + f"arcene_{name}.labels"] = b"\n".join(labels) + b"\n"
     loopback_specs.pages["/static/public/167/arcene.zip"] = Page(zip_bytes(members))
-    fetch("arcene")
-    assert load_dataset("arcene").checksum == load_dataset("arcene", real_data).checksum
+    fetch_public("arcene", real_data)
 
 
 def test_uci_dexter(real_data: Path, loopback_specs: Server) -> None:
@@ -137,8 +105,7 @@ def test_uci_dexter(real_data: Path, loopback_specs: Server) -> None:
         members[f"DEXTER/dexter_{name}.data"] = b"\n".join(line.split(b" ", 1)[1] + b" " for line in lines)
         members[f"DEXTER/dexter_{name}.labels"] = b"\n".join(line.split(b" ", 1)[0] for line in lines)
     loopback_specs.pages["/static/public/168/dexter.zip"] = Page(zip_bytes(members))
-    fetch("dexter")
-    assert load_dataset("dexter").checksum == load_dataset("dexter", real_data).checksum
+    fetch_public("dexter", real_data)
 
 
 def test_uci_secom(loopback_specs: Server) -> None:
@@ -179,7 +146,7 @@ def test_the_columns_and_the_split_of_a_table(server: Server, use_specs: Use) ->
         "split_in_order": True,
     }
     shape = {"instances": 3, "features": 4, "classes": {-1: 2, 1: 1}, "split": [2, 1]}
-    use_specs(entry(source, shape=shape))
+    use_specs(toy(source, shape=shape))
     lines = ["279\t1\t1\t0.5\t0\t2\t0", "279\t2\t0\t0\t1e-3\t0\t0", "280\t3\t0\t7\t0\t0\t0", ""]
     server.pages["/bio.tar.gz"] = Page(tar_bytes({"data/bio_train.dat": "\n".join(lines).encode()}))
     fetch("toy")
@@ -190,7 +157,7 @@ def test_the_columns_and_the_split_of_a_table(server: Server, use_specs: Use) ->
 
 
 def test_a_table_that_is_compressed_alone(server: Server, use_specs: Use) -> None:
-    use_specs(entry({"kind": "archive", "url": f"{server.url}/rows.gz"}))
+    use_specs(toy({"kind": "archive", "url": f"{server.url}/rows.gz"}))
     server.pages["/rows.gz"] = Page(gzip.compress(b"0.5,0,2,0,1\n0,1e-3,0,0,-1\n7,0,0,0,-1\n"))
     fetch("toy")
     check_toy()
@@ -213,8 +180,7 @@ def test_dings_sets(real_data: Path, loopback_specs: Server) -> None:
     path = "/record/61452/files/benchmark-imbalanced-learn.tar.gz"
     loopback_specs.pages[path] = Page(ding_archive(members))
     for name in ("car-eval-34", "ecoli"):
-        fetch(name)
-        assert load_dataset(name).checksum == load_dataset(name, real_data).checksum
+        fetch_public(name, real_data)
     assert loopback_specs.paths() == [path]  # the archive is kept for the second one
     with pytest.raises(ElmbenchError, match=r"0 files named 'x18data\.npz'"):
         fetch("oil-spill")
@@ -225,7 +191,7 @@ def test_members_never_leave_their_folder(server: Server, use_specs: Use, kind: 
     rows = b"0.5,0,2,0,1\n0,1e-3,0,0,-1\n7,0,0,0,-1\n"
     members = {"../../../evil.csv": b"evil", "/tmp/../evil.csv": b"evil", "a/../../rows.csv": rows}
     server.pages["/a"] = Page(zip_bytes(members) if kind == "zip" else tar_bytes(members))
-    use_specs(entry({"kind": "archive", "url": f"{server.url}/a", "members": {"all": {"features": "rows.csv"}}}))
+    use_specs(toy({"kind": "archive", "url": f"{server.url}/a", "members": {"all": {"features": "rows.csv"}}}))
     fetch("toy")
     check_toy()
     assert not list(tmp_path.rglob("evil*"))
@@ -248,7 +214,7 @@ def test_archives_that_are_not_what_they_should_be(
     server: Server, use_specs: Use, members: dict[str, bytes], message: str, tmp_path: Path
 ) -> None:
     server.pages["/a"] = Page(zip_bytes(members) if members else b"<html>maintenance</html>")
-    use_specs(entry({"kind": "archive", "url": f"{server.url}/a", "members": {"all": {"features": "x.data"}}}))
+    use_specs(toy({"kind": "archive", "url": f"{server.url}/a", "members": {"all": {"features": "x.data"}}}))
     with pytest.raises(ElmbenchError, match=message):
         fetch("toy")
     assert not [name for name in cached_files(tmp_path) if name.startswith("datasets")]
@@ -256,7 +222,7 @@ def test_archives_that_are_not_what_they_should_be(
 
 def test_rows_that_are_not_the_data_set_are_not_kept(server: Server, use_specs: Use, tmp_path: Path) -> None:
     server.pages["/toy"] = Page(TEXT + b"-1 1:3\n")
-    use_specs(entry({"kind": "libsvm", "url": f"{server.url}/toy"}))
+    use_specs(toy({"kind": "libsvm", "url": f"{server.url}/toy"}))
     with pytest.raises(ElmbenchError, match="4 rows"):
         fetch("toy")
     assert cached_files(tmp_path) == []

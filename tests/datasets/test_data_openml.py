@@ -1,9 +1,8 @@
 """OpenML on loopback: its own client asks a server that answers, fails or lies as OpenML may."""
 
-from __future__ import annotations
-
 import io
 import os
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from loopback import API, Server, add_openml, arff_text, refuse_openml
+from loopback import API, Server, add_openml, arff_text, refuse_openml, toy
 
 from elmbench.datasets.fetch import fetch
 from elmbench.datasets.load import load_dataset
@@ -41,19 +40,16 @@ FINGERPRINT = {
 }
 
 
-def toy(known: bool = False, **source: Any) -> dict[str, Any]:
+def seven(known: bool = False, **source: Any) -> dict[str, Any]:
     """Return the entry of the rows in `datasets.yaml`, if they are `known` with their fingerprint."""
-    entry = {
-        "title": "Toy",
-        "task": "classification",
-        "positive": ["yes"],
-        "shape": {"instances": 5, "features": 3, "classes": {"no": 3, "yes": 2}},
-        "prepare": [{"step": "one-hot"}, {"step": "drop-missing-rows"}],
-        "prepared": {"instances": 4, "features": 4},
-        "sources": [{"kind": "openml", "id": 7, **source}],
-        "citation": "none",
-    }
-    return {"toy": entry | ({"fingerprint": FINGERPRINT} if known else {})}
+    return toy(
+        {"kind": "openml", "id": 7, **source},
+        positive=["yes"],
+        shape={"instances": 5, "features": 3, "classes": {"no": 3, "yes": 2}},
+        prepare=[{"step": "one-hot"}, {"step": "drop-missing-rows"}],
+        prepared={"instances": 4, "features": 4},
+        fingerprint=FINGERPRINT if known else None,
+    )
 
 
 def parquet_bytes(order: list[int] | None = None) -> bytes:
@@ -78,12 +74,17 @@ def check_toy() -> None:
     assert data.source == "OpenML 7"
 
 
+@pytest.fixture
+def rows(openml_server: Server, use_specs: Use) -> Server:
+    """A server with the rows as OpenML data set 7, which is the data set `toy`."""
+    use_specs(seven())
+    add_openml(openml_server, 7, ARFF, gzipped=False)
+    return openml_server
+
+
 @pytest.mark.parametrize("more", [{}, {"gzipped": False}, {"status": "deactivated"}])
-def test_nominal_columns_and_missing_values(
-    openml_server: Server, use_specs: Use, tmp_path: Path, more: dict[str, Any]
-) -> None:
-    use_specs(toy())
-    add_openml(openml_server, 7, ARFF, **more)
+def test_nominal_columns_and_missing_values(rows: Server, tmp_path: Path, more: dict[str, Any]) -> None:
+    add_openml(rows, 7, ARFF, **more)
     with pytest.raises(DataUnavailableError):
         load_dataset("toy")
     calls: list[tuple[str, int, int | None]] = []
@@ -92,47 +93,46 @@ def test_nominal_columns_and_missing_values(
     check_toy()
     assert calls[-1][1:] == (len(ARFF), len(ARFF))
     assert [path.suffix for path in (tmp_path / "cache" / "datasets" / "toy").iterdir()] == [".parquet"]
-    n_requests = len(openml_server.requests)
+    n_requests = len(rows.requests)
     assert not fetch("toy").downloaded
-    assert len(openml_server.requests) == n_requests
+    assert len(rows.requests) == n_requests
 
 
 @pytest.mark.parametrize(
     ("target", "default", "message"),
-    [(None, None, "no default target"), ("label", "class", "no column 'label'"), (None, "label", "no column 'label'")],
+    [
+        (None, None, "no default target"),
+        ("label", "class", "no column 'label'"),
+        (None, "label", "no column 'label'"),
+        ("class", None, ""),
+        (-1, None, ""),
+    ],
 )
-def test_a_target_that_is_not_there(
-    openml_server: Server, use_specs: Use, target: str | None, default: str | None, message: str
+def test_the_target_is_named_or_openml_names_it(
+    rows: Server, use_specs: Use, target: str | int | None, default: str | None, message: str
 ) -> None:
-    use_specs(toy(target=target))
-    add_openml(openml_server, 7, ARFF, target=default)
-    with pytest.raises(ElmbenchError, match=message):
+    use_specs(seven(target=target))
+    add_openml(rows, 7, ARFF, target=default)
+    if message:
+        with pytest.raises(ElmbenchError, match=message):
+            fetch("toy")
+    else:
         fetch("toy")
+        check_toy()
 
 
-@pytest.mark.parametrize("target", ["class", -1])
-def test_a_target_that_is_named_where_openml_names_none(
-    openml_server: Server, use_specs: Use, target: str | int
-) -> None:
-    use_specs(toy(target=target))
-    add_openml(openml_server, 7, ARFF, target=None)
-    fetch("toy")
-    check_toy()
-
-
-def test_columns_that_openml_ignores(openml_server: Server, use_specs: Use) -> None:
-    use_specs(toy(target="class"))
-    rows = [[str(index), *row] for index, row in enumerate(ROWS)]
-    arff = arff_text(["number", *NAMES], ["NUMERIC", *KINDS], rows)
+def test_columns_that_openml_ignores(rows: Server, use_specs: Use) -> None:
+    use_specs(seven(target="class"))
+    lines = [[str(index), *row] for index, row in enumerate(ROWS)]
     more = "<oml:row_id_attribute>number</oml:row_id_attribute><oml:ignore_attribute>class</oml:ignore_attribute>"
-    add_openml(openml_server, 7, arff, target="size", more=more)
+    add_openml(rows, 7, arff_text(["number", *NAMES], ["NUMERIC", *KINDS], lines), target="size", more=more)
     fetch("toy")
     check_toy()
 
 
 @pytest.mark.parametrize("kind", ["NUMERIC", "{no,yes}"])
 def test_sparse_rows(openml_server: Server, use_specs: Use, kind: str) -> None:
-    content = toy(labels={"0": "no", "1": "yes"} if kind == "NUMERIC" else {})
+    content = seven(labels={"0": "no", "1": "yes"} if kind == "NUMERIC" else {})
     content["toy"] |= {"sparse": True, "prepare": [], "prepared": None}
     content["toy"]["shape"]["features"] = 4
     use_specs(content)
@@ -154,14 +154,13 @@ def test_sparse_rows(openml_server: Server, use_specs: Use, kind: str) -> None:
 
 
 def test_sets_that_are_joined(openml_server: Server, use_specs: Use) -> None:
-    content = toy(id=[7, 8])
+    content = seven(id=[7, 8])
     content["toy"] |= {"prepare": [], "prepared": None, "shape": {**content["toy"]["shape"], "features": 2}}
     use_specs(content)
     labels = [row[3] for row in ROWS]
-    for number, targets in ((7, labels), (8, labels), (9, labels[::-1])):
-        rows = [[str(number * index), label] for index, label in enumerate(targets)]
-        rows[0][1] = "yes" if number == 9 else rows[0][1]
-        add_openml(openml_server, number, arff_text(["size", "class"], ["NUMERIC", "{no,yes}"], rows))
+    for number, targets in ((7, labels), (8, labels), (9, ["yes", *labels[1:]])):
+        lines = [[str(number * index), label] for index, label in enumerate(targets)]
+        add_openml(openml_server, number, arff_text(["size", "class"], ["NUMERIC", "{no,yes}"], lines))
     fetch("toy")
     data = load_dataset("toy")
     np.testing.assert_array_equal(data.X, np.outer(np.arange(5), [7, 8]))
@@ -172,17 +171,12 @@ def test_sets_that_are_joined(openml_server: Server, use_specs: Use) -> None:
         fetch("toy")
 
 
-def test_the_client_leaves_nothing_behind(
-    openml_server: Server, use_specs: Use, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    import tempfile
-
+def test_the_client_leaves_nothing_behind(rows: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import openml
 
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     before = dict(os.environ), openml.config.get_cache_directory()
-    use_specs(toy())
-    add_openml(openml_server, 7, ARFF, parquet=b"no")
+    add_openml(rows, 7, ARFF, parquet=b"no")
     fetch("toy")
     assert (dict(os.environ), openml.config.get_cache_directory()) == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["cache"]
@@ -190,38 +184,34 @@ def test_the_client_leaves_nothing_behind(
 
 
 @pytest.mark.parametrize("known", [True, False])
-def test_parquet_comes_first_if_the_rows_have_a_fingerprint(openml_server: Server, use_specs: Use, known: bool) -> None:
-    use_specs(toy(known))
-    add_openml(openml_server, 7, ARFF, parquet=parquet_bytes())
+def test_parquet_comes_first_if_the_rows_have_a_fingerprint(rows: Server, use_specs: Use, known: bool) -> None:
+    use_specs(seven(known))
+    add_openml(rows, 7, ARFF, parquet=parquet_bytes())
     fetch("toy")
     check_toy()
-    assert any(path.endswith(".pq") for path in openml_server.paths()) == known
-    assert any(path.endswith(".arff") for path in openml_server.paths()) != known
+    assert any(path.endswith(".pq") for path in rows.paths()) == known
+    assert any(path.endswith(".arff") for path in rows.paths()) != known
 
 
-@pytest.mark.parametrize("fault", ["no Parquet", "cut short", "missing"])
-def test_arff_comes_where_the_parquet_file_is_bad(openml_server: Server, use_specs: Use, fault: str) -> None:
-    use_specs(toy(known=True))
-    body = parquet_bytes()
-    add_openml(openml_server, 7, ARFF, parquet={"no Parquet": b"<html>", "cut short": body[:-100]}.get(fault, body))
+@pytest.mark.parametrize("fault", ["no Parquet", "cut short", "missing", "other values"])
+def test_arff_comes_where_the_parquet_file_is_bad(rows: Server, use_specs: Use, fault: str) -> None:
+    use_specs(seven(known=True))
+    body = parquet_bytes([3, 1, 2, 0, 4] if fault == "other values" else None)
+    add_openml(rows, 7, ARFF, parquet={"no Parquet": b"<html>", "cut short": body[:-100]}.get(fault, body))
     if fault == "missing":
-        del openml_server.pages["/datasets/0000/0007/dataset_7.pq"]
-    fetch("toy")
-    check_toy()
-
-
-def test_other_values_in_parquet_are_refused(openml_server: Server, use_specs: Use) -> None:
-    use_specs(toy(known=True))
-    add_openml(openml_server, 7, ARFF, parquet=parquet_bytes([3, 1, 2, 0, 4]))
+        del rows.pages["/datasets/0000/0007/dataset_7.pq"]
+    if fault != "other values":
+        fetch("toy")
+        check_toy()
+        return
     with pytest.raises(ElmbenchError, match="is other data than the public file"):
         fetch("toy")
     with pytest.raises(DataUnavailableError):
         load_dataset("toy")
 
 
-def test_a_wrong_checksum(openml_server: Server, use_specs: Use, tmp_path: Path) -> None:
-    use_specs(toy())
-    add_openml(openml_server, 7, ARFF, md5="0" * 32)
+def test_a_wrong_checksum(rows: Server, tmp_path: Path) -> None:
+    add_openml(rows, 7, ARFF, md5="0" * 32)
     with pytest.raises(ElmbenchError, match=r"MD5 hash of .* does not match the known hash") as error:
         fetch("toy")
     assert not isinstance(error.value, DataUnavailableError)
@@ -229,45 +219,35 @@ def test_a_wrong_checksum(openml_server: Server, use_specs: Use, tmp_path: Path)
 
 
 @pytest.mark.parametrize(("code", "message"), [(111, "Unknown dataset"), (112, "No access granted")])
-def test_a_refusal_is_shown(openml_server: Server, use_specs: Use, code: int, message: str) -> None:
-    use_specs(toy())
-    refuse_openml(openml_server, 7, code, message)
+def test_a_refusal_is_shown_and_the_next_source_is_asked(rows: Server, use_specs: Use, code: int, message: str) -> None:
+    refuse_openml(rows, 7, code, message)
     with pytest.raises(ElmbenchError, match=f"'toy' cannot be fetched: OpenML 7: .*{message}") as error:
         fetch("toy")
     assert not isinstance(error.value, DataUnavailableError)  # the server is there and has its reasons
     assert "elmbench data import toy" in str(error.value.next_step)
+    content = seven()
+    content["toy"]["sources"].append({"kind": "openml", "id": 8})
+    use_specs(content)
+    add_openml(rows, 8, ARFF)
+    assert fetch("toy").origin == load_dataset("toy").source == "OpenML 8"
 
 
 @pytest.mark.parametrize(
     "garbled", ["<html>", "<oml:data_set_description xmlns:oml='o'><oml:id>7</oml:id></oml:data_set_description>"]
 )
-def test_a_description_that_is_none(openml_server: Server, use_specs: Use, garbled: str) -> None:
-    use_specs(toy())
-    add_openml(openml_server, 7, ARFF)
-    openml_server.pages[f"{API}/data/7"].body = garbled.encode()
+def test_a_description_that_is_none(rows: Server, garbled: str) -> None:
+    rows.pages[f"{API}/data/7"].body = garbled.encode()
     with pytest.raises(ElmbenchError, match="OpenML 7"):
         fetch("toy")
 
 
-def test_the_next_source_is_asked_where_one_refuses(openml_server: Server, use_specs: Use) -> None:
-    content = toy()
-    content["toy"]["sources"].append({"kind": "openml", "id": 8})
-    use_specs(content)
-    refuse_openml(openml_server, 7, 111, "Unknown dataset")
-    add_openml(openml_server, 8, ARFF)
-    assert fetch("toy").origin == "OpenML 8"
-    assert load_dataset("toy").source == "OpenML 8"
-
-
 @pytest.mark.parametrize(("path", "fault"), [(f"{API}/data/7", "failures"), (FILE, "failures"), (FILE, "cut")])
-def test_a_server_that_fails(openml_server: Server, use_specs: Use, tmp_path: Path, path: str, fault: str) -> None:
-    use_specs(toy())
-    add_openml(openml_server, 7, ARFF, gzipped=False)
-    setattr(openml_server.pages[path], fault, 99)
+def test_a_server_that_fails(rows: Server, tmp_path: Path, path: str, fault: str) -> None:
+    setattr(rows.pages[path], fault, 99)
     with pytest.raises(DataUnavailableError, match="OpenML 7"):
         fetch("toy")
     assert not [file for file in (tmp_path / "cache").rglob("*") if file.is_file()]
-    setattr(openml_server.pages[path], fault, 0)
+    setattr(rows.pages[path], fault, 0)
     fetch("toy")
     check_toy()
 

@@ -1,13 +1,12 @@
 """A kind of source from a plug-in file or a package."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from loopback import toy
 
 from elmbench.datasets import checksums
 from elmbench.datasets.checksums import identify
@@ -35,14 +34,8 @@ class Spiral(Source):
 
 SOURCES = {"spiral": Spiral}
 """
-ENTRY: dict[str, Any] = {
-    "title": "A spiral",
-    "task": "classification",
-    "positive": [1],
-    "shape": {"instances": 40, "features": 2, "classes": {0: 20, 1: 20}},
-    "sources": [{"kind": "spiral", "turns": 2}],
-    "citation": "none",
-}
+SHAPE = {"instances": 40, "features": 2, "classes": {0: 20, 1: 20}}
+ENTRY = toy({"kind": "spiral", "turns": 2}, shape=SHAPE)["toy"]
 
 
 @pytest.fixture

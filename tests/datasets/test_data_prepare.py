@@ -1,8 +1,9 @@
 """The preparation steps, and the one table that every file format gives."""
 
-from __future__ import annotations
-
 import bz2
+import lzma
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,15 +11,14 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-import yaml
+from loopback import toy as toy_content
 from pydantic import TypeAdapter
 
-from elmbench.datasets import load
 from elmbench.datasets.load import load_dataset
 from elmbench.datasets.prepare import prepare
 from elmbench.datasets.table import Table, label_words
 from elmbench.errors import ElmbenchError
-from elmbench.specs.datasets import parse_dataset_specs
+from elmbench.specs.datasets import DatasetSpecs
 from elmbench.specs.datasets.steps import Step
 
 
@@ -72,8 +72,6 @@ def test_rows_and_columns_that_are_dropped(table: Table) -> None:
 
 
 def test_rows_keep_count_of_the_training_part(table: Table) -> None:
-    from dataclasses import replace
-
     assert prepare(replace(table, n_train=2), [step(step="drop-missing-rows")]).n_train == 1
 
 
@@ -100,21 +98,15 @@ def test_rounding_gives_the_double_that_the_decimal_text_means() -> None:
 
 def test_images_are_resized_by_area() -> None:
     images = np.arange(2 * 4 * 6, dtype=float).reshape(2, 24)
-    half = prepare(
-        Table(images, tuple("x" * 24), np.zeros(2), "here"),
-        [step(step="resize-images", height=4, width=6, to_height=2, to_width=3)],
-    ).X
-    np.testing.assert_allclose(half, images.reshape(2, 2, 2, 3, 2).mean(axis=(2, 4)).reshape(2, 6))
-    odd = prepare(
-        Table(images, tuple("x" * 24), np.zeros(2), "here"),
-        [step(step="resize-images", height=4, width=6, to_height=3, to_width=4)],
-    ).X
-    np.testing.assert_allclose(odd.mean(axis=1), images.mean(axis=1))  # areas are prepared
+
+    def resized(height: int, width: int, to_height: int, to_width: int) -> Any:
+        to = step(step="resize-images", height=height, width=width, to_height=to_height, to_width=to_width)
+        return prepare(Table.of_numbers(images, np.zeros(2), "here"), [to]).X
+
+    np.testing.assert_allclose(resized(4, 6, 2, 3), images.reshape(2, 2, 2, 3, 2).mean(axis=(2, 4)).reshape(2, 6))
+    np.testing.assert_allclose(resized(4, 6, 3, 4).mean(axis=1), images.mean(axis=1))  # areas are kept
     with pytest.raises(ElmbenchError, match="24 pixels"):
-        prepare(
-            Table(images, tuple("x" * 24), np.zeros(2), "here"),
-            [step(step="resize-images", height=5, width=5, to_height=3, to_width=4)],
-        )
+        resized(5, 5, 3, 4)
 
 
 def test_numbers_have_one_spelling_as_labels() -> None:
@@ -124,17 +116,13 @@ def test_numbers_have_one_spelling_as_labels() -> None:
     assert list(label_words(np.array([2.0, -1.0]))) == ["2", "-1"]
 
 
-TOY = """
-toy:
-  title: Toy
-  task: classification
-  positive: [yes]
-  shape: {instances: 4, features: 3, classes: {"no": 2, "yes": 2}, split: [3, 1]}
-  prepare: [{step: one-hot}]
-  prepared: {instances: 4, features: 4}
-  sources: [{kind: openml, id: 1, target: label, labels: {n: "no", y: "yes"}}]
-  citation: none
-"""
+TOY = toy_content(
+    {"kind": "openml", "id": 1, "target": "label", "labels": {"n": "no", "y": "yes"}},
+    positive=["yes"],
+    shape={"instances": 4, "features": 3, "classes": {"no": 2, "yes": 2}, "split": [3, 1]},
+    prepare=[{"step": "one-hot"}],
+    prepared={"instances": 4, "features": 4},
+)
 FRAME = pd.DataFrame(
     {
         "size": [0.1, 1e-300, -7.0, 123456789.123],
@@ -158,72 +146,62 @@ ARFF = """% a comment
 
 
 @pytest.fixture
-def toy(monkeypatch: pytest.MonkeyPatch) -> None:
-    content = yaml.safe_load(TOY.replace("[yes]", '["yes"]'))
-    monkeypatch.setattr(load, "load_dataset_specs", lambda: parse_dataset_specs(content, "toy.yaml"))
+def toy(use_specs: Callable[..., DatasetSpecs]) -> None:
+    use_specs(TOY)
 
 
 @pytest.mark.usefixtures("toy")
 def test_every_format_gives_the_same_arrays(folder: Path) -> None:
-    checksums = []
-    for suffix in ("csv", "parquet", "arff", "csv.bz2", "arff.xz"):
-        path = folder / f"toy.{suffix}"
-        if suffix == "parquet":
-            FRAME.assign(kind=FRAME["kind"].astype("category")).to_parquet(path)
-        elif suffix == "csv":
-            FRAME.to_csv(path, index=False)
-        elif suffix == "csv.bz2":
-            path.write_bytes(bz2.compress(FRAME.to_csv(index=False).encode()))
-        elif suffix == "arff":
-            path.write_text(ARFF)
-        else:
-            import lzma
-
-            path.write_bytes(lzma.compress(ARFF.encode()))
+    frame = FRAME.assign(kind=FRAME["kind"].astype("category"))
+    contents = {
+        "csv": FRAME.to_csv(index=False).encode(),
+        "parquet": frame.to_parquet(),
+        "arff": ARFF.encode(),
+        "csv.bz2": bz2.compress(FRAME.to_csv(index=False).encode()),
+        "arff.xz": lzma.compress(ARFF.encode()),
+    }
+    checksums = set()
+    for suffix, content in contents.items():
+        (folder / f"toy.{suffix}").write_bytes(content)
         data = load_dataset("toy", folder)
         assert data.feature_names == ("size", "kind=a", "kind=b", "n")
         assert data.splits is None
-        checksums.append(data.checksum)
-        path.unlink()
-    assert len(set(checksums)) == 1
+        checksums.add(data.checksum)
+        (folder / f"toy.{suffix}").unlink()
+    assert len(checksums) == 1
     np.testing.assert_array_equal(data.X, [[0.1, 0, 1, 3], [1e-300, 1, 0, 4], [-7, 0, 1, 5], [123456789.123, 1, 0, 6]])
     np.testing.assert_array_equal(data.y, [1, -1, -1, 1])
 
 
+@pytest.mark.parametrize("sparse", [True, False])
 def test_rows_that_are_kept_sparse_may_come_dense_and_the_other_way_round(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
+    folder: Path, use_specs: Callable[..., DatasetSpecs], sparse: bool
 ) -> None:
     X = np.array([[0.0, 1, 0], [2, 0, 0], [0, 0, 0], [3, 0, -4]])
     rows = sp.csr_matrix(([1.0, 2, 0, 3, -4], [1, 0, 2, 0, 2], [0, 1, 2, 3, 5]), shape=X.shape)  # one zero stored
-    checksums: dict[bool, set[str]] = {}
-    for sparse in (True, False):
-        content = yaml.safe_load(TOY.replace("[yes]", '["yes"]'))
-        content["toy"] |= {"sparse": sparse, "prepare": [], "prepared": None}
-        specs = parse_dataset_specs(content, "toy.yaml")
-        monkeypatch.setattr(load, "load_dataset_specs", lambda specs=specs: specs)
-        arrays: list[dict[str, Any]] = [
-            {"X": X},
-            {"data": rows.data, "indices": rows.indices, "indptr": rows.indptr, "shape": rows.shape},
-        ]
-        for layout in arrays:
-            np.savez(folder / "toy.npz", target=FRAME["target"].to_numpy(str), **layout)
-            data = load_dataset("toy", folder)
-            assert sp.issparse(data.X) == sparse
-            np.testing.assert_array_equal(data.X.toarray() if sparse else data.X, X)
-            checksums.setdefault(sparse, set()).add(data.checksum)
-    assert [len(result) for result in checksums.values()] == [1, 1]
+    use_specs({"toy": TOY["toy"] | {"sparse": sparse, "prepare": [], "prepared": None}})
+    checksums = set()
+    for arrays in ({"X": X}, {name: getattr(rows, name) for name in ("data", "indices", "indptr", "shape")}):
+        np.savez(folder / "toy.npz", target=FRAME["target"].to_numpy(str), **arrays)
+        data = load_dataset("toy", folder)
+        assert sp.issparse(data.X) == sparse
+        np.testing.assert_array_equal(data.X.toarray() if sp.issparse(data.X) else data.X, X)
+        checksums.add(data.checksum)
+    assert len(checksums) == 1
 
 
 @pytest.mark.usefixtures("toy")
 def test_a_training_and_a_test_part(folder: Path) -> None:
-    FRAME.iloc[:3].to_csv(folder / "toy.train.csv", index=False)
-    FRAME.iloc[3:].to_parquet(folder / "toy.test.parquet")
+    def write(n: int) -> None:
+        FRAME.iloc[:n].to_csv(folder / "toy.train.csv", index=False)
+        FRAME.iloc[n:].to_parquet(folder / "toy.test.parquet")
+
+    write(3)
     data = load_dataset("toy", folder)
     assert data.splits is not None
     np.testing.assert_array_equal(data.splits["train"], [0, 1, 2])
     np.testing.assert_array_equal(data.splits["test"], [3])
-    FRAME.iloc[:2].to_csv(folder / "toy.train.csv", index=False)
-    FRAME.iloc[2:].to_parquet(folder / "toy.test.parquet")
+    write(2)
     with pytest.raises(ElmbenchError, match="2 training and 2 test rows"):
         load_dataset("toy", folder)
 
@@ -236,12 +214,6 @@ def test_archives_of_arrays(folder: Path, data: str, label: str, wdbc_lines: lis
     np.savez_compressed(folder / "wdbc.npz", **arrays)
     assert load_dataset("wdbc", folder).checksum == load_dataset("wdbc").checksum
     sparse = sp.csr_matrix(X)
-    np.savez(
-        folder / "wdbc.npz",
-        data=sparse.data,
-        indices=sparse.indices,
-        indptr=sparse.indptr,
-        shape=sparse.shape,
-        target=y.astype(str),
-    )
+    parts = {name: getattr(sparse, name) for name in ("data", "indices", "indptr", "shape")}
+    np.savez(folder / "wdbc.npz", **parts, target=y.astype(str))
     assert load_dataset("wdbc", folder).checksum == load_dataset("wdbc").checksum

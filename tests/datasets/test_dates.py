@@ -1,7 +1,5 @@
 """Dates as people write them."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

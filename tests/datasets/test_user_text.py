@@ -1,7 +1,5 @@
 """Text tables and workbooks as people have them."""
 
-from __future__ import annotations
-
 import builtins
 from pathlib import Path
 from typing import Any
@@ -9,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from user_files import N, described, loaded, write
 
 from elmbench.datasets.load import load
 from elmbench.datasets.sources.file import FileSource
@@ -16,7 +15,6 @@ from elmbench.datasets.user_data import UserData, describe
 from elmbench.datasets.user_table import read_user_file
 from elmbench.errors import ElmbenchError
 
-N = 60
 ROWS = np.random.default_rng(0).normal(size=(N, 3)).round(6)
 FRAME = pd.DataFrame(ROWS, columns=["a", "b", "größe"]).assign(kind=["gut", "schlecht", "übel"] * 20)
 
@@ -32,9 +30,8 @@ def same(data: Any) -> bool:
 def test_separator_decimal_mark_and_encoding_are_detected(
     tmp_path: Path, separator: str, decimal: str, encoding: str
 ) -> None:
-    path = tmp_path / "x.csv"
-    FRAME.to_csv(path, index=False, sep=separator, decimal=decimal, encoding=encoding)
-    spec = describe(UserData(str(path)))
+    FRAME.to_csv(tmp_path / "x.csv", index=False, sep=separator, decimal=decimal, encoding=encoding)
+    spec = describe(UserData(str(tmp_path / "x.csv")))
     assert same(load(spec))
     notes = " ".join(spec.notes)
     assert ("separated by" in notes) == (separator != ",")
@@ -44,9 +41,7 @@ def test_separator_decimal_mark_and_encoding_are_detected(
 
 @pytest.mark.parametrize(("given", "written"), [("\\t", "\t"), ("tab", "\t"), (":", ":"), (" ", " ")])
 def test_a_separator_that_is_given(tmp_path: Path, given: str, written: str) -> None:
-    path = tmp_path / "x.txt"
-    FRAME.to_csv(path, index=False, sep=written)
-    assert same(load(describe(UserData(str(path), separator=given))))
+    assert same(loaded(tmp_path, FRAME.to_csv(index=False, sep=written), name="x.txt", separator=given))
 
 
 @pytest.mark.parametrize(
@@ -63,64 +58,49 @@ def test_a_separator_that_is_given(tmp_path: Path, given: str, written: str) -> 
     ],
 )
 def test_the_header_is_told_from_data(tmp_path: Path, lines: list[str], header: bool) -> None:
-    path = tmp_path / "x.csv"
     first, *rest = lines
-    path.write_text("\n".join([first, *rest * 20, *([] if header else [first])]) + "\n")
-    table = read_user_file(FileSource(kind="file", path=str(path), target=""))
+    path = write(tmp_path, "\n".join([first, *rest * 20, *([] if header else [first])]) + "\n")
+    table = read_user_file(FileSource(kind="file", path=path, target=""))
     (note,) = table.notes
     assert ("taken for the header" if header else "taken for data (--header if it holds names)") in note
     assert len(table.target) == 20 * len(rest) + (0 if header else 2)
 
 
 def test_the_header_may_be_given(tmp_path: Path) -> None:
-    path = tmp_path / "x.csv"
-    path.write_text("2001,2002,2003\n" + "1,2,1\n3,4,2\n" * 20)
-    without = load(describe(UserData(str(path), task="classification", header=True)))
+    text = "2001,2002,2003\n" + "1,2,1\n3,4,2\n" * 20
+    without = loaded(tmp_path, text, task="classification", header=True)
     assert (without.feature_names, len(without.y)) == (("2001", "2002"), 40)
-    FRAME.to_csv(path, index=False)
     with pytest.raises(ElmbenchError, match="mostly numbers, but row 1 holds 'a'"):
-        describe(UserData(str(path), header=False))
+        described(tmp_path, FRAME, header=False)
 
 
 def test_a_file_without_a_header_keeps_its_first_row(tmp_path: Path) -> None:
-    path = tmp_path / "x.csv"
-    FRAME.to_csv(path, index=False, header=False)
-    data = load(describe(UserData(str(path))))
+    text = FRAME.to_csv(index=False, header=False)
+    data = loaded(tmp_path, text)
     np.testing.assert_array_equal(data.X, ROWS)
     assert data.feature_names == ("x0", "x1", "x2")
     with pytest.raises(ElmbenchError, match="no column 'kind'") as caught:
-        describe(UserData(str(path), "kind"))
+        described(tmp_path, text, "kind")
     assert "--header" in str(caught.value.next_step)
 
 
 def test_quoted_fields_may_have_line_ends_and_separators(tmp_path: Path) -> None:
-    path = tmp_path / "x.csv"
-    FRAME.assign(note='one, two\nthree "four"').to_csv(path, index=False)
-    assert load(describe(UserData(str(path), "kind"))).X.shape == (N, 4)
+    assert loaded(tmp_path, FRAME.assign(note='one, two\nthree "four"'), "kind").X.shape == (N, 4)
 
 
 def test_a_line_of_too_few_fields_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "x.csv"
-    path.write_text("a;b;kind\n" + "1;2;no\n" * 30 + "1;2\n")
     with pytest.raises(ElmbenchError, match="found 2 fields in line 32") as caught:
-        describe(UserData(str(path)))
+        described(tmp_path, "a;b;kind\n" + "1;2;no\n" * 30 + "1;2\n")
     assert caught.value.expected == "3 fields separated by semicolons, as in line 1"
     assert "--sep" in str(caught.value.next_step)
 
 
-def test_fields_in_columns_of_spaces(tmp_path: Path) -> None:
-    path = tmp_path / "x.txt"
-    path.write_text(FRAME.to_string(index=False), encoding="utf-8")
-    assert same(load(describe(UserData(str(path)))))
+def test_fields_in_columns_of_spaces_and_a_separator_in_the_first_line(tmp_path: Path) -> None:
+    assert same(loaded(tmp_path, FRAME.to_string(index=False), name="x.txt"))
+    assert same(loaded(tmp_path, "sep=;\r\n" + FRAME.to_csv(index=False, sep=";", lineterminator="\n")))
 
 
-def test_the_separator_in_the_first_line(tmp_path: Path) -> None:
-    path = tmp_path / "x.csv"
-    path.write_text("sep=;\r\n" + FRAME.to_csv(index=False, sep=";", lineterminator="\n"), encoding="utf-8", newline="")
-    assert same(load(describe(UserData(str(path)))))
-
-
-def test_the_first_sheet_of_a_workbook(tmp_path: Path) -> None:
+def test_the_first_sheet_of_a_workbook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "x.xlsx"
     with pd.ExcelWriter(path) as writer:
         FRAME.to_excel(writer, sheet_name="Werte", index=False)
@@ -128,11 +108,6 @@ def test_the_first_sheet_of_a_workbook(tmp_path: Path) -> None:
     spec = describe(UserData(str(path)))
     assert same(load(spec))
     assert "only the first of 2 sheets is read: Werte" in spec.notes
-
-
-def test_a_workbook_without_its_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "x.xlsx"
-    FRAME.to_excel(path, index=False)
     usual = builtins.__import__
 
     def without(name: str, *others: Any, **more: Any) -> Any:
@@ -147,21 +122,19 @@ def test_a_workbook_without_its_library(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_columns_that_are_dropped_and_rows_without_a_target(tmp_path: Path) -> None:
-    path = tmp_path / "x.csv"
-    FRAME.assign(kind=[None, "?", *FRAME["kind"][2:]]).to_csv(path, index=False)
+    frame = FRAME.assign(kind=[None, "?", *FRAME["kind"][2:]])
     with pytest.raises(ElmbenchError, match="the target is missing in 2 of 60") as caught:
-        describe(UserData(str(path)))
+        described(tmp_path, frame)
     assert "--drop-missing-target" in str(caught.value.next_step)
-    spec = describe(UserData(str(path), drop=("b",), drop_missing_target=True))
+    spec = described(tmp_path, frame, drop=("b",), drop_missing_target=True)
     np.testing.assert_array_equal(load(spec).X, ROWS[2:, [0, 2]])
     assert "2 of 60 rows have no target and are left out" in spec.notes
 
 
 def test_a_wide_table_is_read(tmp_path: Path) -> None:
     """Its lines are longer than the fields that the csv module reads by default."""
-    path = tmp_path / "wide.csv"
     rows = np.random.default_rng(0).random((20, 3000))
     names = [f"{'long' * 10}{index}" for index in range(3000)]
-    pd.DataFrame(rows, columns=names).assign(target=rows[:, 0]).to_csv(path, index=False)
-    assert path.read_text().index("\n") > 131_072
-    assert describe(UserData(str(path))).shape.features == 3000
+    text = pd.DataFrame(rows, columns=names).assign(target=rows[:, 0]).to_csv(index=False)
+    assert text.index("\n") > 131_072
+    assert described(tmp_path, text).shape.features == 3000

@@ -1,13 +1,10 @@
 """The cells of a table, through all that reads them."""
 
-from __future__ import annotations
-
 import functools
 import json
 from pathlib import Path
 
-from fuzz_feeding import Target
-from fuzz_inputs import changed_bytes, changed_table
+from fuzz_inputs import Target, changed_bytes, changed_table
 from hypothesis import strategies as st
 
 from elmbench.errors import ElmbenchError

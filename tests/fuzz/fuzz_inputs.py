@@ -1,14 +1,17 @@
-"""Inputs that are nearly right: what is right, changed in a few positions, as bytes, as a tree or as a table."""
-
-from __future__ import annotations
+"""Inputs that are nearly right, as bytes, as a tree or as a table, and the targets that use or refuse them."""
 
 import copy
 import csv
 import io
+import shutil
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from hypothesis import strategies as st
+
+from elmbench.errors import ElmbenchError
 
 #: Numbers, words and shapes that programs trip over.
 HOSTILE: list[Any] = [
@@ -120,3 +123,31 @@ def changed_table(draw: st.DrawFn, seeds: Sequence[str]) -> bytes:
     stream = io.StringIO()
     csv.writer(stream, lineterminator="\n", escapechar="\\").writerows(lines)
     return stream.getvalue().encode("utf-8", "replace")
+
+
+@dataclass(frozen=True)
+class Target:
+    """A strategy of bytes, and a function of bytes and an empty folder."""
+
+    inputs: Callable[[], st.SearchStrategy[bytes]]
+    feed: Callable[[bytes, Path], None]
+
+
+def feed(target: Target, content: bytes, folder: Path) -> None:
+    """Feed a target, which must use the input or refuse it by one error of a few lines."""
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        target.feed(content, folder)
+    except ElmbenchError as error:
+        check_refusal(error)
+    finally:
+        shutil.rmtree(folder)
+
+
+def check_refusal(refused: ElmbenchError) -> None:
+    """Fail where memory or the stack had run out before an input was refused, or where pages are said of it."""
+    cause: BaseException | None = refused
+    while cause is not None:
+        assert not isinstance(cause, MemoryError | RecursionError), f"refused by {type(cause).__name__}"
+        cause = cause.__cause__ or cause.__context__
+    assert len(str(refused)) < 20_000, "a message of pages"

@@ -1,7 +1,5 @@
 """Files of rows in every format, as data of the suite and as the user's own."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 from collections.abc import Callable
@@ -11,8 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
-from fuzz_feeding import Target
-from fuzz_inputs import changed_bytes
+from fuzz_inputs import Target, changed_bytes
 from hypothesis import strategies as st
 
 from elmbench.datasets.load import load_from

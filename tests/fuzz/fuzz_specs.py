@@ -1,13 +1,10 @@
 """The YAML file of data sets."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
 import yaml
-from fuzz_feeding import Target
-from fuzz_inputs import changed_bytes, changed_tree
+from fuzz_inputs import Target, changed_bytes, changed_tree
 from hypothesis import strategies as st
 
 from elmbench.specs.datasets import parse_dataset_specs

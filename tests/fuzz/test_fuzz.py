@@ -1,14 +1,12 @@
 """Inputs that once broke a reader are refused, and so are nearly right ones; `make fuzz` tries many new ones."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import fuzz_cells
 import fuzz_rows
 import fuzz_specs
 import pytest
-from fuzz_feeding import Target, feed
+from fuzz_inputs import Target, feed
 from hypothesis import given
 from hypothesis import strategies as st
 from random_examples import examples

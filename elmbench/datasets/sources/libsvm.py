@@ -1,7 +1,5 @@
 """Files of the LIBSVM collection."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import Literal, Self

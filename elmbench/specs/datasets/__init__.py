@@ -1,11 +1,9 @@
 """Descriptions of data sets in `datasets.yaml`: sources, counts, preparation, the papers' counts."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from functools import cache
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -35,7 +33,7 @@ class Shape(SpecPart):
     split: tuple[int, int] | None = None
 
     @model_validator(mode="after")
-    def _sums(self) -> Shape:
+    def _sums(self) -> Self:
         if self.split is not None and sum(self.split) != self.instances:
             raise ValueError(f"the split {self.split} does not sum to {self.instances} instances")
         total = self.count(self.labels)
@@ -119,7 +117,7 @@ class DatasetSpec(RowColumns):
     notes: tuple[str, ...] = ()
 
     @model_validator(mode="after")
-    def _consistent(self) -> DatasetSpec:
+    def _consistent(self) -> Self:
         for stem in (self.name, self.file):  # paths must stay in their folder
             if _NOT_IN_A_STEM.search(stem) or stem.startswith(".") or len(stem) > _LONGEST_NAME:
                 raise ValueError(f"{stem!r} cannot be a file's name; expected a word without / and without a dot first")
@@ -178,7 +176,7 @@ class DatasetSpec(RowColumns):
             raise ElmbenchError(problem, expected=expected, next_step="correct the option")
         return {option: float((options or {}).get(option, values[0])) for option, values in declared.items()}
 
-    def with_options(self, options: Mapping[str, float]) -> DatasetSpec:
+    def with_options(self, options: Mapping[str, float]) -> Self:
         """Return generated data with some options fixed: a spec with its own name that allows these values alone.
 
         Its rows are those of this spec under the same options. A file in a data directory has the full name.

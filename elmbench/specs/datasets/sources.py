@@ -1,7 +1,5 @@
 """Sources of data sets in `datasets.yaml`: the base class of the kinds, and their registry."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from inspect import isabstract
 from typing import Annotated, Any, ClassVar, Literal, Self, Union

@@ -1,7 +1,5 @@
 """The steps that prepare a data set, as `datasets.yaml` spells them."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
