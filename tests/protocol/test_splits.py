@@ -158,24 +158,22 @@ def test_targets_are_scaled_where_the_protocol_says_so(
     np.testing.assert_allclose(data.y_train, (plain.y_train - low) / (high - low), atol=1e-12)
     np.testing.assert_allclose(data.y_test, (plain.y_test - low) / (high - low), atol=1e-12)
     # Errors are in these units.
-    scaled, raw = (StoredPredictions(attempted(u)["predictions"]) for u in (unit, make_unit(dataset="real")))
-    np.testing.assert_allclose(scaled.true, (raw.true - low) / (high - low), atol=1e-12)
+    stored = StoredPredictions(attempted(unit)["predictions"])
+    np.testing.assert_allclose(stored.true, data.y_test, atol=1e-12)
     labels = make_unit()
     labels["protocol"]["targets"] = {"range": [0.0, 1.0], "fit-on": "all"}
     assert set(fold_data(labels).y_train.tolist()) == {-1, 1}
 
 
 def test_kinds_of_scaling() -> None:
-    X = np.array([[1.0, -4.0], [3.0, 2.0], [5.0, 0.0]])
-    rows = np.array([0, 1, 2])
-    standard = scale_columns(X, rows, Scale(kind="standard"))
-    np.testing.assert_allclose(standard.mean(axis=0), 0, atol=1e-15)
-    np.testing.assert_allclose(standard.std(axis=0), 1, atol=1e-15)
-    np.testing.assert_allclose(scale_columns(X, rows, Scale(kind="max-abs")), X / [5, 4], atol=1e-15)
+    X, rows = np.array([[1.0, -4.0], [3.0, 2.0], [5.0, 0.0]]), np.arange(3)
+    unit = X / np.linalg.norm(X, axis=1, keepdims=True)
+    expected = {"standard": (X - X.mean(axis=0)) / X.std(axis=0), "max-abs": X / [5, 4], "unit-rows": unit}
+    for kind, values in expected.items():
+        np.testing.assert_allclose(scale_columns(X, rows, Scale(kind=kind)), values, atol=1e-15)
     by_row = scale_columns(sp.csr_matrix(X), rows[:1], Scale(kind="unit-rows"))
     assert sp.issparse(by_row)
-    np.testing.assert_allclose(np.linalg.norm(by_row.toarray(), axis=1), 1, atol=1e-15)
-    np.testing.assert_allclose(by_row.toarray()[0] * np.sqrt(17), X[0], atol=1e-15)
+    np.testing.assert_allclose(by_row.toarray(), unit, atol=1e-15)
     np.testing.assert_allclose(scale_targets(np.array([2.0, 4.0, 3.0]), rows, Scale()), [0, 1, 0.5])
 
 
@@ -226,16 +224,10 @@ def test_a_data_set_without_sizes() -> None:
 
 
 def test_a_data_set_may_be_scaled_otherwise() -> None:
-    protocol = Protocol.model_validate(
-        {
-            "scale": {"kind": "standard"},
-            "scale-except": {"two": {"kind": "unit-rows"}, "three": None},
-            "outer": {"kind": "kfold", "folds": 3},
-            "inner": {"kind": "kfold", "folds": 3},
-            "select": "nested",
-            "metrics": ["train_accuracy", "accuracy"],
-        }
-    )
+    folds, changes = {"kind": "kfold", "folds": 3}, {"two": {"kind": "unit-rows"}, "three": None}
+    content = {"scale": {"kind": "standard"}, "scale-except": changes, "outer": folds, "inner": folds}
+    metrics = ["train_accuracy", "accuracy"]
+    protocol = Protocol.model_validate(content | {"select": "nested", "metrics": metrics})
     assert protocol.scale_of("one") == Scale(kind="standard")
     assert protocol.scale_of("two") == Scale(kind="unit-rows")
     assert protocol.scale_of("three") is None

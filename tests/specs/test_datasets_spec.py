@@ -40,20 +40,10 @@ def test_every_shipped_entry_is_valid() -> None:
         assert spec.sources
 
 
-@pytest.mark.parametrize(
-    ("name", "full_name"),
-    [
-        ("wdbc", "wdbc"),
-        ("WDBC", "wdbc"),
-        ("Wdbc", "wdbc"),
-        ("Sylva", "sylva"),
-        ("Calhousing", "calhousing"),
-        ("California Housing", "calhousing"),
-        ("Mackey-Glass", "mackey-glass"),
-    ],
-)
-def test_names_and_aliases(name: str, full_name: str) -> None:
-    assert load_dataset_specs().find(name).name == full_name
+def test_names_and_aliases() -> None:
+    names = ("wdbc", "WDBC", "Wdbc", "Sylva", "Calhousing", "California Housing", "Mackey-Glass")
+    full_names = [load_dataset_specs().find(name).name for name in names]
+    assert full_names == ["wdbc", "wdbc", "wdbc", "sylva", "calhousing", "calhousing", "mackey-glass"]
 
 
 def test_unknown_name_says_the_likeliest_one_and_the_next_command() -> None:
@@ -126,12 +116,8 @@ def test_a_variant_takes_over_all_but_names_and_papers() -> None:
     content = yaml.safe_load(ENTRY)
     content["toy-two"] = {"like": "toy", "title": "Toy, both", "positive": []}
     variant = parse_dataset_specs(content, "toy.yaml")["toy-two"]
-    assert variant.stem == "toy"
-    assert variant.title == "Toy, both"
-    assert variant.positive == ()
-    assert variant.aliases == ()
-    assert variant.papers == {}
-    assert variant.sources[0].kind == "openml"
+    assert (variant.stem, variant.title, variant.sources[0].kind) == ("toy", "Toy, both", "openml")
+    assert (variant.positive, variant.aliases, variant.papers) == ((), (), {})
     content["toy-two"]["like"] = "nothing"
     with pytest.raises(ElmbenchError, match=r"'toy-two\.like' is 'nothing'"):
         parse_dataset_specs(content, "toy.yaml")

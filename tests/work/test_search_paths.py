@@ -6,13 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from made_work import do, fold_data, model_seed
+from made_work import do, fold_data, inner_folds, model_seed
 from recorders import Recorder, WithPath
-from sklearn.model_selection import StratifiedKFold
 from toy_data import AddModel, MakeUnit
 
 from elmbench.models.protocols import Evaluated
-from elmbench.numerics.seeds import integer_seed
 from elmbench.protocol.predictions import metric_value
 from elmbench.work.scoring import GridProblem, best, grid_scores
 
@@ -25,13 +23,10 @@ def test_a_path_is_used_where_there_is_one(make_unit: MakeUnit, add_model: AddMo
     assert [entry.get("path") for entry in Recorder.seen] == [True]
     assert Recorder.seen[0]["fixed"] == {"gamma": 7.0, "random_state": model_seed(unit)}
     data = fold_data(unit)
-    splitter = StratifiedKFold(3, shuffle=True, random_state=integer_seed("inner", "two", 0, 0))
+    folds = inner_folds(unit, data.X_train, data.y_train)
     for C, mean in zip([0.2, 0.5], result["scores"], strict=True):
         predicted = np.where(data.X_train[:, 0] > C, 1, -1)
-        values = [
-            metric_value("mcc", data.y_train[test], predicted[test], [-1, 1])
-            for _, test in splitter.split(data.X_train, data.y_train)
-        ]
+        values = [metric_value("mcc", data.y_train[test], predicted[test], [-1, 1]) for _, test in folds]
         assert mean == pytest.approx(np.mean(values))
 
 
