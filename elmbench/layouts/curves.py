@@ -82,9 +82,7 @@ class Curves(Layout):
         if model is None:
             values = {name: list(grid) for name, grid in find_model(column).grid.items()}
         else:
-            search = model.search
-            grids = search if isinstance(search, dict) else {name: resolved.spec.grids[name] for name in search}
-            values = {name: grid.expand() for name, grid in grids.items()}
+            values = resolved.spec.grid_of(model)
         metric = self.metric(resolved, task)
         return [Measure.at(metric, name, value) for name, grid in values.items() for value in grid]
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, JsonValue, field_validator, model_validator
 
 from elmbench.errors import ElmbenchError
-from elmbench.specs.grids import Grid, thin
+from elmbench.specs.grids import Grid, GridValue, thin
 from elmbench.specs.limits import parse_limits
 from elmbench.specs.measures import WrittenMeasure
 from elmbench.specs.papers import Spec
@@ -75,14 +75,10 @@ class Model(Spec):
 
     def thinned(self, every: int) -> Model:
         """Return the column with every `every`-th value of its own grids."""
-        change: dict[str, Any] = {}
-        if isinstance(self.search, dict):
-            change["search"] = thin(self.search, every)
-        change["overrides"] = {
-            name: own.model_copy(update={"search": thin(own.search, every)}) if isinstance(own.search, dict) else own
-            for name, own in self.overrides.items()
+        overrides = {
+            name: own.model_copy(update={"search": thin(own.search, every)}) for name, own in self.overrides.items()
         }
-        return self.model_copy(update=change)
+        return self.model_copy(update={"search": thin(self.search, every), "overrides": overrides})
 
 
 class Published(Spec):
@@ -230,6 +226,11 @@ class Experiment(Spec):
     @property
     def table(self) -> str:
         return self.id.split("/")[1]
+
+    def grid_of(self, model: Model) -> dict[str, list[GridValue]]:
+        """Return the values of each hyperparameter that a column searches."""
+        grids = model.search if isinstance(model.search, dict) else {name: self.grids[name] for name in model.search}
+        return {name: grid.expand() for name, grid in grids.items()}
 
     @field_validator("limit", "search_limit")
     @classmethod

@@ -128,9 +128,9 @@ def read_all_grids(texts: Iterable[str]) -> dict[str, dict[str, Any]]:
     return grids
 
 
-def thin(grids: dict[str, Grid], every: int) -> dict[str, Grid]:
-    """Return the grids of every `every`-th value, the first included."""
-    return {name: grid.thin(every) for name, grid in grids.items()}
+def thin(search: Any, every: int) -> Any:
+    """Return grids by name with every `every`-th value, the first included; names of grids alone stay as they are."""
+    return {name: grid.thin(every) for name, grid in search.items()} if isinstance(search, dict) else search
 
 
 def candidates(grids: dict[str, list[GridValue]]) -> list[dict[str, GridValue]]:

@@ -124,9 +124,7 @@ class ColumnWork:
 
     def grid(self, column: str) -> dict[str, list[Any]]:
         """Return the values that the column itself searches, by name; empty if it searches none."""
-        search = self.models[column].search
-        grids = search if isinstance(search, dict) else {n: self.resolved.spec.grids[n] for n in search}
-        return {name: grid.expand() for name, grid in grids.items()}
+        return self.resolved.spec.grid_of(self.models[column])
 
     def grid_fields(self, column: str, run: int, fold: int, given: str | None = None) -> dict[str, Any]:
         """Return the fields of work that goes through a column's grid on an outer fold."""

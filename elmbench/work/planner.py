@@ -37,18 +37,17 @@ class DatasetPlanner:
         self.missing = self.remarks = ""
         try:
             redrawn = self.work.runs if dataset.redraw == "run" else 1
-            identities = [self._identity(run) for run in range(redrawn)]
+            identities = [
+                Identity("not loaded")
+                if request.without_data
+                else identify(dataset, request.data_dir, run, self.work.options, other_data=request.other_data)
+                for run in range(redrawn)
+            ]
             self.work.checksums = [identity.checksum for identity in identities] * (self.work.runs // redrawn)
             rare = rare_class_remark(dataset, self.work.split)
             self.remarks = "; ".join(filter(None, (*identities[0].remarks, rare)))
         except DataUnavailableError as error:
             self.missing = f"{error.found}; {error.next_step}" if error.next_step else error.found
-
-    def _identity(self, run: int) -> Identity:
-        request = self.request
-        if request.without_data:
-            return Identity("not loaded")
-        return identify(self.dataset, request.data_dir, run, self.work.options, other_data=request.other_data)
 
     def add_fits(self, *, choices_only: bool = False, kind: type[Fit] = Fit) -> None:
         """Add a fit on every outer fold for each column under each selection.
