@@ -1,11 +1,19 @@
-"""Every kind of work: what is read back from its content, its key, and that keys are those of results from before."""
+"""Every kind of work: content, keys of results from before; facts of data sets and learnt kernel weights."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
+from made_work import attempted, fit, fold_data, work_of
+from toy_data import MakeUnit
 
+from elmbench.datasets.dataset import Dataset
+from elmbench.models import MKELMClassifier, MKELMRegressor
 from elmbench.running.planning import make_plan
 from elmbench.specs.catalogue import load_catalogue
 from elmbench.specs.profiles import resolve
@@ -82,3 +90,68 @@ def test_work_is_read_back_from_its_content(profile: str) -> None:
                 assert work.label
                 kinds.add(work.kind)
     assert {"cell", "search", "grid", "choice", "divergence", "curve", "correlation", "stream"} <= kinds
+
+
+def test_facts(toys: dict[str, Dataset], make_unit: Callable[..., dict[str, Any]]) -> None:
+    def facts(name: str, **changes: Any) -> Any:
+        unit = make_unit("description", dataset=name)
+        result = attempted({key: unit[key] for key in ("task", "dataset", "kind")} | changes)
+        assert result["status"] == "ok"
+        return result["measured"]
+
+    positives = int((toys["two"].y == 1).sum())
+    shape = {"features": 3, "instances": 90}
+    assert facts("two") == {**shape, "classes": 2, "negatives": 90 - positives, "positives": positives}
+    assert facts("three") == {**shape, "classes": 3}
+    assert facts("real") == shape
+    # Of the 90 rows; those of a split that gives only one of its sizes, and of three folds.
+    holdout = {"kind": "holdout", "train": None, "test": 20}
+    assert facts("real", outer=holdout) == {**shape, "train": 70, "test": 20}
+    assert facts("real", outer={"kind": "kfold", "folds": 3}) == {**shape, "train": 60, "test": 30}
+    half = make_unit("description", dataset="real")["dataset"] | {"rows": 45}
+    cut = facts("real", outer=holdout, dataset=half)
+    assert cut == {"features": 3, "instances": 45, "train": 35, "test": 10}
+
+
+KERNELS: list[Any] = [["rbf", {"gamma": 0.5}], ["polynomial", {"degree": 2}], ["linear", {"columns": [0, 2]}]]
+
+
+@pytest.fixture
+def unit(make_unit: MakeUnit) -> Callable[..., dict[str, Any]]:
+    def make(**changes: Any) -> dict[str, Any]:
+        return make_unit("kernel-weights", **{"model": "mk-elm", "params": {"kernels": KERNELS}} | changes)
+
+    return make
+
+
+@pytest.mark.parametrize(("dataset", "made"), [("three", MKELMClassifier), ("real", MKELMRegressor)])
+def test_a_fit_with_its_paths(unit: MakeUnit, dataset: str, made: Any) -> None:
+    content = unit(dataset=dataset, fold=1)
+    result = fit(content, C=4.0)
+    data = fold_data(content)
+    model = made(C=4.0, kernels=KERNELS).fit(data.X_train, data.y_train)
+    paths = result["paths"]
+    assert paths["kernels"] == KERNELS
+    np.testing.assert_allclose(paths["weights"], model.weights_path_, rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(paths["objective"], model.objective_, rtol=1e-6)
+    assert result["measured"]["iterations"] == len(paths["objective"]) - 1 == len(paths["weights"]) - 1 > 0
+    assert result["params"] == {"C": 4.0, "kernels": KERNELS}
+    json.dumps(result)
+    plain = fit(content | {"kind": "cell"}, C=4.0)
+    assert plain["predictions"] == result["predictions"]
+    assert set(result["measured"]) - set(plain["measured"]) == {"kernels", "iterations"}
+
+
+def test_a_kernel_counts_from_a_hundredth_of_the_largest_weight_on(unit: MakeUnit) -> None:
+    work: Any = work_of(unit())
+    weights = np.array([50.0, 0.5, 0.49, 0.0])
+    path = {"weights_path_": weights[np.newaxis], "objective_": np.ones(1), "kernels": KERNELS}
+    result = work.more(SimpleNamespace(weights_=weights, n_iter_=7, **path), None)
+    assert result["measured"] == {"kernels": 2.0, "iterations": 7.0}
+
+
+def test_a_model_without_kernel_weights_has_neither_counts_nor_paths(unit: MakeUnit) -> None:
+    content = unit(model="k-elm", params={})
+    result, plain = (fit(content | {"kind": kind}, C=4.0, gamma=0.5) for kind in ("kernel-weights", "cell"))
+    assert result["status"] == "ok"
+    assert (result["predictions"], result["measured"], result.keys()) == (plain["predictions"], {}, plain.keys())

@@ -1,4 +1,4 @@
-"""The search on inner folds: by brute force, blind to the test rows, and what one model takes over from another."""
+"""The search on inner folds, the evaluation of a grid on outer folds, and the paths of models: by brute force."""
 
 from __future__ import annotations
 
@@ -7,15 +7,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from made_work import do, evaluate, fold_data, inner_folds, model_seed, outer_split
-from toy_data import MakeUnit
+from made_work import choose, do, evaluate, fold_data, inner_folds, model_seed, outer_split
+from recorders import Recorder, WithPath
+from toy_data import AddModel, MakeUnit
 
 from elmbench.datasets.dataset import Dataset
 from elmbench.models import FBKOSELMClassifier, KELMClassifier, KELMRegressor
+from elmbench.models.protocols import Evaluated
 from elmbench.protocol.predictions import metric_value
 from elmbench.protocol.splits import stratified_rows
+from elmbench.registry import find_model
 from elmbench.specs.grids import candidates
-from elmbench.work.scoring import best
+from elmbench.work.scoring import GridProblem, best, grid_scores
 
 
 @pytest.mark.parametrize(
@@ -138,3 +141,93 @@ def test_the_random_stream(make_unit: MakeUnit, recorder: list[dict[str, Any]]) 
     assert len({seed, *(model_seed(make_unit(**({"model": "elm"} | other))) for other in others)}) == 5
     do(make_unit("search", model="recorder", stream="elm", grid={"C": [1.0, 2.0]}), {})
     assert {fit["random_state"] for fit in recorder} == {seed}
+
+
+@pytest.mark.parametrize("dataset", ["two", "real"])
+def test_oracle_is_brute_force_over_the_outer_folds(make_unit: MakeUnit, dataset: str) -> None:
+    units = [make_unit("grid", dataset=dataset, run=run, fold=fold) for run in (0, 1) for fold in range(3)]
+    evaluated = [evaluate(unit, {}) for unit in units]
+    grid = candidates(units[0]["grid"])
+    means = np.zeros(len(grid))
+    for unit, part in zip(units, evaluated, strict=True):
+        data = fold_data(unit)
+        for i, candidate in enumerate(grid):
+            model = KELMRegressor if data.labels is None else KELMClassifier
+            predicted = model(**candidate).fit(data.X_train, data.y_train).predict(data.X_test)
+            value = metric_value(unit["metric"], data.y_test, predicted, data.labels)
+            value = -value if data.labels is None else value
+            assert part["scores"][i] == pytest.approx(value, abs=1e-8)
+            means[i] += value / len(units)
+    result = choose({"grid": units[0]["grid"]}, evaluated, {"budget": 3})
+    assert result["params"] == {"budget": 3, **grid[int(np.argmax(means))]}
+    assert result["scores"] == pytest.approx(means, abs=1e-8)
+    assert result["seconds"] == pytest.approx(np.mean([part["seconds"] for part in evaluated]))
+
+
+@pytest.mark.parametrize(("dataset", "metric"), [("two", "gmean"), ("three", "accuracy"), ("real", "rmse")])
+def test_a_curve_is_one_fit_for_each_value(make_unit: MakeUnit, dataset: str, metric: str) -> None:
+    grid = {"n_hidden": [3, 20, 8]}
+    unit = make_unit("grid", dataset=dataset, model="elm", grid=grid, metric=metric, params={"C": 5.0}, fold=1)
+    result = do(unit | {"kind": "curve"})
+    assert result["search_seconds"] > 0
+    data = fold_data(unit)
+    factory = find_model("elm").factory(unit["task"])
+    expected = {}
+    for n_hidden in (3, 20, 8):
+        model = factory(n_hidden=n_hidden, C=5.0, random_state=model_seed(unit)).fit(data.X_train, data.y_train)
+        predicted = model.predict(data.X_test)
+        expected[f"{metric}@h={n_hidden}"] = metric_value(metric, data.y_test, predicted, data.labels)
+    assert list(result["measured"]) == list(expected)
+    assert result["measured"] == pytest.approx(expected, rel=1e-6)
+
+
+def test_a_curve_goes_on_where_predictions_are_not_finite(make_unit: MakeUnit, add_model: AddModel) -> None:
+    class Broken(Recorder):
+        def predict(self, X: np.ndarray) -> np.ndarray:
+            return np.full(len(X), np.nan if self.gamma == 2.5 else 1.0)
+
+    add_model("broken", None, Broken)
+    result = do(make_unit("grid", dataset="real", model="broken", grid={"gamma": [1.0, 2.5]}) | {"kind": "curve"})
+    assert result["measured"]["nrmse@gamma=1"] > 0
+    assert np.isnan(result["measured"]["nrmse@gamma=2.5"])
+
+
+def test_a_path_is_used_where_there_is_one(make_unit: MakeUnit, add_model: AddModel) -> None:
+    Recorder.seen.clear()
+    add_model("with-path", WithPath)
+    unit = make_unit("search", model="with-path", grid={"C": [0.2, 0.5]}, params={"gamma": 7.0})
+    result = do(unit, {})
+    assert [entry.get("path") for entry in Recorder.seen] == [True]
+    assert Recorder.seen[0]["fixed"] == {"gamma": 7.0, "random_state": model_seed(unit)}
+    data = fold_data(unit)
+    folds = inner_folds(unit, data.X_train, data.y_train)
+    for C, mean in zip([0.2, 0.5], result["scores"], strict=True):
+        predicted = np.where(data.X_train[:, 0] > C, 1, -1)
+        values = [metric_value("mcc", data.y_train[test], predicted[test], [-1, 1]) for _, test in folds]
+        assert mean == pytest.approx(np.mean(values))
+
+
+@pytest.mark.parametrize("kind", ["search", "grid"])
+@pytest.mark.parametrize("scale", ["all", "train"])
+def test_a_path_is_left_aside_where_the_unit_says_so(
+    make_unit: MakeUnit, add_model: AddModel, kind: str, scale: str
+) -> None:
+    Recorder.seen.clear()
+    add_model("with-path", WithPath)
+    how = {"model": "with-path", "grid": {"C": [0.2, 0.5]}, "scale": {"range": [0.0, 1.0], "fit-on": scale}}
+    do(make_unit(kind, **how) | {"paths": False})
+    assert len(Recorder.seen) == 2 * (3 if kind == "search" else 1)
+    assert not any("path" in entry for entry in Recorder.seen)
+
+
+def test_a_path_that_leaves_one_out_never_chooses_it() -> None:
+    class Partial(WithPath):
+        @classmethod
+        def evaluate_grid(cls, X: Any, y: Any, folds: Any, candidates: Any, **fixed: Any) -> Any:
+            yield Evaluated(1, 0, y[folds[0][1]])
+
+    y = np.array([-1, 1, 1, -1])
+    inner = [(np.array([1, 2]), np.arange(4))]
+    problem = GridProblem(Partial, y[:, None] * 1.0, y, inner, [{"C": 1}, {"C": 2}], {}, [-1, 1])
+    scores, _ = grid_scores([problem], "mcc")
+    assert best(scores) == 1

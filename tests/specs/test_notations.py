@@ -1,4 +1,4 @@
-"""Grids: their values to the last digit, both ends, the order of candidates, and what is refused."""
+"""Grids, measures and limits as experiment files write them: their values, their order, what is refused."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
+from random_examples import examples
 from sklearn.model_selection import ParameterGrid
 
 from elmbench.errors import ElmbenchError
 from elmbench.specs.grids import Grid, candidates
+from elmbench.specs.limits import Limits, in_words, parse_limits
+from elmbench.specs.measures import Measure, WrittenMeasure, log2_of
 
 
 def values(content: Any) -> list[Any]:
@@ -107,3 +110,93 @@ def test_the_largest_grids() -> None:
     assert values({"powers-of-10": [-300, 300], "step": 300}) == [1e-300, 1.0, 1e300]
     with pytest.raises(ElmbenchError, match="the grids of a, b, c have 1,000,000,000 combinations"):
         candidates({name: list(range(1000)) for name in "abc"})
+
+
+READ = TypeAdapter(WrittenMeasure).validate_python
+
+
+@pytest.mark.parametrize(
+    ("measure", "column"),
+    [
+        (Measure("mcc"), "mcc"),
+        (Measure.at("gmean", "n_hidden", 50), "gmean@h=50"),
+        (Measure.at("gmean", "n_landmarks", 50.0), "gmean@h=50"),
+        (Measure.at("mcc", "C", 2.0**-8), "mcc@C=0.00390625"),
+        (Measure.at("mcc", "C", 2.0**-30), "mcc@C=2^-30"),
+        (Measure.at("mcc", "C", 2.0**30), "mcc@C=2^30"),
+        (Measure.at("mcc", "C", 1 / 3), "mcc@C=0.3333333333333333"),
+        (Measure.at("mcc", "kernel", "rbf"), "mcc@kernel=rbf"),
+    ],
+)
+def test_a_measure_has_a_column(measure: Measure, column: str) -> None:
+    assert measure.column == column
+
+
+@examples(300)
+@given(
+    st.integers(0, 10**9)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.integers(-1000, 1000).map(lambda e: 2.0**e)
+)
+def test_a_value_is_read_back_as_it_is_written(value: float) -> None:
+    measure = Measure.at("accuracy", "C", value)
+    result = READ(measure.column)
+    assert (result.value, result.column) == (value, measure.column)
+
+
+def test_values_of_a_grid_have_names_of_their_own() -> None:
+    ridges = Grid.model_validate({"powers-of-2": [-30, 5]}).expand()
+    names = [Measure.at("accuracy", "C", value).column for value in ridges]
+    assert len(set(names)) == 36
+    assert READ("accuracy@C=2^-4") == READ("accuracy@C=0.0625") == Measure("accuracy", "C", ridges[26])
+
+
+@pytest.mark.parametrize(("value", "exponent"), [(1, 0), (0.125, -3), (1024, 10), (3.0, None), (0, None), (-2, None)])
+def test_powers_of_two(value: float, exponent: int | None) -> None:
+    assert log2_of(value) == exponent
+    assert log2_of("rbf") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "limits"),
+    [
+        ("", Limits()),
+        ("time=5s", Limits(5.0)),
+        ("time=90", Limits(90.0)),
+        ("time=1.5h", Limits(5400.0)),
+        ("time=2min", Limits(120.0)),
+        ("memory=4GB", Limits(None, 4_000_000_000)),
+        ("memory=1GiB", Limits(None, 2**30)),
+        ("memory=512mb", Limits(None, 512_000_000)),
+        ("time=600s,memory=4GB", Limits(600.0, 4_000_000_000)),
+        (" memory=4 GB , time=600 s", Limits(600.0, 4_000_000_000)),
+    ],
+)
+def test_what_is_read(text: str, limits: Limits) -> None:
+    assert parse_limits(text) == limits
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "5s", "time", "time=", "time=-5s", "time=0", "time=5d", "memory=4", "memory=4G", "time=5s,time=6s", "cpu=2",
+        "time=1e3",
+    ],
+)  # fmt: skip
+def test_what_is_refused(text: str) -> None:
+    with pytest.raises(ElmbenchError, match="cannot be read") as error:
+        parse_limits(text)
+    assert "time=NUMBER" in str(error.value.expected)
+    assert error.value.next_step
+
+
+def test_one_over_another_and_the_wider_of_both() -> None:
+    one, other = Limits(5.0, None), Limits(9.0, 100)
+    assert one.over(other) == Limits(5.0, 100)
+    assert other.over(one) == other
+    assert one.wider(other) == other.wider(one) == Limits(9.0, None)
+
+
+@pytest.mark.parametrize(("size", "words"), [(3_600_000_000, "3.6 GB"), (12_345_678, "12.3 MB"), (10**9, "1 GB")])
+def test_sizes_in_words(size: int, words: str) -> None:
+    assert in_words(size) == words
