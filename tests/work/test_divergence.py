@@ -139,11 +139,7 @@ class WithPath(WithoutProjections):
     ],
 )
 def test_projections_come_from_the_path_where_it_has_them(
-    divergence_unit: MakeUnit,
-    add_model: AddModel,
-    model: Any,
-    how: dict[str, Any],
-    calls: list[str],
+    divergence_unit: MakeUnit, add_model: AddModel, model: Any, how: dict[str, Any], calls: list[str]
 ) -> None:
     Projecting.calls.clear()
     add_model("projecting", model)
