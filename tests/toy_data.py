@@ -20,6 +20,12 @@ MakeUnit = Callable[..., dict[str, Any]]
 AddModel = Callable[..., None]
 
 
+def forget_data() -> None:
+    """Drop the cached data."""
+    for cached in (folds.load_rows, folds._scaled_rows, folds._parts):
+        cached.cache_clear()
+
+
 def toy(name: str, seed: int = 0) -> Dataset:
     """Return a data set of 90 rows; its columns are on different scales."""
     rng = np.random.default_rng([seed, *name.encode()])
@@ -56,9 +62,9 @@ def toys(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Dataset]]:
 
     monkeypatch.setattr("elmbench.datasets.load.load", load)
     monkeypatch.setattr(fit, "_warm", set())
-    folds.forget_data()
+    forget_data()
     yield content
-    folds.forget_data()
+    forget_data()
 
 
 @pytest.fixture

@@ -204,9 +204,3 @@ def fold_rows(outer_fold: OuterFold, data_dir: str | None) -> tuple[Indices, Ind
     """Return the training rows of an outer fold, in the order of learning, and the test rows."""
     train, test = _parts(outer_fold.dataset, data_dir, outer_fold.protocol.outer, outer_fold.run)[outer_fold.fold]
     return presented(train, outer_fold.protocol.order, outer_fold.dataset.name, outer_fold.run, outer_fold.fold), test
-
-
-def forget_data() -> None:
-    """Drop the cached data."""
-    for cached in (load_rows, _scaled_rows, _parts):
-        cached.cache_clear()

@@ -180,7 +180,7 @@ def printed_of(dataset: str, paper: PublishedValue, layout: Layout, resolved: Re
     The other figures are those that any table of the paper prints for the same data set (by the suite's name) and
     metric, so that a figure has the same verdict in every table that prints it.
     """
-    printed = resolved.printed_in_paper.get((dataset, paper.metric), frozenset())
+    printed = resolved.printed_in_paper.get((dataset, paper.metric), set())
     value = float(paper.value) if paper.value is not None else math.nan
     distances = [abs(other - value) for model, other in printed if model != paper.model]
     apart = float(np.median(distances)) if distances else None

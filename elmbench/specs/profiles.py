@@ -1,7 +1,8 @@
 """An experiment under one profile and one choice of readings, and comparisons as recorded with their results."""
 
 import json
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -53,27 +54,25 @@ class Resolved:
     @cached_property
     def published(self) -> Published:
         """The paper's figures of this table."""
-        find = load_dataset_specs().find
-        named = [(ALL if figure.dataset == ALL else find(figure.dataset).name, figure) for figure in self.file.figures]
-        named += [(own, figure) for own, other in self.stand_ins.items() for name, figure in named if name == other]
-        return {(name, figure.model, figure.metric): figure for name, figure in named}
+        return {(name, figure.model, figure.metric): figure for name, figure in self._named(self.file.figures)}
 
     @cached_property
-    def printed_in_paper(self) -> Mapping[tuple[str, str], frozenset[tuple[str, float]]]:
+    def printed_in_paper(self) -> Mapping[tuple[str, str], set[tuple[str, float]]]:
         """The models and values that all tables of the paper print, by data set (the suite's name) and metric.
 
         Cited figures are left out.
         """
+        printed: defaultdict[tuple[str, str], set[tuple[str, float]]] = defaultdict(set)
+        for name, figure in self._named(self.file.figures_of_paper):
+            if figure.value is not None and not figure.cited and name != ALL:
+                printed[name, figure.metric].add((figure.model, float(figure.value)))
+        return printed
+
+    def _named(self, figures: Iterable[PublishedValue]) -> list[tuple[str, PublishedValue]]:
+        """Return figures with the suite's names of their data sets; those of a data set also with its stand-ins."""
         find = load_dataset_specs().find
-        printed: dict[tuple[str, str], set[tuple[str, float]]] = {}
-        for figure in self.file.figures_of_paper:
-            if figure.value is not None and not figure.cited and figure.dataset != ALL:
-                key = find(figure.dataset).name, figure.metric
-                printed.setdefault(key, set()).add((figure.model, float(figure.value)))
-        named = {key: frozenset(values) for key, values in printed.items()}
-        for stand_in, name in self.stand_ins.items():
-            named |= {(stand_in, metric): values for (other, metric), values in named.items() if other == name}
-        return named
+        named = [(ALL if figure.dataset == ALL else find(figure.dataset).name, figure) for figure in figures]
+        return named + [(own, one) for own, other in self.stand_ins.items() for name, one in named if name == other]
 
     @property
     def mean_of(self) -> int:

@@ -9,12 +9,11 @@ import numpy as np
 import pytest
 from made_work import fold_data, outer_fold_of, outer_split
 from sklearn.model_selection import KFold, StratifiedKFold
-from toy_data import MakeUnit
+from toy_data import MakeUnit, forget_data
 
 from elmbench.datasets import load as datasets_load
 from elmbench.datasets.dataset import Dataset
 from elmbench.numerics.seeds import integer_seed
-from elmbench.protocol import folds
 from elmbench.protocol.scaling import MOST_CATEGORIES, prepared_inputs, scale_columns
 from elmbench.protocol.splits import stratified_rows, subsample
 from elmbench.specs.datasets import DatasetSpec, Shape
@@ -88,7 +87,7 @@ def test_scaling_over_the_training_part(toys: dict[str, Dataset], make_unit: Mak
     before = fold_data(make_unit(scale={"range": [0.0, 1.0], "fit-on": "train"})).X_train
     test = outer_split(toys["two"], protocol(), 0, 0)[1]
     toys["two"].X[test] *= 100
-    folds.forget_data()
+    forget_data()
     after = fold_data(make_unit(scale={"range": [0.0, 1.0], "fit-on": "train"})).X_train
     assert before.tolist() == after.tolist()
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from recorders import Recorder
-from toy_data import add_model, make_unit, toys
+from toy_data import add_model, forget_data, make_unit, toys
 
 from elmbench.protocol import folds
 
@@ -30,6 +30,6 @@ def keep_split(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], None]:
     def keep(split: Any) -> None:
         train, test = split
         monkeypatch.setattr(folds, "outer_parts", lambda *_: [(np.sort(train), test)] * 3)
-        folds.forget_data()
+        forget_data()
 
     return keep

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from toy_data import forget_data
 
-from elmbench.protocol.folds import forget_data
 from elmbench.running.attempt import attempt
 from elmbench.running.executors.sandbox import Sandbox
 from elmbench.work.base import Context, Work

@@ -11,12 +11,13 @@ import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_iris, make_classification
+from toy_data import forget_data
 
 import elmbench
 from elmbench.datasets.load import load
 from elmbench.datasets.user_data import UserData
 from elmbench.errors import ElmbenchError
-from elmbench.protocol.folds import OuterFold, fold_data, forget_data
+from elmbench.protocol.folds import OuterFold, fold_data
 from elmbench.protocol.splits import outer_parts
 from elmbench.reporting.results import read_results
 from elmbench.specs import datasets

@@ -69,7 +69,8 @@ def test_predictions_of_a_regression_have_its_units_and_rows_keep_their_numbers_
 
 
 def test_data_that_have_changed_since_have_no_predictions() -> None:
-    from elmbench.protocol.folds import forget_data
+    from toy_data import forget_data
+
     from elmbench.reporting.results import write_results
     from elmbench.running.store import Store
 
