@@ -154,10 +154,8 @@ def _scaled_rows(dataset: DatasetRef, data_dir: str | None, scale: Scale) -> Any
 
 def scaled_inputs(dataset: DatasetRef, data_dir: str | None, scale: Scale | None, train: Indices) -> Any:
     """Return all rows of a data set, scaled according to the protocol with these training rows."""
-    if scale is None:
-        return load_rows(dataset, data_dir).X
-    if scale.fit_on == "train":
-        return scale_columns(load_rows(dataset, data_dir).X, train, scale)
+    if scale is None or scale.fit_on == "train":
+        return prepared_inputs(load_rows(dataset, data_dir).X, train, scale, None)
     return _scaled_rows(dataset, data_dir, scale)
 
 

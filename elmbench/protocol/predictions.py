@@ -71,6 +71,11 @@ def metric_value(name: str, y_true: NDArray[Any], predicted: NDArray[Any], label
     return float(function(confusion_counts(true, numbers, len(labels))))
 
 
+def metric_of(name: str, estimator: Any, X: Any, y: NDArray[Any], labels: list[int] | None) -> float:
+    """Return a metric of a fitted model's predictions for some rows, which are checked."""
+    return metric_value(name, y, check_predictions(y, estimator.predict(X), labels), labels)
+
+
 def class_outputs(estimator: Any, method: str, X: Any, labels: list[int]) -> Array | None:
     """Return decision values or probabilities of classes; None if the model has none.
 

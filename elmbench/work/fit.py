@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from elmbench.protocol.content import OPTIONAL
 from elmbench.protocol.folds import FoldData, fold_data, fold_rows
-from elmbench.protocol.predictions import Calibrated, check_predictions, class_numbers, metric_value, sigmoids
+from elmbench.protocol.predictions import Calibrated, check_predictions, class_numbers, metric_of, sigmoids
 from elmbench.protocol.stored import packed_rows, stored_predictions
 from elmbench.specs.protocol import TRAIN_ACCURACY, Split
 from elmbench.work.base import Context, FoldWork, Grid, Result, check_memory, chosen_for, shown_parameters
@@ -128,8 +128,8 @@ class Fit(FoldWork):
         """Return further values of a fitted model for the store: `measured`, by the name of the measure."""
         if not self.train_accuracy or data.labels is None:
             return {"measured": {}}
-        learnt = check_predictions(data.y_train, estimator.predict(data.X_train), data.labels)
-        return {"measured": {TRAIN_ACCURACY: metric_value("accuracy", data.y_train, learnt, data.labels)}}
+        accuracy = metric_of("accuracy", estimator, data.X_train, data.y_train, data.labels)
+        return {"measured": {TRAIN_ACCURACY: accuracy}}
 
     def _learn_through_folds(self, estimator: Any, context: Context) -> None:
         """Learn the training rows of every fold of the run up to this one, in turn, without forgetting.

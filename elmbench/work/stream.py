@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from elmbench.metrics import PREQUENTIAL
 from elmbench.protocol.content import OPTIONAL
-from elmbench.protocol.folds import FoldData, fold_data
-from elmbench.protocol.predictions import check_predictions, metric_value
+from elmbench.protocol.folds import fold_data
+from elmbench.protocol.predictions import check_predictions, metric_of, metric_value
 from elmbench.specs.measures import Measure, rows_after_chunks
 from elmbench.specs.protocol import TRAIN_ACCURACY
 from elmbench.work.base import Context, FoldWork, Result, check_memory, shown_parameters
@@ -51,39 +51,31 @@ class Stream(FoldWork):
         estimator = factory(**fixed)
         measured: dict[str, float] = {}
         ahead: list[NDArray[Any]] = []
+        metric = "nrmse" if data.labels is None else "accuracy"
         classes = {} if data.labels is None else {"classes": np.array(data.labels)}
         seconds = 0.0
         stops = rows_after_chunks(len(data.y_train), self.chunk)
         for start, stop in pairwise([0, *stops]):
             rows = slice(start, stop)
             if self.prequential and start:
-                ahead.append(_predict(estimator, data.X_train[rows], data.y_train[rows], data.labels))
+                ahead.append(check_predictions(data.y_train[rows], estimator.predict(data.X_train[rows]), data.labels))
             started = time.perf_counter()
             with warnings.catch_warnings():
                 # The first rows of a stream may have nearly as many classes.
                 warnings.filterwarnings("ignore", "The number of unique classes")
                 estimator.partial_fit(data.X_train[rows], data.y_train[rows], **classes)
             seconds += time.perf_counter() - started
-            values = self._measure(estimator, data, stop)
+            values: dict[str, float] = {"n_units": model_size(estimator) or 0}
+            values[metric] = metric_of(metric, estimator, data.X_test, data.y_test, data.labels)
+            if data.labels is not None:
+                known = data.X_train[:stop], data.y_train[:stop]
+                values[TRAIN_ACCURACY] = metric_of(metric, estimator, *known, data.labels)
             if ahead:
                 learnt = data.y_train[stops[0] : stop]
                 values[PREQUENTIAL] = prequential_error(learnt, np.concatenate(ahead), data.labels)
             measured |= {Measure(name, "rows", stop).column: value for name, value in values.items()}
         result = {"status": "ok", "reason": "", "params": shown_parameters(fixed), "measured": measured}
         return result | {"fit_seconds": seconds}
-
-    def _measure(self, estimator: Any, data: FoldData, stop: int) -> dict[str, float]:
-        """Return the size of a model and its metrics on the test rows and on the first `stop` training rows."""
-        size: dict[str, float] = {"n_units": model_size(estimator) or 0}
-        tested = _predict(estimator, data.X_test, data.y_test, data.labels)
-        if data.labels is None:
-            return size | {"nrmse": metric_value("nrmse", data.y_test, tested, None)}
-        X, y = data.X_train[:stop], data.y_train[:stop]
-        learnt = _predict(estimator, X, y, data.labels)
-        return size | {
-            "accuracy": metric_value("accuracy", data.y_test, tested, data.labels),
-            TRAIN_ACCURACY: metric_value("accuracy", y, learnt, data.labels),
-        }
 
 
 def prequential_error(y_true: NDArray[Any], y_pred: NDArray[Any], labels: list[int] | None) -> float:
@@ -93,7 +85,3 @@ def prequential_error(y_true: NDArray[Any], y_pred: NDArray[Any], labels: list[i
     Machine Learning 90, eq. 1, of the 0-1 loss), for a regression the NRMSE.
     """
     return metric_value("nrmse", y_true, y_pred, None) if labels is None else float(np.mean(y_true != y_pred))
-
-
-def _predict(estimator: Any, X: Any, y: NDArray[Any], labels: list[int] | None) -> NDArray[Any]:
-    return check_predictions(y, estimator.predict(X), labels)
