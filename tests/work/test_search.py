@@ -14,7 +14,7 @@ from toy_data import AddModel, MakeUnit
 from elmbench.datasets.dataset import Dataset
 from elmbench.models import FBKOSELMClassifier, KELMClassifier, KELMRegressor
 from elmbench.models.protocols import Evaluated
-from elmbench.protocol.predictions import metric_value
+from elmbench.protocol.predictions import metric_of, metric_value
 from elmbench.protocol.splits import stratified_rows
 from elmbench.registry import find_model
 from elmbench.specs.grids import candidates
@@ -49,15 +49,12 @@ def mean_scores(unit: dict[str, Any], models: list[Any]) -> list[float]:
     """Return the mean of the metric of a unit over its inner folds, of one fit each."""
     data = fold_data(unit)
     X, y = data.X_train, data.y_train
-    return [
-        np.mean(
-            [
-                metric_value(unit["metric"], y[test], model.fit(X[train], y[train]).predict(X[test]), data.labels)
-                for train, test in inner_folds(unit, X, y)
-            ]
-        )
-        for model in models
-    ]
+    folds = inner_folds(unit, X, y)
+
+    def score(model: Any, train: Any, test: Any) -> float:
+        return metric_of(unit["metric"], model.fit(X[train], y[train]), X[test], y[test], data.labels)
+
+    return [float(np.mean([score(model, *fold) for fold in folds])) for model in models]
 
 
 @pytest.mark.parametrize("dataset", ["two", "three", "real"])
@@ -152,10 +149,9 @@ def test_oracle_is_brute_force_over_the_outer_folds(make_unit: MakeUnit, dataset
     for unit, part in zip(units, evaluated, strict=True):
         data = fold_data(unit)
         for i, candidate in enumerate(grid):
-            model = KELMRegressor if data.labels is None else KELMClassifier
-            predicted = model(**candidate).fit(data.X_train, data.y_train).predict(data.X_test)
-            value = metric_value(unit["metric"], data.y_test, predicted, data.labels)
-            value = -value if data.labels is None else value
+            factory, sign = (KELMRegressor, -1) if data.labels is None else (KELMClassifier, 1)
+            model = factory(**candidate).fit(data.X_train, data.y_train)
+            value = sign * metric_of(unit["metric"], model, data.X_test, data.y_test, data.labels)
             assert part["scores"][i] == pytest.approx(value, abs=1e-8)
             means[i] += value / len(units)
     result = choose({"grid": units[0]["grid"]}, evaluated, {"budget": 3})
@@ -175,8 +171,7 @@ def test_a_curve_is_one_fit_for_each_value(make_unit: MakeUnit, dataset: str, me
     expected = {}
     for n_hidden in (3, 20, 8):
         model = factory(n_hidden=n_hidden, C=5.0, random_state=model_seed(unit)).fit(data.X_train, data.y_train)
-        predicted = model.predict(data.X_test)
-        expected[f"{metric}@h={n_hidden}"] = metric_value(metric, data.y_test, predicted, data.labels)
+        expected[f"{metric}@h={n_hidden}"] = metric_of(metric, model, data.X_test, data.y_test, data.labels)
     assert list(result["measured"]) == list(expected)
     assert result["measured"] == pytest.approx(expected, rel=1e-6)
 
