@@ -2,23 +2,63 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+import itertools
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 from made_work import choose, do, evaluate, fold_data, inner_folds, model_seed, outer_split
-from recorders import Recorder, WithPath
-from toy_data import AddModel, MakeUnit
+from sklearn.base import BaseEstimator, ClassifierMixin
+from toy_data import AddModel, MakeUnit, forget_data
 
 from elmbench.datasets.dataset import Dataset
 from elmbench.models import FBKOSELMClassifier, KELMClassifier, KELMRegressor
 from elmbench.models.protocols import Evaluated
+from elmbench.protocol import folds
 from elmbench.protocol.predictions import metric_of, metric_value
 from elmbench.protocol.splits import stratified_rows
 from elmbench.registry import find_model
 from elmbench.specs.grids import candidates
 from elmbench.work.scoring import GridProblem, best, grid_scores
+
+
+class Recorder(ClassifierMixin, BaseEstimator):
+    """Predicts the first label and remembers what it was given."""
+
+    seen: ClassVar[list[dict[str, Any]]] = []
+
+    def __init__(self, C: float = 1.0, gamma: float = 1.0, random_state: int | None = None) -> None:
+        self.C = C
+        self.gamma = gamma
+        self.random_state = random_state
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> Recorder:
+        self.seen.append({"X": X.copy(), "y": y.copy(), **self.get_params()})
+        self.first_ = np.min(y)
+        return self
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        return np.full(len(X), self.first_)
+
+
+class WithPath(Recorder):
+    """A model whose path is told from its fits."""
+
+    @classmethod
+    def evaluate_grid(cls, X: Any, y: Any, folds: list[Any], candidates: list[Any], **fixed: Any) -> Any:
+        cls.seen.append({"path": True, "fixed": fixed})
+        # In an order of its own.
+        for (j, (_, test)), (i, one) in itertools.product(enumerate(folds), reversed(list(enumerate(candidates)))):
+            yield Evaluated(i, j, np.where(X[test, 0] > one["C"], 1, -1))
+
+
+@pytest.fixture
+def recorder(add_model: AddModel) -> list[dict[str, Any]]:
+    """The arguments of each fit of the models `recorder` and `with-path`."""
+    Recorder.seen.clear()
+    add_model("recorder", Recorder)
+    add_model("with-path", WithPath)
+    return Recorder.seen
 
 
 @pytest.mark.parametrize(
@@ -49,12 +89,12 @@ def mean_scores(unit: dict[str, Any], models: list[Any]) -> list[float]:
     """Return the mean of the metric of a unit over its inner folds, of one fit each."""
     data = fold_data(unit)
     X, y = data.X_train, data.y_train
-    folds = inner_folds(unit, X, y)
+    splits = inner_folds(unit, X, y)
 
     def score(model: Any, train: Any, test: Any) -> float:
         return metric_of(unit["metric"], model.fit(X[train], y[train]), X[test], y[test], data.labels)
 
-    return [float(np.mean([score(model, *fold) for fold in folds])) for model in models]
+    return [float(np.mean([score(model, *fold) for fold in splits])) for model in models]
 
 
 @pytest.mark.parametrize("dataset", ["two", "three", "real"])
@@ -71,15 +111,17 @@ def test_nested_is_brute_force_over_the_inner_folds(make_unit: MakeUnit, dataset
 @pytest.mark.parametrize("tune_rows", [None, 30])
 @pytest.mark.parametrize("fold", [0, 1, 2])
 def test_nested_never_sees_the_test_rows(
-    toys: dict[str, Dataset], make_unit: MakeUnit, keep_split: Callable[[Any], None], tune_rows: int | None, fold: int
+    toys: dict[str, Dataset], make_unit: MakeUnit, monkeypatch: pytest.MonkeyPatch, tune_rows: int | None, fold: int
 ) -> None:
     """Other labels of the test rows change nothing; nor, scaled on the training part, do other inputs."""
     unit = make_unit("search", fold=fold, tune_rows=tune_rows, scale={"range": [0.0, 1.0], "fit-on": "train"})
     before = do(unit, {})
-    split = outer_split(toys["two"], unit["protocol"], 0, fold)
-    toys["two"].y[split[1]] *= -1
-    toys["two"].X[split[1]] = np.random.default_rng(0).normal(size=(30, 3)) * 1e3
-    keep_split(split)
+    train, test = outer_split(toys["two"], unit["protocol"], 0, fold)
+    toys["two"].y[test] *= -1
+    toys["two"].X[test] = np.random.default_rng(0).normal(size=(30, 3)) * 1e3
+    # The split stays, although the labels that it was stratified by are changed.
+    monkeypatch.setattr(folds, "outer_parts", lambda *_: [(np.sort(train), test)] * 3)
+    forget_data()
     after = do(unit, {})
     assert after["scores"] == before["scores"]
     assert after["params"] == before["params"]
@@ -187,32 +229,28 @@ def test_a_curve_goes_on_where_predictions_are_not_finite(make_unit: MakeUnit, a
     assert np.isnan(result["measured"]["nrmse@gamma=2.5"])
 
 
-def test_a_path_is_used_where_there_is_one(make_unit: MakeUnit, add_model: AddModel) -> None:
-    Recorder.seen.clear()
-    add_model("with-path", WithPath)
+def test_a_path_is_used_where_there_is_one(make_unit: MakeUnit, recorder: list[dict[str, Any]]) -> None:
     unit = make_unit("search", model="with-path", grid={"C": [0.2, 0.5]}, params={"gamma": 7.0})
     result = do(unit, {})
-    assert [entry.get("path") for entry in Recorder.seen] == [True]
-    assert Recorder.seen[0]["fixed"] == {"gamma": 7.0, "random_state": model_seed(unit)}
+    assert [entry.get("path") for entry in recorder] == [True]
+    assert recorder[0]["fixed"] == {"gamma": 7.0, "random_state": model_seed(unit)}
     data = fold_data(unit)
-    folds = inner_folds(unit, data.X_train, data.y_train)
+    inner = inner_folds(unit, data.X_train, data.y_train)
     for C, mean in zip([0.2, 0.5], result["scores"], strict=True):
         predicted = np.where(data.X_train[:, 0] > C, 1, -1)
-        values = [metric_value("mcc", data.y_train[test], predicted[test], [-1, 1]) for _, test in folds]
+        values = [metric_value("mcc", data.y_train[test], predicted[test], [-1, 1]) for _, test in inner]
         assert mean == pytest.approx(np.mean(values))
 
 
 @pytest.mark.parametrize("kind", ["search", "grid"])
 @pytest.mark.parametrize("scale", ["all", "train"])
 def test_a_path_is_left_aside_where_the_unit_says_so(
-    make_unit: MakeUnit, add_model: AddModel, kind: str, scale: str
+    make_unit: MakeUnit, recorder: list[dict[str, Any]], kind: str, scale: str
 ) -> None:
-    Recorder.seen.clear()
-    add_model("with-path", WithPath)
     how = {"model": "with-path", "grid": {"C": [0.2, 0.5]}, "scale": {"range": [0.0, 1.0], "fit-on": scale}}
     do(make_unit(kind, **how) | {"paths": False})
-    assert len(Recorder.seen) == 2 * (3 if kind == "search" else 1)
-    assert not any("path" in entry for entry in Recorder.seen)
+    assert len(recorder) == 2 * (3 if kind == "search" else 1)
+    assert not any("path" in entry for entry in recorder)
 
 
 def test_a_path_that_leaves_one_out_never_chooses_it() -> None:
