@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -118,11 +119,8 @@ KERNELS: list[Any] = [["rbf", {"gamma": 0.5}], ["polynomial", {"degree": 2}], ["
 
 
 @pytest.fixture
-def unit(make_unit: MakeUnit) -> Callable[..., dict[str, Any]]:
-    def make(**changes: Any) -> dict[str, Any]:
-        return make_unit("kernel-weights", **{"model": "mk-elm", "params": {"kernels": KERNELS}} | changes)
-
-    return make
+def unit(make_unit: MakeUnit) -> MakeUnit:
+    return partial(make_unit, "kernel-weights", model="mk-elm", params={"kernels": KERNELS})
 
 
 @pytest.mark.parametrize(("dataset", "made"), [("three", MKELMClassifier), ("real", MKELMRegressor)])
