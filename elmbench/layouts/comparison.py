@@ -53,7 +53,6 @@ class Comparison(Layout):
         return order if official else f"{order}; p: p-value of the difference from the best model"
 
     def measures(self, resolved: Resolved, dataset: str, model: str) -> list[Measure]:
-        """Return the metrics of the task in the protocol's order, rank and probability, times and sizes."""
         if dataset == ALL:
             return [Measure(RANK)]
         metrics = resolved.spec.protocol.metrics_for(resolved.dataset(dataset).task)
@@ -89,7 +88,6 @@ class Comparison(Layout):
         return dataset == ALL or super().is_complete(dataset, runs, resolved)
 
     def columns(self, resolved: Resolved, datasets: Collection[str]) -> tuple[Column, ...]:
-        """Return the columns: the first metric, rank and probability, the other metrics, times and size."""
         protocol = resolved.spec.protocol
         shown = [protocol.metrics_for(resolved.dataset(name).task) for name in datasets]
         # The first metric of each task comes first; metrics of another task are empty.

@@ -96,9 +96,8 @@ class Curves(Layout):
         return self.points(resolved, model, resolved.dataset(dataset).task)
 
     def heading(self, resolved: Resolved) -> str:
-        """Return the names of the hyperparameters that vary."""
         names = [_NAMES.get(name, name) for name in self.varied(resolved.spec)]
-        return f"each {' or '.join(names)} on the outer test folds; none is chosen"
+        return self.caption or f"each {' or '.join(names)} on the outer test folds; none is chosen"
 
     def varied(self, spec: Experiment) -> list[str]:
         """Return the hyperparameters that the columns vary, each once, by the suite's names."""

@@ -51,7 +51,6 @@ class Metrics(Layout):
         return (DATASET, MODEL, *self._of_metrics(resolved, datasets), _OPTIMISM, *TIMES, *TEST_TIMES, *ratios)
 
     def notes(self, cells: pd.DataFrame, resolved: Resolved) -> Iterator[Note]:
-        """Yield the models for which a metric does not exist."""
         yield from missing_metrics(cells, resolved)
 
     def _of_metrics(self, resolved: Resolved, datasets: Collection[str]) -> list[Column]:

@@ -35,7 +35,6 @@ class RankCorrelation(Curves):
     caption = "rank correlation of D_CS and its leading term over random projections and operators"
     # All lines belong to one model and are shown; the paper draws no curves.
     own_columns = (DATASET, MEASURE, FOUND, PUBLISHED, VERDICT)
-    heading = Layout.heading
     lines = Layout.lines
     points_of = Layout.points_of  # type: ignore[assignment]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
-from elmbench.layouts.base import DATASET, Entry, Gains, Layout, LayoutOptions
+from elmbench.layouts.base import DATASET, Entry, Gains, LayoutOptions
 from elmbench.layouts.curves import Curves, number_of
 from elmbench.layouts.figures import finish, line_styles, panels, plot_with_band, title_of
 from elmbench.layouts.table import Column, Item, Line, Text
@@ -32,7 +32,7 @@ _WORDS = {
     "prequential_error": "prequential error",
     "n_units": "hidden nodes",
 }
-#: Metrics that share a panel.
+#: The axis of each metric; both accuracies share a panel.
 _AXES = _WORDS | {"accuracy": "accuracy", "train_accuracy": "accuracy"}
 _EVERY = tuple(dict.fromkeys(name for names in OF_CHUNKS.values() for name in names))
 
@@ -53,7 +53,6 @@ class StreamCurves(Curves):
     judges = False
     takes_models = False
     caption = "after each chunk of the training rows"
-    heading = Layout.heading
 
     def check(self, spec: Experiment) -> None:
         super().check(spec)
@@ -81,7 +80,6 @@ class StreamCurves(Curves):
         return sorted(dict.fromkeys(every), key=lambda point: (_EVERY.index(point.metric), number_of(point)))
 
     def measures(self, resolved: Resolved, dataset: str, model: str) -> list[Measure]:
-        """Return each measure of the protocol after each chunk of the training rows of a data set."""
         spec = resolved.dataset(dataset)
         split = resolved.spec.protocol.outer.split(dataset, spec.task)
         n_train = split.train if split.train is not None else spec.shape.instances - (split.test or 0)
@@ -95,7 +93,6 @@ class StreamCurves(Curves):
         return Column(f"value {model} {metric}", model if alone else f"{model} {metric}")
 
     def columns(self, resolved: Resolved, datasets: Collection[str]) -> tuple[Column, ...]:
-        """Return the columns: the rows learnt so far, and each measure of each model."""
         pairs = ((model, metric) for model in resolved.spec.models for metric in self._metrics(resolved.spec))
         return (DATASET, _ROWS, *(self._column(model, metric, resolved) for model, metric in pairs))
 

@@ -55,7 +55,6 @@ class TTest(Layout):
                     raise ValueError(f"options.pairs.{name} names {column!r}; expected two of {known}")
 
     def models(self, resolved: Resolved) -> list[str]:
-        """Return the comparisons that the paper prints."""
         return list(self.options(resolved.spec).pairs)
 
     def measures(self, resolved: Resolved, dataset: str, model: str) -> list[Measure]:

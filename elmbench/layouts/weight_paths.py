@@ -73,7 +73,6 @@ class WeightPaths(Metrics):
         return 1 if measure.metric in COUNTED else super().places(measure, figure)
 
     def columns(self, resolved: Resolved, datasets: Collection[str]) -> tuple[Column, ...]:
-        """Return the columns of metrics with those of the counts after the last metric."""
         columns = list(super().columns(resolved, datasets))
         i = [column.name for column in columns].index("optimism")
         return (*columns[:i], *(Column(name, name, numeric=True) for name in COUNTED), *columns[i:])

@@ -127,10 +127,3 @@ class TimeLeft:
             seconds += max(expected - spent, _OVERDUE * spent)
             complete = complete and factor is not None
         return Left(seconds / workers, complete)
-
-
-def total(estimates: Estimates, keys: Iterable[str]) -> Left:
-    """Return the seconds of work in sequence. They are incomplete if they leave out work of unknown duration."""
-    each = [estimates.seconds(key) for key in keys]
-    known = [seconds for seconds in each if seconds is not None]
-    return Left(sum(known), len(known) == len(each))

@@ -55,25 +55,21 @@ def _columns(resolved: Resolved, request: Request) -> dict[str, Model]:
     extra = [entry.name for entry in registry().values() if entry.baseline] if request.with_baselines else []
     chosen: dict[str, Model] = {}
     for name in request.models:
-        matches = [column for column, model in columns.items() if name.lower() == column.lower() or name == model.model]
-        if matches:
-            chosen |= {column: columns[column] for column in matches}
-        else:
+        matches = {c: model for c, model in columns.items() if name.lower() == c.lower() or name == model.model}
+        chosen |= matches
+        if not matches:
             extra.append(find_model(name).name)
     if not request.models:
         chosen = dict(columns)
-    added = {name: extra_column(name, request.grids.get(name)) for name in extra if _fits_some(resolved, name)}
+    tasks = {resolved.datasets[name].task for name in resolved.spec.datasets}
+    fitting = [name for name in extra if any(getattr(find_model(name), task) is not None for task in tasks)]
+    added = {name: extra_column(name, request.grids.get(name)) for name in fitting}
     for name in request.grids:
         if name not in added:
             others = ", ".join(added) or "none is added"
             problem = f"--grid names {name!r}, which was not added to the table with -m"
             raise ElmbenchError(problem, expected=f"one of those that are: {others}", next_step="add it with -m")
     return chosen | added
-
-
-def _fits_some(resolved: Resolved, name: str) -> bool:
-    tasks = {resolved.datasets[name].task for name in resolved.spec.datasets}
-    return any(getattr(find_model(name), task) is not None for task in tasks)
 
 
 def extra_column(name: str, grid: Mapping[str, Any] | None = None) -> Model:

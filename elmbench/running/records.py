@@ -15,6 +15,7 @@ import secrets
 import time
 import warnings
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,8 +27,8 @@ SYNC_EVERY = 1.0
 #: Format of the records. Increase it when this version cannot read the records of the version before, or the reverse.
 FORMAT = 2
 _HASH = 64
-#: Name of a file. Files of format 1 may lack the format.
-_FILE = re.compile(r"(\d+)[^.]*(?:\.v(\d+))?\.log")
+#: Name of a file, with its number and the format.
+_FILE = re.compile(r"(\d+)[^.]*\.v(\d+)\.log")
 #: Records below this number of bytes stay in memory once they have been read, at most this many.
 _SMALL, _CACHED = 8192, 4096
 
@@ -43,72 +44,73 @@ class Line(NamedTuple):
 class Records:
     """The records in a folder; `refresh` shows what other processes have appended.
 
-    `damaged`: number of damaged lines by file. An incomplete last line is not damaged: its writer was killed, or is
+    `damage`: number of damaged lines by file. An incomplete last line is not damaged: its writer was killed, or is
     still writing.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.damaged: Counter[str] = Counter()
+        self._writer: _Writer | None = None
+        self._forget()
+
+    def _forget(self) -> None:
+        self.damage: Counter[str] = Counter()
         self._lines: dict[str, list[Line]] = {}
-        self._read: dict[str, int] = {}
+        #: Number of bytes by file that `_lines` covers.
+        self._read: Counter[str] = Counter()
         self._small: dict[Line, Any] = {}
         self._looked = False
-        self._writer: _Writer | None = None
 
     # --- Reading
 
     def refresh(self) -> None:
         """Read the names of the lines that have been appended since the last call."""
         for path, size in _files(self.folder):
-            if size > self._read.get(path.name, 0) and (self._writer is None or path != self._writer.path):
-                self._scan(path)
+            start = self._read[path.name]
+            if size <= start:
+                continue
+            try:
+                with open(path, "rb") as stream:
+                    stream.seek(start)
+                    for line in stream:
+                        if not line.endswith(b"\n"):
+                            break
+                        name = _name_of(line[:-1])
+                        if name is None:
+                            self.damage[path.name] += 1
+                        else:
+                            self._add(name, Line(path.name, start, len(line) - 1))
+                        start += len(line)
+            except OSError as error:
+                raise cannot_read(path, error) from error
+            self._read[path.name] = start
         self._looked = True
-
-    def _scan(self, path: Path) -> None:
-        start = self._read.get(path.name, 0)
-        try:
-            with open(path, "rb") as stream:
-                stream.seek(start)
-                for line in stream:
-                    if not line.endswith(b"\n"):
-                        break
-                    name = _name_of(line[:-1])
-                    if name is None:
-                        self.damaged[path.name] += 1
-                    else:
-                        self._add(name, Line(path.name, start, len(line) - 1))
-                    start += len(line)
-        except OSError as error:
-            raise cannot_read(path, error) from error
-        self._read[path.name] = start
 
     def _add(self, name: str, line: Line) -> None:
         lines = self._lines.setdefault(name, [])
         lines.append(line)
         lines.sort()
 
-    def get(self, name: str) -> Any:
+    def last(self, name: str) -> Any:
         """Return the content of the last intact record of a name; None without one."""
-        content = self._last(name)
+        content = next(self._latest_first(name), None)
         if content is None and name in self._lines:
             # The line has been damaged since, or moved because another process removed damaged lines.
-            self._look_again()
-            content = self._last(name)
+            self._forget()
+            content = next(self._latest_first(name), None)
         return content
 
-    def _last(self, name: str) -> Any:
-        lines = self._all_lines().get(name, ())
-        return next((content for line in reversed(lines) if (content := self._content(line)) is not None), None)
+    def all(self, name: str) -> list[Any]:
+        """Return the contents of all intact records of a name, the oldest first."""
+        return list(self._latest_first(name))[::-1]
+
+    def _latest_first(self, name: str) -> Iterator[Any]:
+        contents = (self._content(line) for line in reversed(self._all_lines().get(name, [])))
+        return (content for content in contents if content is not None)
 
     def names(self, prefix: str) -> list[str]:
         """Return the names of records with a prefix."""
         return [name for name in self._all_lines() if name.startswith(prefix)]
-
-    def all(self, name: str) -> list[Any]:
-        """Return the contents of all intact records of a name, the oldest first."""
-        contents = [self._content(line) for line in self._all_lines().get(name, ())]
-        return [content for content in contents if content is not None]
 
     def _all_lines(self) -> dict[str, list[Line]]:
         if not self._looked:
@@ -145,8 +147,9 @@ class Records:
         text = hashlib.sha256(body).hexdigest().encode() + b" " + body
         if self._writer is None:
             self._writer = _Writer(self.folder)
-        start = self._writer.write(text + b"\n")
-        self._add(name, Line(self._writer.path.name, start, len(text)))
+        file, start = self._writer.path.name, self._writer.write(text + b"\n")
+        self._add(name, Line(file, start, len(text)))
+        self._read[file] = self._writer.length
 
     def sync(self, *, at_once: bool = True) -> None:
         """Wait until all appended records are on the disk.
@@ -160,7 +163,6 @@ class Records:
         """Wait for the disk and close the file of this process; the next record starts a new file."""
         writer, self._writer = self._writer, None
         if writer is not None:
-            self._read[writer.path.name] = writer.length
             try:
                 writer.sync()
             finally:
@@ -171,21 +173,12 @@ class Records:
 
         Raises WriteError if a file cannot be written.
         """
-        for file in list(self.damaged):
+        for file in self.damage:
             path = self.folder / file
-            if not has_ended(file, own=self._writer is None or self._writer.path != path):
-                continue
-            lines = [line for line in path.read_bytes().split(b"\n") if line and _name_of(line) is not None]
-            write_atomically(path, b"".join(line + b"\n" for line in lines))
-        self._look_again()
-
-    def _look_again(self) -> None:
-        for known in (self.damaged, self._lines, self._read, self._small):
-            known.clear()
-        self._looked = False
-        self.refresh()
-        if self._writer is not None:
-            self._scan(self._writer.path)
+            if has_ended(file, own=self._writer is None or self._writer.path != path):
+                lines = path.read_bytes().split(b"\n")
+                write_atomically(path, b"".join(line + b"\n" for line in lines if _name_of(line) is not None))
+        self._forget()
 
 
 def _files(folder: Path) -> list[tuple[Path, int]]:
@@ -194,18 +187,13 @@ def _files(folder: Path) -> list[tuple[Path, int]]:
     try:
         with os.scandir(folder) as entries:
             for entry in entries:
-                if not (name := _FILE.fullmatch(entry.name)):
-                    continue
-                if (number := int(name[2] or 1)) == FORMAT:
+                name = _FILE.fullmatch(entry.name)
+                if name and int(name[2]) == FORMAT:
                     files.append((folder / entry.name, entry.stat().st_size))
-                else:
-                    remedy = "Run again: its results are computed again" if number < FORMAT else "Update elmbench"
-                    warnings.warn(
-                        f"{folder / entry.name} is ignored: it has format {number}, this version of elmbench reads "
-                        f"format {FORMAT}. {remedy}",
-                        ElmbenchWarning,
-                        stacklevel=2,
-                    )
+                elif name:
+                    remedy = "Update elmbench" if int(name[2]) > FORMAT else "Run again: its results are computed again"
+                    text = f"{folder / entry.name} is ignored: it has format {name[2]}, this version of elmbench reads"
+                    warnings.warn(f"{text} format {FORMAT}. {remedy}", ElmbenchWarning, stacklevel=2)
     except (FileNotFoundError, NotADirectoryError):  # a store without records; writing there is refused
         return []
     except OSError as error:
@@ -239,9 +227,8 @@ class _Writer:
 
     def write(self, line: bytes) -> int:
         """Append a line; return its first byte."""
-        start = self.length
+        start, written = self.length, 0
         try:
-            written = 0
             while written < len(line):
                 written += os.write(self.descriptor, line[written:])
         except OSError as error:

@@ -15,7 +15,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from elmbench.errors import ElmbenchError
 from elmbench.files import locked, sweep
 from elmbench.running.records import Records
 
@@ -27,21 +26,18 @@ if TYPE_CHECKING:
 CLEAN = "clean"
 
 
-class Store:
-    """The results and the tables of one results folder.
-
-    `results_dir`: the results folder; the store is its `.store`.
-    """
+class Store(Records):
+    """The results and the tables of one results folder; the store is its `.store`."""
 
     def __init__(self, results_dir: Path) -> None:
         self.root = results_dir / ".store"
-        self.records = Records(self.root / "records")
+        super().__init__(self.root / "records")
 
     # --- Results
 
     def get(self, key: str) -> dict[str, Any] | None:
         """Return the record of some work; None without an intact one."""
-        record: dict[str, Any] | None = self.records.get(_unit(key))
+        record: dict[str, Any] | None = self.last(f"unit:{key}")
         return record
 
     def result(self, key: str) -> dict[str, Any] | None:
@@ -53,40 +49,28 @@ class Store:
         """Store a result with its work, its environment and its duration.
 
         It survives the death of the process at once. Results within a second share one wait for the disk, here or in
-        `sync`.
-
-        Raises WriteError if it cannot be written.
+        `sync`. Raises WriteError if it cannot be written.
         """
-        record: dict[str, Any] = {"key": work.key, "unit": work.content(), "result": result, "environment": environment}
-        if seconds:
-            record["seconds"] = seconds
-        self.put_record(record)
+        record = {"key": work.key, "unit": work.content(), "result": result, "environment": environment}
+        self.put_record(record | ({"seconds": seconds} if seconds else {}))
 
     def put_record(self, record: Mapping[str, Any]) -> None:
         """Store a record in the form of `get`; see `put`."""
-        self.records.append(_unit(record["key"]), record)
+        self.append(f"unit:{record['key']}", record)
         self.sync(at_once=False)
-
-    def sync(self, *, at_once: bool = True) -> None:
-        """Wait until everything is on the disk; with `at_once=False`, only if the last wait was over a second ago."""
-        self.records.sync(at_once=at_once)
-
-    def close(self) -> None:
-        """Wait for the disk and close the file of this process; the store can be used again."""
-        self.records.close()
 
     def put_environment(self, environment: dict[str, Any]) -> str:
         """Store a description of software and machine; return its hash."""
         from elmbench.work.base import key_of
 
         name = key_of(environment)[:16]
-        if self.records.get(f"environment:{name}") is None:
-            self.records.append(f"environment:{name}", environment)
+        if self.last(f"environment:{name}") is None:
+            self.append(f"environment:{name}", environment)
         return name
 
     def environment(self, name: str) -> dict[str, Any]:
         """Return the environment with a hash; only the hash if its description is lost."""
-        content: dict[str, Any] | None = self.records.get(f"environment:{name}")
+        content: dict[str, Any] | None = self.last(f"environment:{name}")
         return content or {"hash": name}
 
     # --- Tables
@@ -110,27 +94,20 @@ class Store:
     @property
     def changed(self) -> float:
         """The time of the last change of the log, in seconds since 1970; 0 without a log."""
-        return max((path.stat().st_mtime for path in self.records.folder.glob("*.log")), default=0.0)
+        return max((path.stat().st_mtime for path in self.folder.glob("*.log")), default=0.0)
 
     def tables(self) -> list[tuple[str, str]]:
         """Return the experiment and profile of every requested table, in no order."""
-        names = (name.removeprefix("table:").partition("/") for name in self.records.names("table:"))
+        names = (name.removeprefix("table:").partition("/") for name in self.names("table:"))
         return [(experiment, profile) for profile, _, experiment in names]
 
     def requests(self, profile: str, experiment: str) -> list[tuple[list[Cell], str]]:
         """Return the cells and the command of each valid request for a table, oldest first."""
         from elmbench.work.plan import Cell
 
-        requests = self.records.all(_table(profile, experiment))
+        requests = self.all(f"table:{profile}/{experiment}")
         first = max((number for number, one in enumerate(requests) if one.get("whole")), default=0)
-        try:
-            return [([Cell(*values) for values in one["cells"]], one["command"]) for one in requests[first:]]
-        except TypeError:
-            raise ElmbenchError(
-                f"a record in {self.root} is of another version of elmbench",
-                expected="a store of this version",
-                next_step="use the version that wrote it, or give another folder with --results-dir",
-            ) from None
+        return [([Cell(*values) for values in one["cells"]], one["command"]) for one in requests[first:]]
 
     def add_cells(
         self, profile: str, experiment: str, cells: Iterable[Cell], command: str, whole: bool = False
@@ -151,7 +128,7 @@ class Store:
             content["whole"] = True
         # Stored twice: results can be recomputed, but one damaged line must not lose a request.
         for _ in range(2):
-            self.records.append(_table(profile, experiment), content)
+            self.append(f"table:{profile}/{experiment}", content)
 
     # --- Simultaneous runs
 
@@ -159,28 +136,20 @@ class Store:
     def writing_tables(self) -> Iterator[None]:
         """Lock the tables against other runs and read their results, so that the last writer has everything."""
         with locked(self.root / "tables.lock"):
-            self.records.refresh()
+            self.refresh()
             yield
 
     def mend(self) -> None:
         """Remove damaged records, except those of living processes, and the unfinished files of killed processes."""
         sweep(self.root)
         if self.damaged:
-            self.records.remove_damage()
+            self.remove_damage()
 
     @property
     def damaged(self) -> int:
         """The number of damaged records."""
-        self.records.refresh()
-        return self.records.damaged.total()
-
-
-def _unit(key: str) -> str:
-    return f"unit:{key}"
-
-
-def _table(profile: str, experiment: str) -> str:
-    return f"table:{profile}/{experiment}"
+        self.refresh()
+        return self.damage.total()
 
 
 def _merge(present: dict[tuple[Any, ...], Cell], cells: Iterable[Cell]) -> dict[tuple[Any, ...], Cell]:

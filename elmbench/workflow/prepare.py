@@ -9,7 +9,7 @@ from typing import Any
 from elmbench.errors import DataUnavailableError, ElmbenchError, unknown_name
 from elmbench.layouts import with_metrics
 from elmbench.running.engine import effective_limits, pending
-from elmbench.running.estimates import Estimates, total
+from elmbench.running.estimates import Estimates
 from elmbench.running.executors.base import Settings
 from elmbench.running.planning import make_plan
 from elmbench.running.store import Store
@@ -68,7 +68,8 @@ class PreparedRun:
 
     def seconds_on(self, workers: int) -> float:
         """Return the rough seconds of the remaining work, without models of unknown duration."""
-        return max(total(self.estimates, self.todo).seconds / workers, self.longest)
+        seconds = sum(self.estimates.seconds(key) or 0.0 for key in self.todo)
+        return max(seconds / workers, self.longest)
 
     @property
     def longest(self) -> float:

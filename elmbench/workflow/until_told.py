@@ -157,7 +157,7 @@ class TwoStages:
     def _figures(self, resolved: Resolved, plan: Plan) -> Iterator[ComparedFigure]:
         """Yield the compared figures with the draws of the first stage."""
         values = [measure.column for measure in layout_of(resolved).values(resolved)]
-        self.first.store.records.refresh()
+        self.first.store.refresh()
         cells = cells_frame(plan.cells, self.first.store, values, Order(resolved))
         if len(cells):
             measured = MeasuredCells(cells, resolved)

@@ -1,7 +1,5 @@
 """Experiments of the tests' own, as layouts sees them, and plans of tables."""
 
-from __future__ import annotations
-
 from made_cells import toy
 from toy_plans import plan_table, plan_toy
 

@@ -8,17 +8,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from made_cells import cell, frame
+from made_cells import cell
+from made_figures import Toy, data_of
 
 from elmbench.errors import ElmbenchError
 from elmbench.layouts import layout_of
 from elmbench.layouts.base import Entry
 from elmbench.layouts.table import Ending, Text
-from elmbench.specs.profiles import Resolved
 from elmbench.work.plan import Plan
 from elmbench.work.stream import Stream
 
-Toy = Callable[..., Resolved]
 PROTOCOL: dict[str, Any] = {
     "scale": None, "inner": {"kind": "stratified-kfold", "folds": 3}, "select": "nested",
     "outer": {"kind": "stratified-holdout", "runs": 2, "sizes": {"wdbc": {"train": 100, "test": 200}}},
@@ -39,10 +38,7 @@ def test_a_stream_has_a_point_after_each_chunk(toy: Toy) -> None:
     assert [measure.column for measure in layout.values(resolved)] == POINTS
     lines = [cell("on", run=run, **dict(zip(POINTS, (0.5 + run, 0.75, 10, 20), strict=True))) for run in (0, 1)]
     lines += [cell("off", run=0, **dict(zip(POINTS, (0.25, 0.5, 11, 21), strict=True)))]
-    drawn = layout.figure(frame(resolved, lines), (), resolved)
-    assert drawn is not None
-    assert drawn.png[:8] == b"\x89PNG\r\n\x1a\n"
-    result = drawn.data
+    result = data_of(resolved, lines)
     assert result[["model", "metric", "value", "n"]].to_numpy().tolist() == [
         [model, metric, rows, n] for model, n in (("on", 2), ("off", 1)) for metric in ("accuracy", "n_units")
         for rows in (60, 100)

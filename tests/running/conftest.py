@@ -7,13 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from made_runs import plan, workers
+from made_runs import WORKERS, plan, workers
 from toy_data import add_model, make_unit, toys
 from toy_plans import plan_table, plan_toy
 
 from elmbench.registry.plugins import load_plugin
+from elmbench.running.executors import executor_of
+from elmbench.running.executors.base import Executor, Settings
 from elmbench.running.processes import machine_memory
 from elmbench.running.store import Store
+from elmbench.work.base import Work
 from elmbench.work.plan import Plan
 
 __all__ = ["add_model", "make_unit", "plan", "plan_table", "plan_toy", "toys", "workers"]
@@ -50,138 +53,130 @@ class Base(ClassifierMixin, BaseEstimator):
 
     def fit(self, X, y):
         if len(X) > 50:
-            self.act(X, y)
+            self.act()
         return self
 
-    def act(self, X, y):
+    def act(self):
         pass
 
     def predict(self, X):
         return np.where(X[:, 0] > 0.4, 1, -1)
 
 
-class Exiting(Base):
-    def act(self, X, y):
-        os._exit(7)
+# --- What models do in a fit
 
 
-class Leaving(Base):
-    def act(self, X, y):
-        sys.exit(5)
+def exiting(self):
+    os._exit(7)
 
 
-class Killed(Base):
-    def act(self, X, y):
-        os.kill(os.getpid(), 9)
+def leaving(self):
+    sys.exit(5)
 
 
-class Stuck(Base):
-    """Hangs in compiled code, deaf to signals that Python would handle."""
-
-    def act(self, X, y):
-        while True:  # a signal ends a sleep
-            ctypes.CDLL(None).sleep(3600)
+def killed(self):
+    os.kill(os.getpid(), 9)
 
 
-class Leaking(Base):
-    def act(self, X, y):
-        hoard = []
-        for _ in range(100):
-            hoard.append(np.ones(20 * 1024 * 1024 // 8))
-            time.sleep(0.02)
+def stuck(self):
+    """Hang in compiled code, deaf to signals that Python would handle."""
+    while True:  # a signal ends a sleep
+        ctypes.CDLL(None).sleep(3600)
+
+
+def locking(self):
+    """Hang and never give back the interpreter's lock."""
+    tell(os.getpid())
+    while True:
+        ctypes.PyDLL(None).sleep(3600)
+
+
+def leaking(self):
+    hoard = []
+    for _ in range(100):
+        hoard.append(np.ones(20 * 1024 * 1024 // 8))
+        time.sleep(0.02)
+    time.sleep(3600)
+
+
+def leaking_child(self):
+    if os.fork() == 0:
+        hoard = np.ones(600_000_000 // 8)
         time.sleep(3600)
+    time.sleep(3600)
 
 
-class Printing(Base):
-    def act(self, X, y):
-        print("{not json}" * 10)
-        sys.stdout.flush()
-        os.write(1, b"straight to the descriptor\\n")
-        subprocess.run(["echo", "from a child"], check=True)
-        assert sys.stdin.read() == ""
+def printing(self):
+    print("{not json}" * 10)
+    sys.stdout.flush()
+    os.write(1, b"straight to the descriptor\\n")
+    subprocess.run(["echo", "from a child"], check=True)
+    assert sys.stdin.read() == ""
 
 
-class Forking(Base):
-    """Leaves a child behind that has all its descriptors, and dies."""
+def forking(self):
+    """Leave a child behind that has all descriptors, and die."""
+    child = os.fork()
+    if child == 0:
+        time.sleep(3600)
+        os._exit(0)
+    tell(child)
+    os.kill(os.getpid(), 9)
 
-    def act(self, X, y):
+
+def parent(self):
+    """Wait for a child."""
+    child = subprocess.Popen(["sleep", "3600"])
+    tell(child.pid)
+    child.wait()
+
+
+def colourful(self):
+    raise RuntimeError("\\x1b[2J red\\r\\x9b1m \\u202eder\\tand\\nmore")
+
+
+def detaching(self):
+    """Leave a process in a session of its own, whose parent has ended."""
+    if os.fork() == 0:
+        os.setsid()
         child = os.fork()
         if child == 0:
             time.sleep(3600)
-            os._exit(0)
         tell(child)
-        os.kill(os.getpid(), 9)
+        os._exit(0)
+    log = os.environ["TEST_LOG"]
+    while not (os.path.exists(log) and os.path.getsize(log)):
+        time.sleep(0.01)
 
 
-class Parent(Base):
-    """Waits for a child of its own."""
+def orphaning(self):
+    """Do the same, and die."""
+    detaching(self)
+    killed(self)
 
-    def act(self, X, y):
-        child = subprocess.Popen(["sleep", "3600"])
-        tell(child.pid)
-        child.wait()
+
+def treacherous(self):
+    """Kill what the worker was started by."""
+    tell(os.getpid())
+    os.kill(os.getppid(), 9)
+    time.sleep(3600)
+
+
+def treacherous_once(self):
+    if not os.path.exists(os.environ["TEST_LOG"]):
+        treacherous(self)
+
+
+# --- What models are
 
 
 class Negative(Base):
     n_units_ = -1
 
 
-class Colourful(Base):
-    def act(self, X, y):
-        raise RuntimeError("\\x1b[2J red\\r\\x9b1m \\u202eder\\tand\\nmore")
-
-
 class NoLabel(Base):
     def predict(self, X):
         return np.full(len(X), 7)
-
-
-class Detaching(Base):
-    """Leaves a process in a session of its own, whose parent has ended."""
-
-    def act(self, X, y):
-        if os.fork() == 0:
-            os.setsid()
-            child = os.fork()
-            if child == 0:
-                time.sleep(3600)
-            tell(child)
-            os._exit(0)
-        log = os.environ["TEST_LOG"]
-        while not (os.path.exists(log) and os.path.getsize(log)):
-            time.sleep(0.01)
-
-
-class Orphaning(Detaching):
-    """The same, and dies."""
-
-    def act(self, X, y):
-        super().act(X, y)
-        os.kill(os.getpid(), 9)
-
-
-class Treacherous(Base):
-    """Kills what its worker was started by, always or the first time only."""
-
-    once = False
-
-    def act(self, X, y):
-        if not (self.once and os.path.exists(os.environ["TEST_LOG"])):
-            tell(os.getpid())
-            os.kill(os.getppid(), 9)
-            time.sleep(3600)
-
-
-class TreacherousOnce(Treacherous):
-    once = True
-
-
-class LeakingChild(Base):
-    def act(self, X, y):
-        if os.fork() == 0:
-            hoard = np.ones(600_000_000 // 8)
-            time.sleep(3600)
-        time.sleep(3600)
 
 
 class Unjson(Base):
@@ -192,25 +187,18 @@ class Unjson(Base):
         return object()
 
 
-class Locking(Base):
-    """Hangs and never gives back the interpreter's lock."""
-
-    def act(self, X, y):
-        tell(os.getpid())
-        while True:
-            ctypes.PyDLL(None).sleep(3600)
-
-
 class SlowToMake(Base):
     """Stalls in a worker before its fit, where the environment says so."""
 
-    def __init__(self):
-        if os.environ.get("ELMBENCH_WORKER") and os.environ.get("TEST_STALL") == "init":
+    def stall(self, where):
+        if os.environ.get("ELMBENCH_WORKER") and os.environ.get("TEST_STALL") == where:
             time.sleep(3600)
 
+    def __init__(self):
+        self.stall("init")
+
     def get_params(self, deep=True):
-        if os.environ.get("ELMBENCH_WORKER") and os.environ.get("TEST_STALL") == "params":
-            time.sleep(3600)
+        self.stall("params")
         return {}
 
     def fit(self, X, y):
@@ -218,17 +206,12 @@ class SlowToMake(Base):
         return self
 
 
-MODELS = {
-    "unjson": Unjson, "locking": Locking,
-    "slow-to-make": SlowToMake,
-    "colourful": Colourful,
-    "no-label": NoLabel, "negative": Negative,
-    "detaching": Detaching, "orphaning": Orphaning, "leaking-child": LeakingChild,
-    "treacherous": Treacherous, "treacherous-once": TreacherousOnce,
-    "healthy": Base, "exiting": Exiting, "leaving": Leaving, "killed": Killed,
-    "stuck": Stuck, "leaking": Leaking, "printing": Printing,
-    "forking": Forking, "parent": Parent,
-}
+ACTIONS = [
+    exiting, leaving, killed, stuck, locking, leaking, leaking_child, printing, forking, parent, colourful, detaching,
+    orphaning, treacherous, treacherous_once,
+]
+MODELS = {act.__name__.replace("_", "-"): type(act.__name__, (Base,), {"act": act}) for act in ACTIONS}
+MODELS |= {"healthy": Base, "negative": Negative, "no-label": NoLabel, "unjson": Unjson, "slow-to-make": SlowToMake}
 '''
 
 
@@ -246,31 +229,35 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("log") / "log"
 
 
+#: Each death of a worker costs seconds: two are as good as the four of the default. Dask drops workers that are not
+#: back in time.
+DASK = {"scheduler.allowed-failures": 1, "deploy.lost-worker-timeout": "1h"}
+
+
 @pytest.fixture(scope="module")
 def cluster(log: Path) -> Iterator[Any]:
     """A scheduler with two workers, each a process of its own that is started again when it dies."""
     distributed = pytest.importorskip("distributed")
     dask_config = pytest.importorskip("dask").config
-    # Each death of a worker costs seconds: two are as good as the four of the default.
     with (
-        dask_config.set(
-            {
-                "distributed.scheduler.allowed-failures": 1,
-                # Dask drops workers that are not back in time.
-                "distributed.deploy.lost-worker-timeout": "1h",
-            }
-        ),
+        dask_config.set({f"distributed.{name}": value for name, value in DASK.items()}),
         distributed.LocalCluster(
-            n_workers=2,
-            threads_per_worker=1,
-            host="127.0.0.1",
-            dashboard_address="127.0.0.1:0",
-            memory_limit=machine_memory() // 2,
-            silence_logs="CRITICAL",
-            env={"TEST_LOG": str(log)},
+            n_workers=WORKERS, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0",
+            memory_limit=machine_memory() // WORKERS, silence_logs="CRITICAL", env={"TEST_LOG": str(log)},
         ) as cluster,
-    ):
+    ):  # fmt: skip
         yield cluster
+
+
+@pytest.fixture(scope="module")
+def make(request: pytest.FixtureRequest, plugin_file: Path) -> Callable[[str], Executor]:
+    """Make an executor by its name, with the plug-in; dask's on that cluster."""
+
+    def make(engine: str) -> Executor:
+        scheduler = request.getfixturevalue("cluster").scheduler_address if engine == "dask" else None
+        return executor_of(engine, Settings(jobs=WORKERS, plugins=(str(plugin_file),)), scheduler)
+
+    return make
 
 
 @pytest.fixture
@@ -284,7 +271,15 @@ def plugin(plugin_file: Path) -> str:
 def plan_models(plugin: str, plan_table: Callable[..., Plan]) -> Callable[..., Plan]:
     """Plan cells of the plug-in's models on WDBC, three folds a run."""
 
-    def plan(*models: str, runs: int = 1) -> Plan:
-        return plan_table("table4", datasets=("wdbc",), models=models, runs=runs)
+    return lambda *models, **more: plan_table("table4", datasets=("wdbc",), models=models, runs=1, **more)
 
-    return plan
+
+@pytest.fixture
+def fits(plan_models: Callable[..., Plan]) -> Callable[..., list[Work]]:
+    """Return the fits of the plug-in's models on WDBC."""
+
+    def works(*models: str, **more: Any) -> list[Work]:
+        plan = plan_models(*models, **more)
+        return [plan.works[cell.key] for cell in plan.cells]
+
+    return works

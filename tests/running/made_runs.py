@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
@@ -11,13 +11,22 @@ from made_work import Content
 
 from elmbench.running.engine import Run, pending
 from elmbench.running.executors import local
-from elmbench.running.executors.base import Settings
+from elmbench.running.executors.base import Done, Executor, Settings
 from elmbench.running.store import Store
 from elmbench.specs.limits import Limits
 from elmbench.work.base import Result, Work
 from elmbench.work.plan import Plan
 
 MakePlan = Callable[..., Plan]
+Fits = Callable[..., list[Work]]
+#: Workers of each executor.
+WORKERS = 2
+
+
+def done(executor: Executor, works: Iterable[Work]) -> list[Done]:
+    """Do some work that needs no other; return the outcomes."""
+    futures = [executor.submit(work, {}, Limits()) for work in works]
+    return [future.result() for future in futures]
 
 
 class InProcess:

@@ -13,10 +13,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from threadpoolctl import threadpool_info
 from toy_data import AddModel, MakeUnit
 
-from elmbench.datasets.dataset import Dataset
 from elmbench.errors import ElmbenchError
 from elmbench.models.protocols import Evaluated
 from elmbench.running.attempt import STATUSES
+
+pytestmark = pytest.mark.usefixtures("toys")
 
 
 class Base(ClassifierMixin, BaseEstimator):
@@ -36,22 +37,14 @@ class Base(ClassifierMixin, BaseEstimator):
 
 
 @pytest.fixture
-def acting(toys: dict[str, Dataset], make_unit: MakeUnit, add_model: AddModel) -> Callable[..., dict[str, Any]]:
+def acting(make_unit: MakeUnit, add_model: AddModel) -> Callable[..., dict[str, Any]]:
     """Run a cell of a model that does something while it is fitted."""
 
     def run(action: Callable[[], None], **how: Any) -> dict[str, Any]:
-        class Acting(Base):
-            def act(self, X: np.ndarray) -> None:
-                action()
-
-        add_model("acting", Acting)
+        add_model("acting", type("Acting", (Base,), {"act": lambda self, X: action()}))
         return attempted(make_unit(model="acting"), {}, **how)
 
     return run
-
-
-def throw(error: BaseException) -> None:
-    raise error
 
 
 def test_solvers_are_counted_for_the_unit_alone(make_unit: MakeUnit) -> None:
@@ -80,11 +73,7 @@ def test_what_was_counted_before_a_failure_is_kept(make_unit: MakeUnit, add_mode
 def test_what_a_fit_says_of_its_solver_is_kept(
     make_unit: MakeUnit, add_model: AddModel, acting: Callable[..., dict[str, Any]]
 ) -> None:
-    class Stopped(Base):
-        def act(self, X: np.ndarray) -> None:
-            self.solvers_ = {"capped": 1}
-
-    add_model("stopped", Stopped)
+    add_model("stopped", type("Stopped", (Base,), {"act": lambda self, X: setattr(self, "solvers_", {"capped": 1})}))
     # Once, although the model is warmed up before it.
     assert attempted(make_unit(model="stopped"))["solvers"] == {"capped": 1}
     assert "solvers" not in acting(lambda: None)
@@ -94,11 +83,9 @@ def test_times_of_searches_add_up_along_a_chain(make_unit: MakeUnit) -> None:
     given = {"status": "ok", "params": {"gamma": 1.0, "C": 2.0}, "seconds": 100.0}
     unit = make_unit("search", model="fb-kos-elm", stream="k-elm", grid={"budget": [5, 10]}, given="g")
     result = attempted(unit, {"g": given})
-    assert result["seconds"] > 100
-    assert result["params"]["gamma"] == 1.0
-    evaluated = {"a": {"status": "ok", "scores": [1.0, 2.0], "seconds": 3.0}}
+    assert (result["seconds"] > 100, result["params"]["gamma"]) == (True, 1.0)
     choice = {"kind": "choice", "grid": {"budget": [5, 10]}, "given": "g", "evaluated": ["a"]}
-    result = attempted(choice, {**evaluated, "g": given})
+    result = attempted(choice, {"a": {"status": "ok", "scores": [1.0, 2.0], "seconds": 3.0}, "g": given})
     assert (result["params"], result["seconds"]) == ({"gamma": 1.0, "C": 2.0, "budget": 10}, 103.0)
 
 
@@ -114,7 +101,10 @@ def test_times_of_searches_add_up_along_a_chain(make_unit: MakeUnit) -> None:
     ],
 )
 def test_what_a_model_raises(acting: Callable[..., Any], error: Exception, status: str, reason: str) -> None:
-    result = acting(lambda: throw(error))
+    def throw() -> None:
+        raise error
+
+    result = acting(throw)
     assert (result["status"], result["reason"]) == (status, reason)
     assert status in STATUSES
     if not isinstance(error, ElmbenchError | MemoryError):
@@ -141,13 +131,15 @@ def test_warnings_are_kept_each_once(acting: Callable[..., Any]) -> None:
 
 
 def test_threads_are_what_is_asked_for(acting: Callable[..., Any]) -> None:
-    seen = []
+    def threads_now() -> set[int]:
+        return {entry["num_threads"] for entry in threadpool_info()}
+
+    seen: list[set[int]] = []
+    before = threads_now()
     for threads in (1, 2):
-        acting(lambda: seen.append({e["num_threads"] for e in threadpool_info()}), blas_threads=threads)
-    before = {entry["num_threads"] for entry in threadpool_info()}
-    assert seen[-1] == {2}
-    assert seen[0] == {1}
-    assert before == {entry["num_threads"] for entry in threadpool_info()}
+        acting(lambda: seen.append(threads_now()), blas_threads=threads)
+    assert seen == [{1}, {1}, {2}, {2}]  # the model is warmed up before its fit
+    assert threads_now() == before
 
 
 def test_a_fit_that_would_not_fit_is_refused_before_it_starts(make_unit: MakeUnit, add_model: AddModel) -> None:
@@ -165,13 +157,11 @@ def test_a_fit_that_would_not_fit_is_refused_before_it_starts(make_unit: MakeUni
             return n_samples * n_features * size * 10**6
 
     add_model("large", Large)
-    result = attempted(make_unit(model="large", params={"size": 20}), {}, memory_limit=2 * 10**9)
-    assert result["status"] == "out-of-memory"
-    assert result["reason"] == "would need about 3.6 GB; the limit is 2 GB"
-    assert result["limit"] == 2 * 10**9
+    limit, large = {"memory_limit": 2 * 10**9}, make_unit(model="large", params={"size": 20})
+    reason = "would need about 3.6 GB; the limit is 2 GB"
+    result = attempted(large, {}, **limit)
+    assert (result["status"], result["reason"], result["limit"]) == ("out-of-memory", reason, 2 * 10**9)
+    search = make_unit("search", model="large", grid={"size": [1, 20]})
+    assert attempted(search, {}, **limit)["status"] == "out-of-memory"
     assert not fitted
-    searched = attempted(make_unit("search", model="large", grid={"size": [1, 20]}), {}, memory_limit=2 * 10**9)
-    assert searched["status"] == "out-of-memory"
-    assert not fitted
-    assert attempted(make_unit(model="large"), {}, memory_limit=2 * 10**9)["status"] == "ok"
-    assert attempted(make_unit(model="large", params={"size": 20}), {})["status"] == "ok"
+    assert attempted(make_unit(model="large"), {}, **limit)["status"] == attempted(large, {})["status"] == "ok"

@@ -1,10 +1,12 @@
-"""The engine: what runs, when, with what, and what is run again."""
+"""The engine: what runs, when and with what, what is run again, and what is stored when it stops."""
 
 from __future__ import annotations
 
 import random
 import threading
 import time
+from collections import Counter
+from concurrent.futures import Future, wait
 from typing import Any
 
 import pytest
@@ -12,12 +14,17 @@ from made_runs import InProcess, limits_of, run
 from made_store import lose
 from made_work import Content, needs, units
 
-from elmbench.running.engine import Event, effective_limits, pending
-from elmbench.running.executors.base import Settings
+from elmbench.files import WriteError
+from elmbench.running.engine import Event, Run, effective_limits, pending
+from elmbench.running.executors.base import Done, Settings
+from elmbench.running.executors.local import LocalExecutor
 from elmbench.running.processes import machine_memory
 from elmbench.running.store import Store
 from elmbench.specs.limits import Limits
+from elmbench.work.base import Work
 from elmbench.work.plan import Plan
+
+OK = {"status": "ok", "reason": ""}
 
 # --- What is run, and when -------------------------------------------------------------------------------------------
 
@@ -30,8 +37,7 @@ def test_every_unit_runs_once_after_what_it_needs(workers: InProcess, store: Sto
     ran = [key for key, _ in workers.diary]
     assert sorted(ran) == sorted(key for key, unit in units(plan).items() if unit["kind"] != "choice")
     assert workers.most <= jobs
-    assert workers.made <= jobs
-    assert workers.stopped == workers.made
+    assert workers.stopped == workers.made <= jobs
     for key, inputs in workers.diary:
         assert inputs == {name: store.result(name) for name in needs(units(plan)[key])}
         assert all(result["status"] == "ok" for result in inputs.values())
@@ -48,7 +54,7 @@ def test_every_unit_runs_once_after_what_it_needs(workers: InProcess, store: Sto
 
 
 def test_a_choice_is_made_of_what_was_evaluated(workers: InProcess, store: Store, plan: Plan) -> None:
-    workers.answer = lambda unit: {"status": "ok", "reason": "", "scores": [0.1, 0.2, 0.9, 0.3]}
+    workers.answer = lambda unit: OK | {"scores": [0.1, 0.2, 0.9, 0.3]}
     run(plan, store)
     (choice,) = [store.result(key) for key, unit in units(plan).items() if unit["kind"] == "choice"]
     assert choice is not None
@@ -58,14 +64,13 @@ def test_a_choice_is_made_of_what_was_evaluated(workers: InProcess, store: Store
 
 
 def test_several_jobs_work_at_once(workers: InProcess, store: Store, plan: Plan) -> None:
-    barrier = threading.Barrier(2)
-    first = threading.Event()
+    both, waited = threading.Barrier(2), threading.Event()
 
     def together(unit: Content) -> dict[str, Any]:
-        if not first.is_set():
-            barrier.wait()
-            first.set()
-        return {"status": "ok", "reason": ""}
+        if not waited.is_set():
+            both.wait()
+            waited.set()
+        return OK
 
     workers.answer = together
     run(plan, store, jobs=2)
@@ -86,16 +91,13 @@ def test_only_what_is_missing_and_what_rests_on_it(workers: InProcess, store: St
 
 
 def test_retry_runs_what_ended_otherwise(workers: InProcess, store: Store, plan: Plan) -> None:
-    def fail_on_the_second_fold(unit: Content) -> dict[str, Any]:
-        return {"status": "failed" if unit["fold"] == 1 and unit["model"] == "os-elm" else "ok", "reason": "x"}
-
-    workers.answer = fail_on_the_second_fold
-    run(plan, store)
     bad = [key for key, unit in units(plan).items() if unit.get("fold") == 1 and unit.get("model") == "os-elm"]
     assert len(bad) == 2
+    workers.answer = lambda unit: OK | ({"status": "failed"} if unit in [units(plan)[key] for key in bad] else {})
+    run(plan, store)
     assert pending(plan.works, limits_of(plan), store) == []
     assert pending(plan.works, limits_of(plan), store, retry=True) == bad
-    workers.answer = lambda unit: {"status": "ok", "reason": ""}
+    workers.answer = lambda unit: OK
     run(plan, store, retry=True)
     assert pending(plan.works, limits_of(plan), store, retry=True) == []
 
@@ -120,7 +122,7 @@ def test_a_larger_limit_is_another_chance(
     store: Store, plan: Plan, result: dict[str, Any], limits: Limits, again: bool
 ) -> None:
     for work in plan.works.values():
-        store.put(work, {"status": "ok", "reason": ""}, "e")
+        store.put(work, OK, "e")
     cell = plan.cells[0].key
     store.put(plan.works[cell], {"reason": "", **result}, "e")
     assert pending(plan.works, limits_of(plan, limits), store) == ([cell] if again else [])
@@ -130,9 +132,147 @@ def test_limits_of_the_run_come_before_those_of_the_experiment(plan: Plan) -> No
     declared = limits_of(plan, Limits(seconds=10, memory=10**9))
     result = effective_limits(plan.works, declared, Settings(limits=Limits(seconds=60)))
     assert set(result.values()) == {Limits(60, 10**9)}
-    nothing = effective_limits(plan.works, {}, Settings())
-    assert {limits.seconds for limits in nothing.values()} == {None}
+    assert set(effective_limits(plan.works, {}, Settings()).values()) == {Limits(memory=machine_memory())}
     # Workers share the machine.
     shared = effective_limits(plan.works, {}, Settings(jobs=4))
     assert {4 * (limits.memory or 0) <= machine_memory() for limits in shared.values()} == {True}
-    assert {limits.memory for limits in nothing.values()} == {machine_memory()}
+
+
+# --- Clean times: fits of a parallel run are timed again one by one --------------------------------------------------
+
+
+class Cluster(LocalExecutor):
+    """Workers that others may join."""
+
+    fixed = False
+
+
+def fits_of(plan: Plan) -> list[str]:
+    return [key for key, work in plan.works.items() if work.kind == "cell"]
+
+
+def run_clean(plan: Plan, store: Store, settings: Settings, kind: type[LocalExecutor] = LocalExecutor) -> None:
+    limits = limits_of(plan)
+    todo = pending(plan.works, limits, store)
+    Run(plan.works, limits, store, settings, executor=kind(settings)).run(todo, fits_of(plan))
+
+
+@pytest.mark.parametrize(("jobs", "kind", "times"), [(3, LocalExecutor, 2), (1, LocalExecutor, 1), (1, Cluster, 2)])
+def test_fits_that_ran_beside_other_work_are_timed_again_one_by_one(
+    workers: InProcess, store: Store, plan: Plan, jobs: int, kind: type[LocalExecutor], times: int
+) -> None:
+    counts: Counter[str] = Counter()
+    alone: list[int] = []
+
+    def timed(unit: Content) -> dict[str, Any]:
+        key = str(sorted(unit.items(), key=str))
+        counts[key] += 1
+        if counts[key] == 2:
+            alone.append(workers.at_once)
+        time.sleep(0.005)
+        return OK | {"fit_seconds": float(counts[key])}
+
+    workers.answer = timed
+    settings = Settings(jobs=jobs, environment="e")
+    run_clean(plan, store, settings, kind)
+    fits = fits_of(plan)
+    assert alone == [1] * len(fits) * (times - 1)
+    assert {store.result(key)["fit_seconds"] for key in fits} == {float(times)}
+    assert {key for key in plan.works if "clean" in store.result(key)} == set(fits)
+    # Once is enough.
+    workers.diary.clear()
+    run_clean(plan, store, settings, kind)
+    assert not workers.diary
+
+
+def test_fits_from_before_are_timed_again_unless_they_failed(workers: InProcess, store: Store, plan: Plan) -> None:
+    bad, *others = fits_of(plan)
+    workers.answer = lambda unit: {"status": "failed" if plan.works[bad].content() == unit else "ok", "reason": "r"}
+    run(plan, store, jobs=2)
+    workers.diary.clear()
+    run_clean(plan, store, Settings(jobs=2, environment="e"))
+    assert sorted(key for key, _ in workers.diary) == sorted(others)
+
+
+# --- What stops a run ------------------------------------------------------------------------------------------------
+
+
+def test_a_failed_search_ends_its_own_cells_only(workers: InProcess, store: Store, plan: Plan) -> None:
+    workers.answer = lambda unit: OK | ({"status": "failed"} if unit["kind"] == "search" and unit["fold"] == 0 else {})
+    run(plan, store)
+    assert all(store.result(key) for key in units(plan))
+    handed_on = {key: inputs for key, inputs in workers.diary if any(r["status"] != "ok" for r in inputs.values())}
+    assert {units(plan)[key]["fold"] for key in handed_on} == {0}
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_result_that_cannot_be_kept_stops_the_run(
+    workers: InProcess, store: Store, plan: Plan, monkeypatch: pytest.MonkeyPatch, jobs: int
+) -> None:
+    put, stored = store.put, []
+
+    def put_four(work: Work, *rest: Any) -> None:
+        if len(stored) == 4:
+            raise WriteError("cannot write: No space left on device")
+        put(work, *rest)
+        stored.append(work.key)
+
+    monkeypatch.setattr(store, "put", put_four)
+    with pytest.raises(WriteError):
+        run(plan, store, jobs)
+    assert workers.stopped == workers.made > 0
+    # At most what was running is lost, two pieces of work a worker: the next run does the rest.
+    assert len(workers.diary) <= 4 + 2 * jobs < len(plan.works)
+    monkeypatch.setattr(store, "put", put)
+    assert all(store.result(key) for key in stored)
+    assert sorted([*stored, *run(plan, store, jobs)]) == sorted(units(plan))
+
+
+@pytest.mark.parametrize("moment", range(1, 8))
+def test_ctrl_c_between_two_units(workers: InProcess, store: Store, plan: Plan, moment: int) -> None:
+    """Wherever the interrupt strikes in this thread, what has been kept stays and the workers end."""
+    seen = []
+
+    def interrupt(event: Event) -> None:
+        seen.append(event)
+        if len(seen) == moment:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(plan, store, on_event=interrupt)
+    assert workers.stopped == workers.made
+    stored = [key for key in units(plan) if store.result(key)]
+    assert len(stored) >= len([event for event in seen if event.kind == "end"])
+    assert set(run(plan, store)) == set(units(plan)) - set(stored)
+
+
+def test_ctrl_c_keeps_every_result_that_has_arrived(
+    workers: InProcess, store: Store, plan: Plan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two workers are done; while the first result is being kept, Ctrl-C: the second result is not lost."""
+    both = threading.Barrier(2)
+    futures: list[Future[Done]] = []
+    submit = LocalExecutor.submit
+
+    def remember(*arguments: Any) -> Future[Done]:
+        futures.append(submit(*arguments))
+        return futures[-1]
+
+    def answer(unit: Content) -> dict[str, Any]:
+        if len(workers.diary) <= 2:
+            both.wait()
+        return OK
+
+    def interrupt(event: Event) -> None:
+        if event.kind == "end":
+            wait(futures)
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(LocalExecutor, "submit", remember)
+    workers.answer = answer
+    with pytest.raises(KeyboardInterrupt):
+        run(plan, store, jobs=2, on_event=interrupt)
+    arrived = [key for key, _ in workers.diary]
+    # What waited behind the two may have been begun before the interrupt.
+    assert len(arrived) >= 2
+    assert all(store.result(key) for key in arrived)

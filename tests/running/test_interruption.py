@@ -112,16 +112,31 @@ def wait_for_end(process: int) -> None:
             time.sleep(0.02)
 
 
-def uninterrupted(plan: Plan, log: Path, monkeypatch: pytest.MonkeyPatch) -> dict[tuple[int, int], Any]:
-    """Compute the same cells here, one after the other; return metrics and size by run and fold."""
-    monkeypatch.setenv("TEST_LOG", str(log))
-    results = {(cell.run, cell.fold): attempt(plan.works[cell.key], {}, Context()) for cell in plan.cells}
-    return {cell: {**metrics_of(result), "n_units": result["n_units"]} for cell, result in results.items()}
-
-
-def test_nothing_is_lost_and_nothing_run_twice(
+@pytest.fixture
+def assert_complete(
     tmp_path: Path, plan_table: Callable[..., Plan], monkeypatch: pytest.MonkeyPatch
-) -> None:
+) -> Callable[[Runner], None]:
+    """Hold that a run has every cell, with the results of the same cells when they are computed here in turn."""
+
+    def check(runner: Runner) -> None:
+        fits = Counter(n for n, _ in runner.fits())
+        assert set(fits) == runner.stored()
+        assert len(fits) == CELLS
+        load_plugin(runner.plugin)
+        plan = plan_table("table4", profile="fast", datasets=("wdbc",), models=("counted",), runs=RUNS)
+        monkeypatch.setenv("TEST_LOG", str(tmp_path / "other-log"))
+        lines = cells(runner.results).set_index(["run", "fold"]).to_dict("index")
+        assert len(lines) == len(plan.cells) == CELLS
+        for cell in plan.cells:
+            result = attempt(plan.works[cell.key], {}, Context())
+            expected = {**metrics_of(result), "n_units": result["n_units"]}
+            line = lines[cell.run, cell.fold]
+            assert {name: line[name] for name in expected} == pytest.approx(expected, rel=1e-12)
+
+    return check
+
+
+def test_nothing_is_lost_and_nothing_run_twice(tmp_path: Path, assert_complete: Callable[[Runner], None]) -> None:
     runner = Runner(tmp_path)
     under_way = 0
     for signal_, more, jobs in ((signal.SIGINT, 3, 2), (signal.SIGKILL, 3, 1), (signal.SIGKILL, 0, 2)):
@@ -157,25 +172,14 @@ def test_nothing_is_lost_and_nothing_run_twice(
     assert process.returncode == 0, errors
     assert f"{CELLS - len(done)} cells to run on 1 worker, {len(done)} known from before" in output
     assert not {n for n, _ in runner.fits()[before:]} & done
-    fits = Counter(n for n, _ in runner.fits())
-    assert set(fits) == runner.stored()
-    assert len(fits) == CELLS
     # Only what was under way at an interruption was begun again.
-    assert sum(fits.values()) - CELLS <= under_way
-
-    load_plugin(runner.plugin)
-    plan = plan_table("table4", profile="fast", datasets=("wdbc",), models=("counted",), runs=RUNS)
-    expected = uninterrupted(plan, tmp_path / "other-log", monkeypatch)
-    result = cells(runner.results)
-    assert len(result) == len(expected) == CELLS
-    for line in result.to_dict("records"):
-        metrics = expected[line["run"], line["fold"]]
-        assert {name: line[name] for name in metrics} == pytest.approx(metrics, rel=1e-12)
+    assert len(runner.fits()) - CELLS <= under_way
+    assert_complete(runner)
 
 
 @pytest.mark.exhaustive
 def test_a_run_on_a_cluster_is_killed_and_taken_up_beside_living_workers(
-    tmp_path: Path, plan_table: Callable[..., Plan], monkeypatch: pytest.MonkeyPatch, cluster: Any, log: Path
+    tmp_path: Path, cluster: Any, log: Path, assert_complete: Callable[[Runner], None]
 ) -> None:
     runner = Runner(tmp_path, log)
     # Short fits would come in batches, which arrive whole.
@@ -193,14 +197,6 @@ def test_a_run_on_a_cluster_is_killed_and_taken_up_beside_living_workers(
     assert process.returncode == 0, errors
     assert f"{CELLS - len(done)} cells to run on 2 workers, {len(done)} known from before" in output
     fits = Counter(n for n, _ in runner.fits())
-    assert set(fits) == runner.stored()
-    assert len(fits) == CELLS
-    assert len(lines_of(Store(runner.results))) == CELLS
     assert all(fits[n] == 1 for n in done)
-
-    load_plugin(runner.plugin)
-    plan = plan_table("table4", profile="fast", datasets=("wdbc",), models=("counted",), runs=RUNS)
-    expected = uninterrupted(plan, tmp_path / "other-log", monkeypatch)
-    for line in cells(runner.results).to_dict("records"):
-        metrics = expected[line["run"], line["fold"]]
-        assert {name: line[name] for name in metrics} == pytest.approx(metrics, rel=1e-12)
+    assert len(lines_of(Store(runner.results))) == CELLS
+    assert_complete(runner)

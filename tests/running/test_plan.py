@@ -37,10 +37,9 @@ def test_every_cell_once_and_every_unit_after_what_it_needs(plan_toy: MakePlan, 
 
 def test_a_stand_in_is_planned_and_can_be_asked_for(plan_toy: MakePlan, experiment: dict[str, Any]) -> None:
     content = experiment | {"datasets": ["sylva"], "profiles": {"ci": {"stand-ins": ["wdbc"], "runs": 1}}}
-    assert {row.dataset for row in plan_toy(content, profile="ci").cells} == {"wdbc"}
-    assert {row.dataset for row in plan_toy(content, profile="ci", datasets=("wdbc",)).cells} == {"wdbc"}
-    # As any other for the task of the table.
-    assert {row.dataset for row in plan_toy(content, datasets=("wdbc",)).cells} == {"wdbc"}
+    # Without the profile it can be asked for as any other data set for the task of the table.
+    for request in ({"profile": "ci"}, {"profile": "ci", "datasets": ("wdbc",)}, {"datasets": ("wdbc",)}):
+        assert {row.dataset for row in plan_toy(content, **request).cells} == {"wdbc"}
 
 
 def test_nested_searches_each_fold_and_shares_along_chains(plan_toy: MakePlan, experiment: dict[str, Any]) -> None:

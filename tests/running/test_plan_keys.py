@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import os
 import subprocess
 import sys
@@ -25,13 +24,8 @@ COLUMNS = {"ELM", "K-ELM", "OS-ELM", "FB-KOS-ELM"}
 
 
 def put(content: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
-    changed = copy.deepcopy(content)
-    *way, last = path.split("/")
-    section = changed
-    for key in way:
-        section = section.setdefault(key, {})
-    section[last] = value
-    return changed
+    first, _, rest = path.partition("/")
+    return content | {first: put(content.get(first, {}), rest, value) if rest else value}
 
 
 def test_a_key_is_of_the_content() -> None:
@@ -90,6 +84,16 @@ SENSITIVE: list[tuple[str, Any, set[str]]] = [
 ]
 
 
+def assert_changed(before: Plan, after: Plan, columns: set[str]) -> None:
+    """Hold that the keys of all cells of these columns have changed, and those of no other column."""
+    old, new = keys(before), keys(after)
+    shown = {cell[0] for cell in new}
+    assert {cell[0] for cell in old if cell in new and new[cell] != old[cell]} == columns
+    assert {cell[0] for cell in old if new.get(cell) == old[cell]} == shown - columns
+    # A change of any key is a change of the family: older cells of other runs become stale.
+    assert {c for c in shown if families(before)[c] != families(after)[c]} == columns
+
+
 @pytest.mark.parametrize("select", ["nested", "oracle"])
 @pytest.mark.parametrize(("path", "value", "columns"), SENSITIVE, ids=[f"{p}={v}" for p, v, _ in SENSITIVE])
 def test_keys_depend_on_what_determines_a_result_and_on_nothing_else(
@@ -98,14 +102,7 @@ def test_keys_depend_on_what_determines_a_result_and_on_nothing_else(
     if path == "protocol/inner/folds" and select == "oracle":
         columns = set()
     before = plan_toy(experiment, select=(select,))
-    after = plan_toy(put(experiment, path, value), select=(select,))
-    old, new = keys(before), keys(after)
-    changed = {cell[0] for cell in old if new.get(cell) != old[cell]}
-    assert changed == columns
-    unchanged = {cell[0] for cell in old if new.get(cell) == old[cell]}
-    assert unchanged == COLUMNS - columns
-    # A change of any key is a change of the family: older cells of other runs become stale.
-    assert {column for column in COLUMNS if families(before)[column] != families(after)[column]} == columns
+    assert_changed(before, plan_toy(put(experiment, path, value), select=(select,)), columns)
 
 
 @pytest.mark.parametrize(
@@ -123,22 +120,16 @@ def test_keys_under_a_profile(
     plan_toy: MakePlan, experiment: dict[str, Any], settings: dict[str, Any], select: str, columns: set[str]
 ) -> None:
     """A cell has one key under all profiles that do not change its value."""
-    before = plan_toy(experiment, select=(select,))
     after = plan_toy(put(experiment, "profiles/fast", settings), profile="fast", select=(select,))
-    new = keys(after)
-    changed = {cell[0] for cell, key in keys(before).items() if cell in new and new[cell] != key}
-    assert changed == columns
-    shown = set(settings.get("models", COLUMNS))
-    assert {c for c in shown if families(before)[c] != families(after)[c]} == columns
+    assert {cell[0] for cell in keys(after)} == set(settings.get("models", COLUMNS))
+    assert_changed(plan_toy(experiment, select=(select,)), after, columns)
 
 
 def test_a_column_s_name_and_place_do_not_matter(plan_toy: MakePlan, experiment: dict[str, Any]) -> None:
     before = set(keys(plan_toy(experiment)).values())
     models = experiment["models"]
-    experiment["models"] = {
-        "K": models["K-ELM"],
-        **{name: models[name] for name in ("K-ELM", "ELM", "OS-ELM", "FB-KOS-ELM")},
-    }
+    order = ("K-ELM", "ELM", "OS-ELM", "FB-KOS-ELM")
+    experiment["models"] = {"K": models["K-ELM"]} | {name: models[name] for name in order}
     assert set(keys(plan_toy(experiment)).values()) == before
 
 
@@ -147,10 +138,7 @@ def test_another_version_of_a_model_is_another_result(
 ) -> None:
     before = plan_toy(experiment)
     monkeypatch.setattr(ELMClassifier, "model_version", ELMClassifier.model_version + 1)
-    after = plan_toy(experiment)
-    changed = {cell[0] for cell, key in keys(before).items() if keys(after)[cell] != key}
-    assert changed == {"ELM", "OS-ELM"}  # the latter rests on the former's search
-    assert {c for c in COLUMNS if families(before)[c] != families(after)[c]} == changed
+    assert_changed(before, plan_toy(experiment), {"ELM", "OS-ELM"})  # the latter rests on the former's search
 
 
 def test_other_data_are_another_result(
@@ -208,7 +196,7 @@ def test_two_tables_share_their_cells(plan_table: MakePlan) -> None:
 def test_a_reading_recomputes_only_what_it_touches(
     plan_table: MakePlan, reading: dict[str, str], columns: set[str]
 ) -> None:
-    before = plan_table("table4", profile="paper", datasets=("wdbc",), runs=1)
-    after = plan_table("table4", profile="paper", datasets=("wdbc",), runs=1, readings=reading)
-    assert {cell[0] for cell, key in keys(before).items() if keys(after)[cell] != key} == columns
+    request: dict[str, Any] = {"profile": "paper", "datasets": ("wdbc",), "runs": 1}
+    after = plan_table("table4", readings=reading, **request)
+    assert_changed(plan_table("table4", **request), after, columns)
     assert {row.reading for row in after.cells} == {"=".join(*reading.items())}

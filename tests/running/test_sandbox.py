@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import psutil
 import pytest
+from made_runs import Fits
 
 from elmbench.running.executors import sandbox as sandbox_module
 from elmbench.running.executors.base import Settings
 from elmbench.running.executors.sandbox import Sandbox, asked_of
+from elmbench.running.processes import lives
 from elmbench.specs.limits import Limits
-from elmbench.work.plan import Plan
 
-PlanModels = Callable[..., Plan]
+TIMED_OUT = {"status": "timeout", "reason": "> 0.5 s", "limit": 0.5}
 
 
 @pytest.fixture(scope="module")
@@ -47,42 +48,27 @@ def fresh(plugin: str) -> Iterator[Sandbox]:
     box.stop()
 
 
-def cells(plan: Plan) -> list[Any]:
-    return [plan.works[cell.key] for cell in plan.cells]
-
-
 def pid(box: Sandbox) -> int:
     assert box._worker is not None
-    assert box._worker._process is not None
-    assert box._worker._process.pid is not None
-    return box._worker._process.pid
-
-
-def gone(process: int) -> bool:
-    """Return True if a process ends (or is a zombie that nobody has waited for) within a minute."""
-    deadline = time.monotonic() + 600
-    while time.monotonic() < deadline:
-        try:
-            if psutil.Process(process).status() == psutil.STATUS_ZOMBIE:
-                return True
-        except psutil.NoSuchProcess:
-            return True
-        time.sleep(0.02)
-    return False
+    return int(box._worker.number)
 
 
 def ends(process: int) -> bool:
-    """Return `gone`, and end the process in any case."""
-    ended = gone(process)
-    if not ended:
-        os.kill(process, signal.SIGKILL)
-    return ended
+    """Return True if a process ends (or is a zombie that nobody has waited for) in time; end it in any case."""
+    deadline = time.monotonic() + 600
+    with contextlib.suppress(psutil.NoSuchProcess):
+        one = psutil.Process(process)
+        while lives(one):
+            if time.monotonic() > deadline:
+                one.kill()
+                return False
+            time.sleep(0.02)
+    return True
 
 
 def logged(log: Path) -> int:
     """Return the process that a model has named."""
-    deadline = time.monotonic() + 600
-    while not (log.exists() and log.read_text().endswith("\n")) and time.monotonic() < deadline:
+    while not (log.exists() and log.read_text().endswith("\n")):
         time.sleep(0.02)
     (process,) = map(int, log.read_text().split())
     return process
@@ -108,53 +94,51 @@ def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ],
 )
 def test_what_a_model_does_ends_its_own_cell(
-    sandbox: Sandbox, plan_models: PlanModels, model: str, status: str, reason: str, survives: bool
+    sandbox: Sandbox, fits: Fits, model: str, status: str, reason: str, survives: bool
 ) -> None:
-    healthy = cells(plan_models("healthy"))[0]
+    healthy = fits("healthy")[0]
     good = sandbox.run(healthy, {})
     before = pid(sandbox)
-    result = sandbox.run(cells(plan_models(model))[0], {})
+    result = sandbox.run(fits(model)[0], {})
     assert (result["status"], result["reason"][: len(reason)]) == (status, reason)
     assert sandbox.run(healthy, {})["predictions"] == good["predictions"]
     assert (pid(sandbox) == before) == survives
 
 
-def test_what_a_model_prints_does_not_get_in_the_way(sandbox: Sandbox, plan_models: PlanModels) -> None:
-    result = sandbox.run(cells(plan_models("printing"))[0], {})
+def test_what_a_model_prints_does_not_get_in_the_way(sandbox: Sandbox, fits: Fits) -> None:
+    result = sandbox.run(fits("printing")[0], {})
     assert (result["status"], result["reason"]) == ("ok", "")
 
 
 @pytest.mark.parametrize("model", ["stuck", "locking"])
-def test_a_model_that_hangs(fresh: Sandbox, log: Path, plan_models: PlanModels, model: str) -> None:
+def test_a_model_that_hangs(fresh: Sandbox, log: Path, fits: Fits, model: str) -> None:
     """In compiled code, without or with the lock of the interpreter."""
-    healthy = cells(plan_models("healthy"))[0]
+    healthy = fits("healthy")[0]
     fresh.run(healthy, {})
     worker = pid(fresh)
     started = time.monotonic()
-    result = fresh.run(cells(plan_models(model))[0], {}, Limits(seconds=0.5))
+    result = fresh.run(fits(model)[0], {}, Limits(seconds=0.5))
     assert time.monotonic() - started >= 0.5  # and it came back: the model sleeps for an hour
-    assert result == {"status": "timeout", "reason": "> 0.5 s", "limit": 0.5}
-    assert gone(worker)
+    assert result == TIMED_OUT
+    assert ends(worker)
     assert fresh.run(healthy, {})["status"] == "ok"
 
 
-def test_a_worker_that_dies_between_two_cells(sandbox: Sandbox, plan_models: PlanModels) -> None:
-    healthy = cells(plan_models("healthy"))[0]
+def test_a_worker_that_dies_between_two_cells(sandbox: Sandbox, fits: Fits) -> None:
+    healthy = fits("healthy")[0]
     sandbox.run(healthy, {})
     worker = pid(sandbox)
     os.kill(worker, signal.SIGKILL)
-    assert gone(worker)
+    assert ends(worker)
     assert sandbox.run(healthy, {})["status"] == "ok"
 
 
 # --- Before a fit -----------------------------------------------------------------------------------------------------
 
 
-def test_loading_does_not_count(
-    sandbox: Sandbox, plan_models: PlanModels, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_loading_does_not_count(sandbox: Sandbox, fits: Fits, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Starting, loading plug-ins and reading the data do not count as time of the work."""
-    healthy = cells(plan_models("healthy"))[0]
+    healthy = fits("healthy")[0]
     slow = tmp_path / "slow.py"
     slow.write_text("import time\nfrom sklearn.linear_model import Ridge\ntime.sleep(6)\nMODELS = {'slow': Ridge}\n")
     monkeypatch.setattr(sandbox, "settings", Settings(plugins=(*sandbox.settings.plugins, str(slow))))
@@ -165,12 +149,7 @@ def test_loading_does_not_count(
 
 @pytest.mark.parametrize("stall", ["import", "init", "params"])
 def test_a_plugin_that_stalls_before_its_fit_ends_its_own_cells(
-    fresh: Sandbox,
-    plan_models: PlanModels,
-    plan_table: PlanModels,
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-    stall: str,
+    fresh: Sandbox, fits: Fits, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, stall: str
 ) -> None:
     monkeypatch.setattr(sandbox_module, "_LOADING", 0.5)
     monkeypatch.setenv("TEST_STALL", stall)
@@ -178,13 +157,15 @@ def test_a_plugin_that_stalls_before_its_fit_ends_its_own_cells(
         path = tmp_path / "endless.py"
         path.write_text("import time\ntime.sleep(3600)")
         fresh.settings = Settings(plugins=(*fresh.settings.plugins, str(path)))
-    limits = Limits(seconds=0.5)
-    stalled = cells(plan_models("slow-to-make"))[0]
-    assert fresh.run(stalled, {}, limits) == {"status": "timeout", "reason": "> 0.5 s", "limit": 0.5}
+    assert fresh.run(fits("slow-to-make")[0], {}, Limits(0.5)) == {
+        "status": "timeout",
+        "reason": "> 0.5 s",
+        "limit": 0.5,
+    }
     # A model of the suite needs no plug-in, so it does not wait for one.
     monkeypatch.setattr(sandbox_module, "_LOADING", 60.0)
-    suite = plan_table("table4", datasets=("wdbc",), models=("K-ELM",), select=("published",))
-    assert fresh.run(cells(suite)[0], {}, Limits(seconds=60))["status"] == "ok"
+    suite = fits("K-ELM", select=("published",))
+    assert fresh.run(suite[0], {}, Limits(seconds=60))["status"] == "ok"
 
 
 @pytest.mark.parametrize(
@@ -194,13 +175,11 @@ def test_a_plugin_that_stalls_before_its_fit_ends_its_own_cells(
         ("import os\nos.write(2, b'\\x1b[2J red')\nos._exit(3)", "ended by itself with exit code 3: ?[2J red"),
     ],
 )
-def test_a_plugin_that_the_worker_cannot_load(
-    plan_models: PlanModels, tmp_path: Path, plugin_text: str, reason: str
-) -> None:
+def test_a_plugin_that_the_worker_cannot_load(fits: Fits, tmp_path: Path, plugin_text: str, reason: str) -> None:
     path = tmp_path / "broken.py"
     path.write_text(plugin_text)
     box = Sandbox(Settings(plugins=(str(path),)))
-    result = box.run(cells(plan_models("healthy"))[0], {})
+    result = box.run(fits("healthy")[0], {})
     box.stop()
     assert result["status"] == "failed"
     assert reason in result["reason"]
@@ -209,21 +188,21 @@ def test_a_plugin_that_the_worker_cannot_load(
 # --- Memory -----------------------------------------------------------------------------------------------------------
 
 
-def test_a_model_that_leaks(sandbox: Sandbox, plan_models: PlanModels) -> None:
-    healthy = cells(plan_models("healthy"))[0]
+def test_a_model_that_leaks(sandbox: Sandbox, fits: Fits) -> None:
+    healthy = fits("healthy")[0]
     limit = 1_000_000_000
     assert sandbox.run(healthy, {}, Limits(memory=limit))["status"] == "ok"
     worker = pid(sandbox)
-    result = sandbox.run(cells(plan_models("leaking"))[0], {}, Limits(memory=limit))
+    result = sandbox.run(fits("leaking")[0], {}, Limits(memory=limit))
     assert (result["status"], result["limit"]) == ("out-of-memory", limit)
     assert "the limit is 1 GB" in result["reason"]
-    assert gone(worker)
+    assert ends(worker)
     assert sandbox.run(healthy, {}, Limits(memory=limit))["status"] == "ok"
 
 
-def test_memory_of_children_counts(fresh: Sandbox, plan_models: PlanModels) -> None:
-    assert fresh.run(cells(plan_models("healthy"))[0], {}, Limits(memory=700_000_000))["status"] == "ok"
-    result = fresh.run(cells(plan_models("leaking-child"))[0], {}, Limits(60, 700_000_000))
+def test_memory_of_children_counts(fresh: Sandbox, fits: Fits) -> None:
+    assert fresh.run(fits("healthy")[0], {}, Limits(memory=700_000_000))["status"] == "ok"
+    result = fresh.run(fits("leaking-child")[0], {}, Limits(60, 700_000_000))
     assert (result["status"], result["limit"]) == ("out-of-memory", 700_000_000)
 
 
@@ -231,22 +210,20 @@ def test_memory_of_children_counts(fresh: Sandbox, plan_models: PlanModels) -> N
 
 
 @pytest.mark.parametrize(("model", "seconds", "status"), [("forking", 20.0, "failed"), ("parent", 2.0, "timeout")])
-def test_children_of_a_model(
-    fresh: Sandbox, plan_models: PlanModels, log: Path, model: str, seconds: float, status: str
-) -> None:
+def test_children_of_a_model(fresh: Sandbox, fits: Fits, log: Path, model: str, seconds: float, status: str) -> None:
     """A model may start processes of its own: they neither keep its cell from ending nor outlive it."""
-    fresh.run(cells(plan_models("healthy"))[0], {})  # so that the limit is the fit's alone
-    result = fresh.run(cells(plan_models(model))[0], {}, Limits(seconds=seconds))
+    fresh.run(fits("healthy")[0], {})  # so that the limit is the fit's alone
+    result = fresh.run(fits(model)[0], {}, Limits(seconds=seconds))
     assert ends(logged(log))
     assert result["status"] == status
 
 
 @pytest.mark.parametrize("end", ["another model", "stop", "worker dies"])
-def test_a_child_in_a_session_of_its_own(fresh: Sandbox, plan_models: PlanModels, log: Path, end: str) -> None:
+def test_a_child_in_a_session_of_its_own(fresh: Sandbox, fits: Fits, log: Path, end: str) -> None:
     model, status = ("orphaning", "failed") if end == "worker dies" else ("detaching", "ok")
-    assert fresh.run(cells(plan_models(model))[0], {}, Limits(seconds=60))["status"] == status
+    assert fresh.run(fits(model)[0], {}, Limits(seconds=60))["status"] == status
     if end == "another model":
-        fresh.run(cells(plan_models("K-ELM"))[0], {})
+        fresh.run(fits("K-ELM")[0], {})
     elif end == "stop":
         fresh.stop()
     assert ends(logged(log))
@@ -256,6 +233,7 @@ OWNER = """
 import json, sys, time
 from elmbench.running.executors.sandbox import Sandbox
 from elmbench.running.executors.base import Settings
+from elmbench.running.processes import lives
 from elmbench.specs.limits import Limits
 Sandbox(Settings(plugins=tuple(sys.argv[2:]))).ask(json.loads(sys.argv[1]), Limits())
 time.sleep(3600)
@@ -270,14 +248,14 @@ ctypes.PyDLL(None).sleep(3600)
 
 @pytest.mark.parametrize("case", ["hangs", "detaching", "stopped", "stalls at import"])
 def test_nothing_outlives_an_owner_that_is_killed(
-    plan_models: PlanModels, plugin: str, log: Path, tmp_path: Path, case: str
+    fits: Fits, plugin: str, log: Path, tmp_path: Path, case: str
 ) -> None:
     """Even if a model holds the lock of the interpreter, or if its worker is stopped."""
     plugins = [plugin]
     if case == "stalls at import":
         plugins = [str(tmp_path / "stalling.py")]
         Path(plugins[0]).write_text(STALLING)
-    work = cells(plan_models("detaching" if case == "detaching" else "locking"))[0]
+    work = fits("detaching" if case == "detaching" else "locking")[0]
     words = [sys.executable, "-c", OWNER, json.dumps(asked_of(work, {})), *plugins]
     with subprocess.Popen(words) as owner:
         process = logged(log)
@@ -290,12 +268,12 @@ def test_nothing_outlives_an_owner_that_is_killed(
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_threads_reach_the_worker_and_stopping_ends_it(fresh: Sandbox, plan_models: PlanModels, threads: int) -> None:
+def test_threads_reach_the_worker_and_stopping_ends_it(fresh: Sandbox, fits: Fits, threads: int) -> None:
     fresh.settings = replace(fresh.settings, blas_threads=threads)
-    assert fresh.run(cells(plan_models("healthy"))[0], {})["status"] == "ok"
+    assert fresh.run(fits("healthy")[0], {})["status"] == "ok"
     worker = pid(fresh)
     assert psutil.Process(worker).environ()["OPENBLAS_NUM_THREADS"] == str(threads)
     assert os.environ["OPENBLAS_NUM_THREADS"] == "1"
     fresh.stop()
-    assert gone(worker)
+    assert ends(worker)
     fresh.stop()

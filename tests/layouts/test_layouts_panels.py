@@ -1,21 +1,51 @@
-"""Times over an option of the data, and metrics trial by trial: their tables, their curves and their pictures."""
+"""Figures with a panel for each data set: metrics over sizes, times over an option of the data, metrics by trial."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from made_cells import cell, frame, headings, notes_of, rows_of, table_of
+from made_cells import cell, headings, notes_of, rows_of, table_of
+from made_figures import Toy, data_of, draw, figure_of
 
 from elmbench.errors import ElmbenchError
 from elmbench.layouts import layout_of
-from elmbench.layouts.figures import Figure, line_styles
-from elmbench.specs.profiles import Resolved
+from elmbench.layouts.figures import line_styles
 
-Toy = Callable[..., Resolved]
+# --- Sizes -----------------------------------------------------------------------------------------------------------
+
+BUDGETS = {
+    "layout": "size-curves", "grids": {"C": [1.0], "gamma": [1.0]},
+    "models": {
+        "K-ELM": {"model": "k-elm", "search": ["C", "gamma"]},
+        "F = 5": {"model": "fb-kos-elm", "like": "K-ELM", "params": {"budget": 5}},
+        "F = 9": {"model": "fb-kos-elm", "like": "K-ELM", "params": {"budget": 9}},
+    },
+}  # fmt: skip
+
+
+def test_columns_of_one_model_are_points_of_one_line_and_what_keeps_every_row_is_level(toy: Toy) -> None:
+    lines = [cell("F = 9", mcc=0.8, n_units=7), cell("F = 9", fold=1, mcc=0.9, n_units=9)]
+    lines += [cell("F = 5", fold=f, mcc=v, n_units=5) for f, v in enumerate((0.5, 0.7))]
+    lines += [cell("K-ELM", mcc=0.95, n_units=40), cell("K-ELM", fold=1, status="failed", reason="no")]
+    # Of other selections and readings, and of models that the table has not, nothing is drawn.
+    lines += [cell("F = 5", mcc=0.0, select="oracle"), cell("F = 5", mcc=0.0, reading="order=stored")]
+    lines += [cell("svm", mcc=0.0)]
+    result = data_of(toy(**BUDGETS), lines)
+    points = result.set_index("column")
+    assert points["model"].to_dict() == {"F = 5": "fb-kos-elm", "F = 9": "fb-kos-elm", "K-ELM": "K-ELM"}
+    assert points["size"].to_dict() == {"F = 5": 5, "F = 9": 8, "K-ELM": 40}
+    assert points["mean"].to_dict() == pytest.approx({"F = 5": 0.6, "F = 9": 0.85, "K-ELM": 0.95})
+    assert points["std"]["F = 5"] == pytest.approx(0.02**0.5)
+    assert points["n"].to_dict() == {"F = 5": 2, "F = 9": 2, "K-ELM": 1}
+    (axes,) = draw(toy(**BUDGETS), result).axes
+    drawn = [(list(line.get_xdata()), list(line.get_ydata())) for line in axes.lines]
+    assert drawn[:2] == [([5.0, 8.0], pytest.approx([0.6, 0.85])), ([0, 1], [0.95, 0.95])]
+
+
+# --- Options ---------------------------------------------------------------------------------------------------------
 
 
 def densities(name: str, *values: float) -> list[str]:
@@ -25,10 +55,6 @@ def densities(name: str, *values: float) -> list[str]:
 DENSITIES = [*densities("sparse-10k", 0.1, 0.01), *densities("sparse-100k", 0.1)]
 TIMES: dict[str, Any] = {"layout": "option-curves", "datasets": DENSITIES}
 STOPPED = {"status": "out-of-memory", "reason": "needs 9 GB", "fit_seconds": None}
-
-
-def figure_of(resolved: Resolved, lines: list[dict[str, Any]]) -> Figure | None:
-    return layout_of(resolved).figure(frame(resolved, lines), (), resolved)
 
 
 def timed(model: str, *seconds: float | None, dataset: str = DENSITIES[0], **values: Any) -> list[dict[str, Any]]:
@@ -52,10 +78,7 @@ def lines() -> list[dict[str, Any]]:
 
 
 def test_curves_over_an_option_are_mean_times_of_the_default_readings(toy: Toy, lines: list[dict[str, Any]]) -> None:
-    drawn = figure_of(toy(**TIMES), lines)
-    assert drawn is not None
-    assert drawn.png[:8] == b"\x89PNG\r\n\x1a\n"
-    result = drawn.data
+    result = data_of(toy(**TIMES), lines)
     assert result[["dataset", "model", "value", "n", "ending"]].to_numpy().tolist() == [
         ["sparse-10k", "ELM", 0.1, 2, ""],
         ["sparse-10k", "K-ELM", 0.1, 2, ""],
@@ -85,8 +108,7 @@ def test_what_ended_otherwise_is_marked_at_its_value(toy: Toy) -> None:
         ("b", "SVM", 0.1, np.nan, "out-of-memory"),
     ]  # fmt: skip
     curves = pd.DataFrame(points, columns=["dataset", "model", "value", "mean", "ending"])
-    resolved = toy(**TIMES)
-    figure = layout_of(resolved).draw(curves.assign(std=0.5, option="density"), resolved)
+    figure = draw(toy(**TIMES), curves.assign(std=0.5, option="density"))
     lines = [line for axes in figure.axes for line in axes.lines if len(line.get_xdata())]
     elm, svm = line_styles(["ELM", "SVM"]).values()
     crosses = [i for i, line in enumerate(lines) if line.get_marker() in ("x", "+")]
@@ -110,9 +132,7 @@ def test_data_sets_without_the_option_have_no_curve(toy: Toy, names: list[str]) 
 
 def test_no_curve_where_nothing_was_run(toy: Toy) -> None:
     assert figure_of(toy(**TIMES), []) is None
-    alone = figure_of(toy(**TIMES), timed("ELM", None))
-    assert alone is not None
-    assert alone.data["ending"].tolist() == ["out-of-memory"]
+    assert data_of(toy(**TIMES), timed("ELM", None))["ending"].tolist() == ["out-of-memory"]
 
 
 # --- Trials ----------------------------------------------------------------------------------------------------------
@@ -127,10 +147,7 @@ def test_a_trial_is_the_mean_over_the_folds_of_a_run(toy: Toy) -> None:
     lines += [cell("K-ELM", run=0, mcc=0.9), cell("K-ELM", run=0, fold=1, status="timeout", reason="> 5 s")]
     lines += [cell(dataset="calhousing", run=0, nrmse=0.3)]
     lines += [cell(run=0, reading="order=stored", mcc=0.0), cell(run=0, select="oracle", mcc=0.0)]
-    drawn = figure_of(resolved, lines)
-    assert drawn is not None
-    assert drawn.png[:8] == b"\x89PNG\r\n\x1a\n"
-    result = drawn.data
+    result = data_of(resolved, lines)
     assert result[["dataset", "model", "metric", "trial"]].to_numpy().tolist() == [
         ["WDBC", "ELM", "mcc", 1], ["WDBC", "ELM", "mcc", 2], ["WDBC", "K-ELM", "mcc", 1],
         ["calhousing", "ELM", "nrmse", 1],
@@ -142,7 +159,6 @@ def test_a_trial_is_the_mean_over_the_folds_of_a_run(toy: Toy) -> None:
 def test_every_model_has_a_line_in_every_panel(toy: Toy) -> None:
     points = [(d, m, t, 0.1 * t) for d in "abcd" for m in ("ELM", "SVM") for t in (1, 2, 3)]
     trials = pd.DataFrame(points, columns=["dataset", "model", "trial", "value"]).assign(metric="accuracy")
-    resolved = toy(**TRIALS)
-    every = layout_of(resolved).draw(trials, resolved).axes
+    every = draw(toy(**TRIALS), trials).axes
     panels = [[line.get_marker() for line in axes.lines if len(line.get_xdata())] for axes in every]
     assert panels == [["o", "s"]] * 4

@@ -1,16 +1,22 @@
-"""The start of a worker process, in any folder."""
+"""A worker process: its start in any folder, and all that it has started."""
 
 from __future__ import annotations
 
+import builtins
+import os
+import subprocess
+import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
 
+from elmbench.running import processes
 from elmbench.running.executors import sandbox
 from elmbench.running.executors.base import Settings
 from elmbench.running.executors.local import LocalExecutor
@@ -26,16 +32,20 @@ def work(plan_table: Callable[..., Plan]) -> Fit:
     return next(work for work in plan.works.values() if isinstance(work, Fit))
 
 
+@pytest.fixture
+def box() -> Iterator[Sandbox]:
+    """A sandbox without a worker yet."""
+    box = Sandbox(Settings())
+    yield box
+    box.stop()
+
+
 def test_files_of_the_folder_are_not_taken_for_modules(
-    work: Fit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    box: Sandbox, work: Fit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "signal.py").write_text("raise RuntimeError('not the real one')")
     monkeypatch.chdir(tmp_path)
-    box = Sandbox(Settings())
-    try:
-        assert box.run(work, {})["status"] == "ok"
-    finally:
-        box.stop()
+    assert box.run(work, {})["status"] == "ok"
 
 
 def test_a_worker_that_was_started_ahead_is_the_one_that_works(work: Fit) -> None:
@@ -55,12 +65,10 @@ def test_a_worker_that_was_started_ahead_is_the_one_that_works(work: Fit) -> Non
     assert not psutil.pid_exists(number)
 
 
-def test_a_worker_that_cannot_start(work: Fit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_that_cannot_start(box: Sandbox, work: Fit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "sitecustomize.py").write_text("import sys; sys.exit('nothing works here')")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    box = Sandbox(Settings())
     result = box.run(work, {})
-    box.stop()
     assert (result["status"], result["reason"]) == ("failed", "the worker process ended before it could begin")
 
 
@@ -87,13 +95,52 @@ def test_a_stop_while_the_worker_starts_ends_it(work: Fit, monkeypatch: pytest.M
     assert workers[0]._killed
 
 
-def test_data_that_changed_since_the_plan_fail_the_cell(work: Fit) -> None:
+def test_data_that_changed_since_the_plan_fail_the_cell(box: Sandbox, work: Fit) -> None:
     outer_fold = replace(work.outer_fold, dataset=replace(work.outer_fold.dataset, checksum="0" * 64))
-    other = replace(work, outer_fold=outer_fold)
-    box = Sandbox(Settings())
-    try:
-        result = box.run(other, {})
-        assert result["status"] == "failed"
-        assert "wdbc has changed since the run was planned" in result["reason"]
-    finally:
-        box.stop()
+    result = box.run(replace(work, outer_fold=outer_fold), {})
+    assert result["status"] == "failed"
+    assert "wdbc has changed since the run was planned" in result["reason"]
+
+
+#: A process with two children. The first, in a session of its own, has a child that takes 60 MB.
+FAMILY = """
+import subprocess, sys, time
+hold = "held = bytearray(60_000_000); held[::4096] = b'1' * len(held[::4096]); print(flush=True); "
+hold += "import time; time.sleep(600)"
+child = f"import subprocess, sys, time; subprocess.Popen([sys.executable, '-c', {hold!r}]); time.sleep(600)"
+subprocess.Popen([sys.executable, "-c", child], start_new_session=True)
+subprocess.Popen([sys.executable, "-c", "import time; print(flush=True); time.sleep(600)"])
+time.sleep(600)
+"""
+
+
+@pytest.fixture
+def family() -> Iterator[subprocess.Popen[bytes]]:
+    process = subprocess.Popen([sys.executable, "-c", FAMILY], stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    assert process.stdout.readline() == process.stdout.readline() == b"\n"
+    yield process
+    processes.end_descendants(process.pid)
+    process.kill()
+    process.wait()
+
+
+@pytest.mark.parametrize("listed", [True, False])
+def test_all_that_a_process_has_started_counts(
+    family: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch, listed: bool
+) -> None:
+    if not listed:
+        opened = builtins.open
+
+        def refused(path: Any, *how: Any, **more: Any) -> Any:
+            if str(path).endswith("/children"):
+                raise FileNotFoundError(path)
+            return opened(path, *how, **more)
+
+        monkeypatch.setattr(builtins, "open", refused)
+    result = {one.pid for one in psutil.Process(family.pid).children(recursive=True)}
+    assert len(result) == 3
+    assert set(processes._descendant_ids(family.pid)) == result
+    alone = psutil.Process(family.pid).memory_info().rss
+    assert processes.held_bytes(family.pid, sys.maxsize) > alone + 60_000_000
+    assert processes.held_bytes(os.getpid(), sys.maxsize) > alone + 60_000_000

@@ -1,0 +1,34 @@
+"""Figures of cells that are made by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import pandas as pd
+from made_cells import frame
+
+from elmbench.layouts import layout_of
+from elmbench.layouts.base import Outputs
+from elmbench.layouts.figures import Figure
+from elmbench.specs.profiles import Resolved
+
+Toy = Callable[..., Resolved]
+
+
+def figure_of(resolved: Resolved, lines: list[dict[str, Any]], outputs: Iterable[Outputs] = ()) -> Figure | None:
+    """Return the figure of some cells."""
+    return layout_of(resolved).figure(frame(resolved, lines), outputs, resolved)
+
+
+def data_of(resolved: Resolved, lines: list[dict[str, Any]], outputs: Iterable[Outputs] = ()) -> pd.DataFrame:
+    """Return the data of a figure, which has a picture."""
+    figure = figure_of(resolved, lines, outputs)
+    assert figure is not None
+    assert figure.png[:8] == b"\x89PNG\r\n\x1a\n"
+    return figure.data
+
+
+def draw(resolved: Resolved, points: pd.DataFrame) -> Any:
+    """Return these points as a matplotlib figure."""
+    return layout_of(resolved).draw(points, resolved)
