@@ -88,46 +88,31 @@ class Layout(ABC):
     """A kind of table.
 
     A kind of table is one class in one file; `elmbench.layouts` or the `LAYOUTS` of a plug-in file gives its name.
-
-    Attributes
-    ----------
-    Options : type of LayoutOptions
-        The options that an experiment file may give.
-    chooses : bool
-        True if hyperparameters are chosen. If not, cells belong to the table's first selection.
-    has_folds : bool
-        True if each outer fold has a cell; if not, one cell is measured on all rows.
-    has_runs : bool
-        True if an entry has a value for each run, which gives the spread of a draw.
-    judges : bool
-        True if published figures get a verdict.
-    draws_from_store : bool
-        True if the figure shows stored results, and not only `cells.csv`.
-    compares_readings : bool
-        True if the published figures can be compared with the results under each reading.
-    shows_metrics : bool
-        True if the table shows metrics of predictions, so that others can be added to it.
-    ranks : bool
-        True if the first metric ranks the models.
-    shows_profile : bool
-        True if the subtitle shows the number of runs.
-    caption : str
-        The heading of the table, if hyperparameters are not chosen.
-    own_columns : tuple of Column
-        The columns of the table, if they do not depend on the experiment.
     """
 
+    #: The options that an experiment file may give.
     Options: ClassVar[type[LayoutOptions]] = LayoutOptions
+    #: True if hyperparameters are chosen. If not, cells belong to the table's first selection.
     chooses: ClassVar[bool] = True
+    #: True if each outer fold has a cell; if not, one cell is measured on all rows.
     has_folds: ClassVar[bool] = True
+    #: True if an entry has a value for each run, which gives the spread of a draw.
     has_runs: ClassVar[bool] = True
+    #: True if published figures get a verdict.
     judges: ClassVar[bool] = True
+    #: True if the figure shows stored results, and not only `cells.csv`.
     draws_from_store: ClassVar[bool] = False
+    #: True if the published figures can be compared with the results under each reading.
     compares_readings: ClassVar[bool] = False
+    #: True if the table shows metrics of predictions, so that others can be added to it.
     shows_metrics: ClassVar[bool] = False
+    #: True if the first metric ranks the models.
     ranks: ClassVar[bool] = False
+    #: True if the subtitle shows the number of runs.
     shows_profile: ClassVar[bool] = True
+    #: The heading of the table, if hyperparameters are not chosen.
     caption: ClassVar[str] = ""
+    #: The columns of the table, if they do not depend on the experiment.
     own_columns: ClassVar[tuple[Column, ...]] = (DATASET, MODEL, MEASURE, VALUE, PUBLISHED, VERDICT)
 
     def check(self, spec: Experiment) -> None:

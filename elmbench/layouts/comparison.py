@@ -93,7 +93,7 @@ class Comparison(Layout):
         # The first metric of each task comes first; metrics of another task are empty.
         first = dict.fromkeys(metrics[0] for metrics in shown)
         others = dict.fromkeys(name for metrics in shown for name in metrics[1:] if name not in first)
-        ranked, more = ([Column(_column(name), words_for(name), whole=True) for name in of] for of in (first, others))
+        ranked, more = ([Column(f"value-{name}", words_for(name), whole=True) for name in of] for of in (first, others))
         rank = (Column(RANK, RANK, numeric=True), Column(P, "p", numeric=True, whole=True))
         times = (Column(name, heading, numeric=True) for name, heading in _COSTS.items())
         test = Column("predict_seconds", "test s", numeric=True, optional=True)
@@ -179,7 +179,7 @@ def _line(
     for metric in metrics:
         shown = entries[metric].shown if metric in entries else None
         if shown is not None:
-            line[_column(metric)] = shown
+            line[f"value-{metric}"] = shown
     if RANK in means:
         line[RANK] = Text(f"{means[RANK]:.3g}")
     if P in means:
@@ -192,11 +192,6 @@ def _line(
 def p_text(p: float) -> str:
     """Return a p-value as tables show it."""
     return "<.001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
-
-
-def _column(metric: str) -> str:
-    """Return the name of a metric's column."""
-    return f"value-{metric}"
 
 
 def against_best(scores: pd.DataFrame, test_share: float, n: int | None = None) -> pd.Series[float]:

@@ -88,13 +88,13 @@ class WeightPaths(Metrics):
 
         default = default_cells(cells)
         order = list(dict.fromkeys(zip(default["dataset"], default["model"], default["select"], strict=True)))
-        drawn = [
-            one
-            for one in outputs
-            if (one.cell.dataset, one.cell.model, one.cell.select) in order
-            and one.cell.run == one.cell.fold == 0
-            and _is_learnt(one.result.get("paths", {}).get("weights", ()))
-        ]
+        drawn = []
+        for one in outputs:
+            cell, weights = one.cell, one.result.get("paths", {}).get("weights", ())
+            # A single kernel has nothing to learn, and a path of one step has no iteration.
+            learnt = len(weights) > 1 and len(weights[0]) > 1
+            if learnt and cell.run == cell.fold == 0 and (cell.dataset, cell.model, cell.select) in order:
+                drawn.append(one)
         if not drawn:
             return None
         drawn.sort(key=lambda one: order.index((one.cell.dataset, one.cell.model, one.cell.select)))
@@ -105,11 +105,6 @@ class WeightPaths(Metrics):
         }
         paths = pd.concat([_path_of(one, resolved) for one in drawn], ignore_index=True)
         return Figure(paths, png(draw_weight_paths(paths, labels, title_of(resolved))))
-
-
-def _is_learnt(weights: Sequence[Sequence[float]]) -> bool:
-    """Return True unless there is a single kernel, which has nothing to learn, or a path of one step."""
-    return len(weights) > 1 and len(weights[0]) > 1
 
 
 def _path_of(one: Outputs, resolved: Resolved) -> pd.DataFrame:

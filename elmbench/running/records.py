@@ -156,16 +156,22 @@ class Records:
 
         `at_once`: False does nothing if the last wait was less than `SYNC_EVERY` seconds ago.
         """
-        if self._writer is not None:
-            self._writer.sync(at_once=at_once)
+        writer = self._writer
+        if writer is None or not writer.unsynced or (not at_once and time.monotonic() - writer.synced < SYNC_EVERY):
+            return
+        try:
+            os.fsync(writer.descriptor)
+        except OSError as error:
+            raise cannot_write(writer.path, error) from error
+        writer.unsynced, writer.synced = False, time.monotonic()
 
     def close(self) -> None:
         """Wait for the disk and close the file of this process; the next record starts a new file."""
-        writer, self._writer = self._writer, None
-        if writer is not None:
-            try:
-                writer.sync()
-            finally:
+        try:
+            self.sync()
+        finally:
+            writer, self._writer = self._writer, None
+            if writer is not None:
                 os.close(writer.descriptor)
 
     def remove_damage(self) -> None:
@@ -210,15 +216,15 @@ def _name_of(line: bytes) -> str | None:
 
 
 class _Writer:
-    """The file that this process appends to."""
+    """The file that this process appends to, `synced` to the disk at a time of `time.monotonic`."""
 
     def __init__(self, folder: Path) -> None:
         names = (_FILE.fullmatch(path.name) for path, _ in _files(folder))
         number = max((int(name[1]) for name in names if name), default=0) + 1
         self.path = folder / f"{number:06d}-{this_process()}-{secrets.token_hex(4)}.v{FORMAT}.log"
         self.length = 0
-        self._unsynced = False
-        self._synced = float("-inf")
+        self.unsynced = False
+        self.synced = float("-inf")
         try:
             folder.mkdir(parents=True, exist_ok=True)
             self.descriptor = os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_APPEND, 0o666)
@@ -236,16 +242,5 @@ class _Writer:
                 os.ftruncate(self.descriptor, start)
             raise cannot_write(self.path, error) from error
         self.length += len(line)
-        self._unsynced = True
+        self.unsynced = True
         return start
-
-    def sync(self, *, at_once: bool = True) -> None:
-        """Wait for the disk; see `Records.sync`."""
-        if not self._unsynced or (not at_once and time.monotonic() - self._synced < SYNC_EVERY):
-            return
-        try:
-            os.fsync(self.descriptor)
-        except OSError as error:
-            raise cannot_write(self.path, error) from error
-        self._unsynced = False
-        self._synced = time.monotonic()

@@ -86,57 +86,37 @@ def test_counts_that_stand_in_each_others_place_are_compared_where_they_belong(t
     assert any("fp" in note and "fn" in note for note in notes_of(table_of(meant, lines)))
 
 
-@pytest.fixture
-def facts(toy: Toy) -> Resolved:
-    content: dict[str, Any] = {"layout": "datasets", "datasets": ["wdbc", "calhousing"], "models": {}, "grids": {}}
-    protocol = {"select": "published", "metrics": ["mcc", "nrmse"]}
-    published = "WDBC,data,features,30,,\nWDBC,data,instances,600,,\nCalhousing,data,instances,20640,,\n"
-    return toy(published, readings={}, protocol=protocol, **content)
+OUTER = {"kind": "holdout", "sizes": {"wdbc": {"train": 400, "test": 169}, "calhousing": {"test": 12640}}}
+BOTH: dict[str, Any] = {
+    "layout": "datasets", "datasets": ["wdbc", "calhousing"], "models": {}, "grids": {},
+    "protocol": {"outer": OUTER, "metrics": ["mcc", "nrmse"]},
+}  # fmt: skip
+FACTS = ["features", "instances", "classes", "negatives", "positives", "train", "test"]
 
 
-def test_facts_of_data_sets(facts: Resolved) -> None:
-    one = {"select": "published", "model": "data"}
+def test_facts_of_data_sets_and_of_both_parts_where_the_paper_prints_them(toy: Toy) -> None:
+    published = "WDBC,data,features,30,,\nWDBC,data,instances,600,,\nWDBC,data,train,400,,\n"
+    published += "Calhousing,data,instances,20640,,\nCalhousing,data,train,8000,,\nCalhousing,data,test,9,,\n"
+    published += "Calhousing,data,classes,2,,\n"  # a regression problem has no classes
+    resolved = toy(published, **BOTH)
+    assert value_columns(resolved) == FACTS
     lines = [
-        cell(**one, features=30, instances=569, classes=2, negatives=357, positives=212),
-        cell(**one, dataset="calhousing", features=8, instances=20640),
-    ]
-    table = table_of(facts, lines)
-    assert "model" not in table.columns
-    (section,) = table.sections
-    rows = {(r["dataset"], r["measure"]): r for r in rows_of(section)}
-    assert (rows["WDBC", "features"]["value"], rows["WDBC", "features"]["verdict"]) == ("30", "reproduced")
-    assert rows["WDBC", "instances"]["verdict"] == "differs"
-    assert rows["WDBC", "positives"]["value"] == "212"
-    assert rows["Calhousing", "instances"]["value"] == "20640"
-    # What a regression problem does not have is not shown for it.
-    assert ("Calhousing", "classes") not in rows
-
-
-def test_parts_are_shown_where_the_paper_prints_them(toy: Toy) -> None:
-    outer = {"kind": "holdout", "sizes": {"wdbc": {"train": 400, "test": 169}, "calhousing": {"test": 12640}}}
-    changes: dict[str, Any] = {"layout": "datasets", "datasets": ["wdbc", "calhousing"], "models": {}, "grids": {}}
-    protocol = {"outer": outer, "metrics": ["mcc", "nrmse"]}
-    published = "WDBC,data,features,30,,\nWDBC,data,train,400,,\nCalhousing,data,train,8000,,\n"
-    published += "Calhousing,data,test,9,,\nCalhousing,data,classes,2,,\n"  # a regression problem has no classes
-    resolved = toy(published, **changes, protocol=protocol)
-    facts = ["features", "instances", "classes", "negatives", "positives", "train", "test"]
-    assert value_columns(resolved) == facts
-    lines = [
-        cell("data", **dict(zip(facts, (30, 569, 2, 357, 212, 400, 169), strict=True))),
+        cell("data", **dict(zip(FACTS, (30, 569, 2, 357, 212, 400, 169), strict=True))),
         cell("data", dataset="calhousing", features=8, instances=20640, train=8000, test=12640),
     ]
-    rows = {(r["dataset"], r["measure"]): r for r in rows_of(table_of(resolved, lines).sections[0])}
-    assert [measure for dataset, measure in rows if dataset == "WDBC"] == facts
-    assert [measure for dataset, measure in rows if dataset == "Calhousing"] == [
-        "features",
-        "instances",
-        "train",
-        "test",
-    ]
-    assert (rows["WDBC", "train"]["value"], rows["WDBC", "train"]["verdict"]) == ("400", "reproduced")
-    assert (rows["WDBC", "test"]["value"], rows["WDBC", "test"]["verdict"]) == ("169", "")
-    assert rows["Calhousing", "test"]["verdict"] == "differs"
-    assert value_columns(toy("WDBC,data,features,30,,\n", **changes, protocol=protocol)) == facts[:5]
+    table = table_of(resolved, lines)
+    assert "model" not in table.columns
+    rows = {(r["dataset"], r["measure"]): (r["value"], r["verdict"]) for r in rows_of(table.sections[0])}
+    assert [measure for dataset, measure in rows if dataset == "WDBC"] == FACTS
+    regression = [measure for dataset, measure in rows if dataset == "Calhousing"]
+    assert regression == ["features", "instances", "train", "test"]
+    assert rows["WDBC", "features"] == ("30", "reproduced")
+    assert rows["WDBC", "instances"] == ("569", "differs")
+    assert rows["WDBC", "train"] == ("400", "reproduced")
+    assert rows["WDBC", "test"] == ("169", "")
+    assert rows["Calhousing", "instances"][0] == "20640"
+    assert rows["Calhousing", "test"][1] == "differs"
+    assert value_columns(toy("WDBC,data,features,30,,\n", **BOTH)) == FACTS[:5]
 
 
 ELM = {"model": "elm", "search": ["n_hidden"], "params": {"activation": "sigmoid"}}

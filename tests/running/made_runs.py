@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,6 +20,8 @@ from elmbench.work.plan import Plan
 
 MakePlan = Callable[..., Plan]
 Fits = Callable[..., list[Work]]
+#: A plug-in file with models that misbehave.
+PLUGIN = Path(__file__).with_name("misbehaving.py")
 #: Workers of each executor.
 WORKERS = 2
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from made_runs import Fits
+from made_runs import PLUGIN, Fits
 
 from elmbench.running.executors import sandbox as sandbox_module
 from elmbench.running.executors.base import Settings
@@ -27,17 +27,11 @@ TIMED_OUT = {"status": "timeout", "reason": "> 0.5 s", "limit": 0.5}
 
 
 @pytest.fixture(scope="module")
-def shared(plugin_file: Path) -> Iterator[Sandbox]:
+def sandbox() -> Iterator[Sandbox]:
     """One sandbox for several tests: each finds it as another has left it."""
-    box = Sandbox(Settings(plugins=(str(plugin_file),)))
+    box = Sandbox(Settings(plugins=(str(PLUGIN),)))
     yield box
     box.stop()
-
-
-@pytest.fixture
-def sandbox(shared: Sandbox, plugin: str) -> Sandbox:
-    """That sandbox, with its plug-in loaded here too."""
-    return shared
 
 
 @pytest.fixture
