@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -52,18 +53,13 @@ class Curves(Layout):
     def plan(self, planner: DatasetPlanner) -> None:
         """Add the work of each column that varies the table's hyperparameter, under the table's first selection."""
         folds = planner.work.folds if self.has_folds else 1
+        outer = list(product(range(planner.work.runs), range(folds)))
         for column in planner.columns:
             shown = column in planner.resolved.spec.models or (
                 self.takes_models and len(planner.work.grid(column)) == 1
             )
-            if not (shown and planner.work.does_task(column)):
-                continue
-            if planner.missing:
-                planner.add_unavailable(column, planner.own_selection, folds)
-            else:
-                outer = product(range(planner.work.runs), range(folds))
-                works = {(run, fold): self.work(planner, column, run, fold) for run, fold in outer}
-                planner.add_works(column, works, planner.own_selection)
+            if shown and planner.work.does_task(column):
+                planner.add_works(column, outer, partial(self.work, planner, column), planner.own_selection)
 
     def work(self, planner: DatasetPlanner, column: str, run: int, fold: int) -> Work:
         """Return the work that measures a column on one outer fold."""

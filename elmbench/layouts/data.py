@@ -32,15 +32,14 @@ class Data(Layout):
 
     def plan(self, planner: DatasetPlanner) -> None:
         """Add the description of a data set, which needs no model."""
-        if planner.missing:
-            planner.add_unavailable(DATA, "published", folds=1, runs=1)
-        else:
-            from elmbench.work.description import Description
+        from elmbench.work.description import Description
 
+        def describe(run: int, fold: int) -> Description:
             work = planner.work
             split = work.split if _prints_parts(planner.resolved) else None
-            description = Description(work.dataset.task, work.dataset_ref(0), outer=split)
-            planner.add_works(DATA, {(0, 0): description}, "published")
+            return Description(work.dataset.task, work.dataset_ref(run), outer=split)
+
+        planner.add_works(DATA, [(0, 0)], describe, "published")
 
     def models(self, resolved: Resolved) -> list[str]:
         return [DATA]

@@ -1,5 +1,6 @@
 """The cells of one data set of a table, for the kinds of table to add."""
 
+from collections.abc import Callable, Sequence
 from itertools import product
 from typing import Any
 
@@ -65,7 +66,8 @@ class DatasetPlanner:
                     continue
                 done.add((column, how))
                 if self.missing:
-                    self.add_unavailable(column, how, self.work.folds)
+                    for run, fold in product(range(self.work.runs), range(self.work.folds)):
+                        self._add_cell(column, run, fold, how, "", "unavailable")
                 else:
                     self._add_column(column, how, printed, choices_only, kind)
 
@@ -125,19 +127,17 @@ class DatasetPlanner:
         """The selection of all cells in a table without hyperparameters to choose."""
         return self.resolved.spec.protocol.selections[0]
 
-    def add_works(self, column: str, works: dict[tuple[int, int], Work], select: str) -> None:
+    def add_works(
+        self, column: str, outer: Sequence[tuple[int, int]], work: Callable[[int, int], Work], select: str
+    ) -> None:
         """Add the independent cells of a column, without a choice of hyperparameters.
 
-        `works`: by run and fold; the first determines the family of the cells.
+        `outer`: their runs and folds. `work`: of a run and fold; the first one determines the family of the cells.
         """
-        family = next(iter(works.values())).key
-        for (run, fold), work in works.items():
-            self._add_cell(column, run, fold, select, self.plan.add(work), family)
-
-    def add_unavailable(self, column: str, select: str, folds: int, runs: int | None = None) -> None:
-        """Add the cells of a column whose data are missing."""
-        for run, fold in product(range(self.work.runs if runs is None else runs), range(folds)):
-            self._add_cell(column, run, fold, select, "", "unavailable")
+        family = "unavailable" if self.missing else work(*outer[0]).key
+        for run, fold in outer:
+            key = "" if self.missing else self.plan.add(work(run, fold))
+            self._add_cell(column, run, fold, select, key, family)
 
     def _add_cell(self, column: str, run: int, fold: int, select: str, key: str, family: str) -> None:
         entry = self.dataset.name, column, run, fold, select, self.resolved.reading, key, family
