@@ -24,9 +24,6 @@ _LINES = ("-", "--", "-.", (0, (1, 1.2)))
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">")
 _WORDS = {"gmean": "G-mean", "h": "hidden nodes h"}
 
-#: The look of each line by its name: colour, dashes, marker.
-Styles = Mapping[str, Mapping[str, Any]]
-
 
 @dataclass(frozen=True)
 class Figure:
@@ -115,7 +112,7 @@ def plot_with_band(axes: Any, x: str, points: pd.DataFrame, style: Mapping[str, 
     axes.fill_between(points[x], mean - std, mean + std, color=style["color"], alpha=0.15, linewidth=0)
 
 
-def finish(figure: Any, styles: Styles, title: str, markers: Mapping[str, str] | None = None) -> Any:
+def finish(figure: Any, styles: Mapping[str, Any], title: str, markers: Mapping[str, str] | None = None) -> Any:
     """Return a drawing of panels with its title, and a legend of these lines and black markers below."""
     looks = dict(styles) | {
         label: {"linestyle": "", "marker": marker, "color": "black"} for label, marker in (markers or {}).items()

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from made_cells import cell, entry, folds, frame, headings, notes_of, row, rows_of, table_of, value_columns
+from made_figures import Toy
 
 from elmbench.layouts import layout_of
 from elmbench.reporting.summary import MeasuredCells, summarise
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
-
-Toy = Callable[..., Resolved]
 
 
 def test_values_of_a_table_are_those_of_its_tasks(toy: Toy) -> None:

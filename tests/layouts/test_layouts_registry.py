@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 import pytest
 from made_cells import folds, frame, headings, keep, rows_of, table_from, table_of
+from made_figures import Toy
 
 from elmbench.errors import ElmbenchError
 from elmbench.layouts import LAYOUTS, layout_of
@@ -32,7 +33,6 @@ from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
 from elmbench.work.plan import Cell
 
-Toy = Callable[..., Resolved]
 CORRELATION = {
     "layout": "rank-correlation", "grids": {"n_hidden": [1, 10]},
     "models": {"ELM": {"model": "elm", "search": ["n_hidden"], "params": {"activation": "rbf"}}},

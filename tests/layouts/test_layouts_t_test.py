@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,14 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from made_cells import cell, frame, notes_of, rows_of, table_of
+from made_figures import Toy
 
 from elmbench.errors import ElmbenchError
 from elmbench.layouts import layout_of
 from elmbench.layouts.t_test import compare
 from elmbench.reporting.summary import MeasuredCells, summarise
-from elmbench.specs.profiles import Resolved
 
-Toy = Callable[..., Resolved]
 DATA = ["wdbc", "sylva", "satimage"]
 T_TEST: dict[str, Any] = {
     "layout": "t-test", "options": {"pairs": {"A vs B": ["ELM", "K-ELM"]}}, "datasets": DATA, "claims": [],

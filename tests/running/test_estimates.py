@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pytest
+from made_runs import MakePlan
 
 from elmbench.running.engine import WorkQueue
 from elmbench.running.estimates import Estimates, TimeLeft
 from elmbench.specs.limits import Limits
 from elmbench.work import work_from
-from elmbench.work.plan import Plan
-
-MakePlan = Callable[..., Plan]
 
 
 @dataclass

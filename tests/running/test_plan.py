@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
+from made_runs import MakePlan
 from made_work import needs, units
 from toy_plans import families, keys, kinds
 
 from elmbench.errors import ElmbenchError
 from elmbench.work.base import key_of
-from elmbench.work.plan import Plan
-
-MakePlan = Callable[..., Plan]
-
 
 # --- What is planned -------------------------------------------------------------------------------------------------
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from typing import Any
 
 import pytest
+from made_runs import MakePlan
 from made_work import units
 from toy_plans import families, keys
 
@@ -19,7 +19,6 @@ from elmbench.work import planner
 from elmbench.work.base import key_of
 from elmbench.work.plan import Plan
 
-MakePlan = Callable[..., Plan]
 COLUMNS = {"ELM", "K-ELM", "OS-ELM", "FB-KOS-ELM"}
 
 

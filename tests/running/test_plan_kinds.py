@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
+from made_runs import MakePlan
 from made_work import needs, seconds_of, units, work_of
 from toy_plans import kinds
 
 from elmbench.errors import ElmbenchError
 from elmbench.work.base import key_of
 from elmbench.work.plan import Plan
-
-MakePlan = Callable[..., Plan]
 
 
 @pytest.fixture
