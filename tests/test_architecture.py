@@ -27,9 +27,11 @@ def module_name(path: Path) -> str:
     return ".".join(part for part in parts if part != "__init__")
 
 
-def imports_of(text: str, package: str) -> Iterator[tuple[str, int]]:
-    """Yield the modules that a source imports anywhere in it, with the line; `package` is what `.` stands for."""
-    for node in ast.walk(ast.parse(text)):
+def imports(path: Path, *, at_once: bool = False) -> Iterator[tuple[str, int]]:
+    """Yield the modules that a file of the suite imports anywhere in it (or as soon as it is), with the line."""
+    tree = ast.parse(path.read_text("utf-8"))
+    package = module_name(path) if path.name == "__init__.py" else module_name(path).rpartition(".")[0]
+    for node in tree.body if at_once else ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from ((alias.name, node.lineno) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -38,12 +40,6 @@ def imports_of(text: str, package: str) -> Iterator[tuple[str, int]]:
             yield base, node.lineno
             # `from elmbench import models` imports a room too.
             yield from ((f"{base}.{alias.name}", node.lineno) for alias in node.names if base.startswith("elmbench"))
-
-
-def imports(path: Path) -> Iterator[tuple[str, int]]:
-    """Yield the modules that a file of the suite imports, with the line."""
-    name = module_name(path)
-    return imports_of(path.read_text("utf-8"), name if path.name == "__init__.py" else name.rpartition(".")[0])
 
 
 def room(module: str) -> str | None:
@@ -74,23 +70,19 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
     TopologicalSorter({name: used - packages for name, used in graph.items()}).prepare()
 
 
-@pytest.mark.parametrize(
-    "path", [p for p in MODULES if room(module_name(p)) in ("numerics", "models")], ids=module_name
-)
-def test_models_need_no_library_of_the_suite(path: Path) -> None:
-    for module, line in imports(path):
-        assert module.split(".")[0] not in ("pydantic", "yaml", "typer", "rich", "pandas", "openml"), f"{path}:{line}"
-
-
 @pytest.mark.parametrize("path", MODULES, ids=module_name)
-def test_click_is_not_imported_and_openml_only_when_it_is_needed(path: Path) -> None:
-    tree = ast.parse(path.read_text("utf-8"))
-    names = [module.split(".")[0] for module, _ in imports(path)]
-    assert "click" not in names
-    at_once = [
-        alias.name.split(".")[0] for node in tree.body if isinstance(node, ast.Import) for alias in node.names
-    ] + [(node.module or "").split(".")[0] for node in tree.body if isinstance(node, ast.ImportFrom)]
-    assert "openml" not in at_once
+def test_libraries_are_imported_where_they_may_be(path: Path) -> None:
+    """Models need no library of the suite, and nothing that was downloaded or stored can run code when it is read."""
+    foreign = {module.split(".")[0] for module, _ in imports(path)}
+    never = {"click", "pickle", "cPickle", "shelve", "dill", "cloudpickle"}
+    if module_name(path) == "elmbench.registry.plugins":
+        never.remove("cloudpickle")  # a program hands its own estimators to its own workers, which is no data
+    if room(module_name(path)) in ("numerics", "models"):
+        never |= {"pydantic", "yaml", "typer", "rich", "pandas", "openml"}
+    assert not foreign & never
+    assert "allow_pickle=True" not in path.read_text("utf-8")
+    # openml takes seconds to import.
+    assert "openml" not in {module.split(".")[0] for module, _ in imports(path, at_once=True)}
 
 
 @pytest.mark.parametrize("path", MODULES, ids=module_name)
@@ -126,14 +118,3 @@ def test_an_import_costs_little(statement: str) -> None:
     code = f"import sys\n{statement}\nprint(*[name for name in {HEAVY!r} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == []
-
-
-def test_no_module_runs_code_from_data() -> None:
-    """Nothing that was downloaded or stored can run code when it is read."""
-    for path in MODULES:
-        for module, line in imports(path):
-            # A program hands its own estimators to its own workers, which is no data.
-            allowed = ("cloudpickle",) if module_name(path) == "elmbench.registry.plugins" else ()
-            unsafe = {"pickle", "cPickle", "shelve", "dill", "cloudpickle"}.difference(allowed)
-            assert module.split(".")[0] not in unsafe, f"{path}:{line}"
-        assert "allow_pickle=True" not in path.read_text("utf-8"), path

@@ -37,12 +37,7 @@ def write_site(papers: list[PaperResults], folder: Path, mark: Mapping[str, Any]
     The site is written beside the old one, which it then replaces, so that a reader never sees half of it. `mark` has
     values for the file `SITE_MARK`, which also lists the files of the site.
 
-    Raises
-    ------
-    ElmbenchError
-        If the folder holds something other than a site.
-    WriteError
-        If it cannot be written.
+    Raises ElmbenchError if the folder holds something other than a site, and WriteError if it cannot be written.
     """
     refuse_other(folder)
     try:
@@ -63,22 +58,17 @@ def write_site(papers: list[PaperResults], folder: Path, mark: Mapping[str, Any]
 def _write(papers: list[PaperResults], folder: Path) -> list[str]:
     texts = dict(pages(papers)) | {name: asset(name) for name in ("style.css", "sort.js")}
     copies: dict[str, Path] = {}
-    for paper in papers:
-        shown = [results for table in paper.tables for results in table.results]
-        for results in shown:
-            texts[address(results, "figures.csv")] = csv(results.figures)
-            if results.picture_data is not None:
-                texts[address(results, results.picture_data.name)] = _shorten(results.picture_data)
-            if results.picture is not None:
-                copies[address(results, results.picture.name)] = results.picture
+    for results in (one for paper in papers for one in paper.results):
+        texts[address(results, "figures.csv")] = csv(results.figures)
+        if (path := results.picture_data) is not None:
+            # Four significant digits suffice for a figure.
+            short = pd.read_csv(path).to_csv(index=False, lineterminator="\n", float_format="%.4g")
+            texts[address(results, path.name)] = short
+        if results.picture is not None:
+            copies[address(results, results.picture.name)] = results.picture
     for name, text in texts.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, "utf-8")
     for name, path in copies.items():
         shutil.copyfile(path, folder / name)
     return [*texts, *copies]
-
-
-def _shorten(path: Path) -> str:
-    """Return a CSV file with numbers rounded to four significant digits, which suffice for a figure."""
-    return pd.read_csv(path).to_csv(index=False, lineterminator="\n", float_format="%.4g")

@@ -71,9 +71,8 @@ def verdict_map(paper: PaperResults) -> Picture | None:
     axes.spines[:].set_visible(False)
     axes.tick_params(length=0)
     figure.legend(loc="outside lower center", ncols=4, fontsize="small")
-    return Picture(
-        f"Verdicts of {paper.paper.key}: a mark is a published figure, in the order of its table", png(figure)
-    )
+    label = f"Verdicts of {paper.paper.key}: a mark is a published figure, in the order of its table"
+    return Picture(label, png(figure))
 
 
 def scatter(papers: Iterable[PaperResults]) -> tuple[Picture, int]:

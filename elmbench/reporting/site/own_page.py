@@ -186,13 +186,8 @@ def _importance(lines: pd.DataFrame) -> Picture:
     """Return the picture of the losses by shuffled columns of one data set; the largest on top."""
     top = lines.head(_MOST_COLUMNS)[::-1]
     figure, axes = new_figure(_SIDE, 0.9 + 0.25 * len(top))
-    axes.barh(
-        [_short(name) for name in top["column"]],
-        top["importance"],
-        xerr=top["std"].fillna(0),
-        ecolor="grey",
-        height=0.7,
-    )
+    names, spread = [_short(name) for name in top["column"]], top["std"].fillna(0)
+    axes.barh(names, top["importance"], xerr=spread, ecolor="grey", height=0.7)
     axes.axvline(0, color="grey", linewidth=0.8)
     metric, model = (str(lines[name].iloc[0]) for name in ("metric", "model"))
     axes.locator_params(axis="x", nbins=4)

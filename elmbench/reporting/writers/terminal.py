@@ -75,22 +75,20 @@ def _grids_to_show(section: EntrySection, resolved: Resolved, *, first: bool) ->
 def _grid(grid: Grid, width: int) -> Iterator[RenderableType]:
     """Yield a grid in blocks of columns, without deviations if there are then fewer blocks."""
     name = min(_NAME, max(len(_PAPER), len(grid.corner), *(len(name) for name, _ in grid.rows)))
-    columns = list(range(len(grid.columns)))
-    blocks = {
-        deviations: side_by_side([[i] for i in columns], partial(_width, grid, deviations), width - name - 1)
-        for deviations in (True, False)
-    }
-    deviations = len(blocks[True]) <= len(blocks[False])
+    columns = [[i] for i in range(len(grid.columns))]
+    full, short = (
+        side_by_side(columns, partial(_width, grid, deviations), width - name - 1) for deviations in (True, False)
+    )
+    deviations = len(full) <= len(short)
     yield Text(f"\n{grid.heading}{'' if deviations else ' (deviations: --format md)'}", style="bold")
-    for number, block in enumerate(blocks[deviations]):
+    for number, block in enumerate(full if deviations else short):
         if number:
             yield Text("")
         yield _block(grid, block, name, deviations=deviations)
 
 
 def _width(grid: Grid, deviations: bool, column: int) -> int:
-    figures = [figures[column] for _, figures in grid.rows]
-    texts = [word(figure, deviations) for figure in figures for word in (_ours, _papers)]
+    texts = [text for _, figures in grid.rows for text in _texts(figures[column], deviations)]
     return max(len(grid.columns[column]), *map(len, texts))
 
 
@@ -104,37 +102,30 @@ def _block(grid: Grid, block: Sequence[int], name_width: int, *, deviations: boo
         figures = [row[i] for i in block]
         if not any(figures):
             continue
-        table.add_row(Text(name), *(Text(_ours(figure, deviations)) for figure in figures))
+        ours, papers = zip(*(_texts(figure, deviations) for figure in figures), strict=True)
+        table.add_row(Text(name), *ours)
         if any(figure is not None and figure.entry.published is not None for figure in figures):
-            papers = (Text(_papers(figure, deviations), style=_colour(figure)) for figure in figures)
             table.add_row(Text(_PAPER, style="dim"), *papers)
     return table
 
 
-def _ours(figure: GridFigure | None, deviations: bool) -> str:
+def _texts(figure: GridFigure | None, deviations: bool) -> tuple[Text, Text]:
+    """Return our figure, and the paper's with the sign of its verdict."""
     if figure is None:
-        return ""
-    shown = figure.entry.shown
-    return _short(shown.text if shown is not None else "-", deviations) + "*" * figure.best
-
-
-def _papers(figure: GridFigure | None, deviations: bool) -> str:
-    """Return the paper's figure with the sign of its verdict."""
-    if figure is None or figure.entry.published is None:
-        return ""
-    verdict = figure.entry.verdict
-    text = _short(Printed(figure.entry.published).text, deviations) + "*" * figure.best_printed
-    return f"{text} {SIGNS[verdict.text]}" if verdict is not None and verdict.text else text
+        return Text(""), Text("")
+    entry = figure.entry
+    ours = Text(_short(entry.shown.text if entry.shown is not None else "-", deviations) + "*" * figure.best)
+    if entry.published is None:
+        return ours, Text("")
+    verdict = entry.verdict.text if entry.verdict is not None else ""
+    papers = _short(Printed(entry.published).text, deviations) + "*" * figure.best_printed
+    return ours, Text(f"{papers} {SIGNS[verdict]}" if verdict else papers, style=COLOURS.get(verdict, ""))
 
 
 def _short(text: str, deviations: bool) -> str:
+    """Return a figure without the spaces around ±, and without its deviation unless that is shown."""
     mean, _, rest = text.partition(" ± ")
     if not rest:
         return text
     deviation, _, remark = rest.partition(" ")
     return mean + f"±{deviation}" * deviations + f" {remark}" * bool(remark)
-
-
-def _colour(figure: GridFigure | None) -> str:
-    verdict = figure.entry.verdict if figure is not None else None
-    return COLOURS.get(verdict.text, "") if verdict is not None else ""
