@@ -42,22 +42,15 @@ RANDOM_PRINTS = 100
 class Agreement:
     """The agreement of one metric of a table with the print, over all its data sets.
 
-    Attributes
-    ----------
-    median_difference : float or None
-        The median distance of mean and published figure; None for times.
-    median_factor : float or None
-        For times, the median factor between the measured and the published ratio over the first model.
-    rank_correlation : float or None
-        The mean of Spearman's correlation over the rows that have three models or more.
-    rows, same_best : int
-        The rows (data sets) of two models or more, and the number of them on which the same model is the best.
-    pairings, pairings_reproduced, pairings_untold : int
-        Comparisons of a published figure with each *other* model of its row: the pairs that the rule decides
-        (`reproduced`, `close` or `differs`), the number of `reproduced` ones, and the pairs that it does not decide
-        (`consistent` or `too few runs`).
-    left_out, left_out_reproduced : int
-        Our runs that were compared with the other runs of their entry, and the number of those inside.
+    `median_difference` is the median distance of mean and published figure; for times, `median_factor` is the median
+    factor between the measured and the published ratio over the first model. `rank_correlation` is the mean of
+    Spearman's correlation over the rows that have three models or more. `rows` counts the rows (data sets) of two
+    models or more, and `same_best` those on which the same model is the best.
+
+    `pairings` are comparisons of a published figure with each *other* model of its row that the rule decides
+    (`reproduced`, `close` or `differs`), with the number of `reproduced` ones; those that it does not decide
+    (`consistent` or `too few runs`) are `untold`. `left_out` are our runs that were compared with the other runs of
+    their entry, with the number of those inside.
     """
 
     metric: str
@@ -75,10 +68,7 @@ class Agreement:
 
 
 def agreements(compared: Sequence[ComparedFigure], figures: pd.DataFrame, resolved: Resolved) -> list[Agreement]:
-    """Return the agreement of each metric of a table with the print, in the order of the table.
-
-    `figures`: the lines of `summary.csv` with a published figure.
-    """
+    """Return the agreement of each metric of a table with the print; `figures` has the lines of `summary.csv`."""
     by_metric = grouped(compared, lambda one: one.measure.metric)
     scores = [_agreement(metric, group) for metric, group in by_metric.items()]
     return scores + [times for metric in TIMES if (times := _times(metric, figures, resolved)) is not None]

@@ -52,13 +52,12 @@ class Finding:
 def corrected_t(
     differences: ArrayLike, test_share: float, region: Region, least: float = 0.0, of: str = "folds"
 ) -> Finding:
-    """Test the mean of differences on folds or trials that share training rows.
+    """Test the mean of two or more differences (`of` folds or runs) on trials that share training rows.
 
     The variance of the mean of n differences is s^2 (1/n + n_test/n_train), not s^2/n: Nadeau and Bengio, "Inference
-    for the generalization error" (2003); for repeated folds Bouckaert and Frank (2004).
-
-    `differences`: two or more on the same rows. `test_share`: n_test/n_train; 0 is the ordinary paired t-test. `least`:
-    the least half width of the interval, for models that do not vary. `of`: the unit of the differences.
+    for the generalization error" (2003); for repeated folds Bouckaert and Frank (2004). With a `test_share`
+    (n_test/n_train) of 0, this is the ordinary paired t-test. `least` is the least half width of the interval, for
+    models that do not vary.
     """
     values = np.asarray(differences, dtype=float)
     n = len(values)

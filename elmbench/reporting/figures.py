@@ -1,4 +1,7 @@
-"""The published figures of a table beside the runs that they are compared with."""
+"""The published figures of a table beside the runs that they are compared with.
+
+The parameter `figures` has the lines of `summary.csv` with a published figure.
+"""
 
 from __future__ import annotations
 
@@ -48,10 +51,7 @@ class ComparedFigure:
 
 
 def compared_figures(figures: pd.DataFrame, measured: MeasuredCells) -> Iterator[ComparedFigure]:
-    """Yield the figures that are compared with our runs, without facts of data sets.
-
-    `figures`: the lines of `summary.csv` with a published figure.
-    """
+    """Yield the figures that are compared with our runs, without facts of data sets."""
     resolved, layout = measured.resolved, measured.layout
     if not layout.has_runs:
         return
@@ -70,10 +70,7 @@ def compared_figures(figures: pd.DataFrame, measured: MeasuredCells) -> Iterator
 
 
 def verdict_counts(figures: Iterable[Mapping[Any, Any]]) -> tuple[Counter[str], Counter[str]]:
-    """Return the numbers of figures and of facts of data sets with each verdict.
-
-    `figures`: the lines of `summary.csv` with a published figure; those without a verdict do not count.
-    """
+    """Return the numbers of figures and of facts of data sets with each verdict; the empty one does not count."""
     counts: tuple[Counter[str], Counter[str]] = Counter(), Counter()
     for line in figures:
         if line["verdict"]:
@@ -85,7 +82,7 @@ def missing_runs(figures: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
     """Return the models that have too few runs for an interval, with the runs that they lack.
 
     The columns are `dataset`, `model`, `more_runs`, and `minutes`, the time of these runs on one core if they take as
-    long as the first ones. `figures`: the lines of `summary.csv` with a published figure.
+    long as the first ones.
     """
     lines = figures[figures["verdict"] == "too few runs"].drop_duplicates(ENTRY)
     groups = dict(tuple(cells.groupby(ENTRY, sort=False))) if len(lines) else {}
@@ -102,10 +99,7 @@ def missing_runs(figures: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def counts_text(figures: Iterable[Mapping[Any, Any]], missing: pd.DataFrame) -> str:
-    """Return the sentences that count verdicts, with their signs, and the missing runs (see `missing_runs`).
-
-    `figures`: the lines of `summary.csv` with a published figure. Facts of data sets are counted apart.
-    """
+    """Return the sentences that count verdicts of figures and of facts, and the missing runs (see `missing_runs`)."""
     counts, facts = verdict_counts(figures)
     of_facts = facts_sentence(facts)
     if not counts:

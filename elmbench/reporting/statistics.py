@@ -166,12 +166,8 @@ class Statistics:
 def compare_models(summary: pd.DataFrame, resolved: Resolved) -> list[Statistics]:
     """Return the comparison of the measured figures of a table and, if there are enough, of the published ones.
 
-    It uses the first metric of each data set, the default readings and the table's first selection.
-
-    Raises
-    ------
-    ElmbenchError
-        If fewer than two models were measured on the same two data sets.
+    It uses the first metric of each data set, the default readings and the table's first selection. Raises
+    ElmbenchError if fewer than two models were measured on the same two data sets.
     """
     lines = summary[(summary["reading"] == "") & (summary["ended"] == COMPLETE) & summary["mean"].notna()]
     lines = lines[~lines["model"].isin(dummies(resolved))].drop_duplicates(["dataset", "model", "metric"])
