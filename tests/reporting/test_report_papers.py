@@ -59,41 +59,33 @@ def test_the_sentences_on_a_table() -> None:
     )
 
 
+ONLY = "compare as published in the only table that can be judged"
+
+
 @pytest.mark.parametrize(
-    ("tables", "sentence"),
+    ("tables", "few_runs", "sentence"),
     [
         (
             {"pattern only": 5, "not reproduced": 1, "too small to judge": 1},
+            0,
             "The models compare as published in 5 of 6 tables; the values agree in none of these. "
             "1 more table is too small to judge.",
         ),
-        ({"not reproduced": 2}, "The models compare as published in none of 2 tables."),
-        ({"level only": 2}, "The models compare as published in none of 2 tables; in 2 only the values agree."),
+        ({"not reproduced": 2}, 0, "The models compare as published in none of 2 tables."),
+        ({"level only": 2}, 0, "The models compare as published in none of 2 tables; in 2 only the values agree."),
         (
             {"pattern only": 1, "too small to judge": 4},
-            "The models compare as published in the only table that can be judged, but the values do not agree. "
-            "4 more tables are too small to judge.",
+            0,
+            f"The models {ONLY}, but the values do not agree. 4 more tables are too small to judge.",
         ),
-        (
-            {"reproduced": 1},
-            "The models compare as published in the only table that can be judged, and the values agree.",
-        ),
-        (
-            {"not reproduced": 1},
-            "The models do not compare as published in the only table that can be judged, and the values do not agree.",
-        ),
-        ({"too small to judge": 2}, "No table has enough figures and runs to be judged."),
+        ({"reproduced": 1}, 0, f"The models {ONLY}, and the values agree."),
+        ({"not reproduced": 1}, 0, f"The models do not {ONLY}, and the values do not agree."),
+        ({"pattern only": 1}, 1, f"The models {ONLY}, but it has too few runs to judge the values."),
+        ({"too small to judge": 2}, 0, "No table has enough figures and runs to be judged."),
     ],
 )
-def test_the_answer_on_a_paper(tables: dict[str, int], sentence: str) -> None:
-    assert answer_sentence(Counter(tables)) == sentence
-
-
-def test_the_answer_from_single_runs() -> None:
-    assert answer_sentence(Counter({"pattern only": 1}), few_runs=1) == (
-        "The models compare as published in the only table that can be judged, but it has too few runs to judge the "
-        "values."
-    )
+def test_the_answer_on_a_paper(tables: dict[str, int], few_runs: int, sentence: str) -> None:
+    assert answer_sentence(Counter(tables), few_runs) == sentence
 
 
 def test_papers_stand_in_the_order_of_their_results() -> None:
