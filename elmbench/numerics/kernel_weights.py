@@ -144,10 +144,7 @@ def _level(K: Array, diagonal: Array, a: Array) -> None:
 
 
 def squared_radii(blocks: KernelBlocks) -> Array:
-    """Return the squared radius of the smallest ball around the rows in each kernel, zero for round-off.
-
-    If all rows coincide in all kernels, ones are returned.
-    """
+    """Return the squared radius of the smallest ball around the rows in each kernel; ones if all rows coincide."""
     m, n = blocks.shape
     radii, K = np.empty(m), np.empty((n, n))
     for p in range(m):
@@ -181,10 +178,9 @@ def learn_weights(
 ) -> Learnt:
     """Run Algorithm 1 of Liu et al. from equal weights on a surface.
 
-    The objective is that of eq. (6) for the best output weights, tr(T' (K + ridge I)^-1 T) / 2. It never rises: each
+    The objective, tr(T' (K + ridge I)^-1 T) / 2, is that of eq. (6) for the best output weights. It never rises: each
     half of an iteration minimises eq. (9), over output weights or over kernel weights. `settled` ends the iteration,
-    from the largest change of a weight and the relative change of the objective. With `max_iter` 0, only the output
-    weights of equal kernel weights are computed.
+    from the largest change of a weight and the relative change of the objective.
     """
     n = blocks.shape[1]
     room = np.empty((n, n))

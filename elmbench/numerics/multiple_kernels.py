@@ -17,15 +17,10 @@ BLOCK_BYTES = 16 * 2**20  # size of a block of rows of all kernels, in bytes (on
 HELD_BYTES = 2**30  # lower triangles up to this size in bytes are kept; larger ones are computed in every pass
 
 
-def _chi2_distances(X: Array, Y: Array) -> Array:
-    distances: Array = additive_chi2_kernel(X, Y)
-    return np.negative(distances, out=distances)
-
-
 GEOMETRIES: dict[str, Callable[[Array, Array], Array]] = {
     "squared distance": squared_distances,
     "distance": manhattan_distances,
-    "chi2 distance": _chi2_distances,
+    "chi2 distance": lambda X, Y: -additive_chi2_kernel(X, Y),
     "product": inner_products,
     "cosine": cosine_similarity,
 }
@@ -65,8 +60,7 @@ class BaseKernel:
         if self.name in ("laplacian", "chi2"):
             rbf_from_distances(geometry, self.gamma)
         elif self.name not in ("linear", "cosine"):
-            nowhere = np.empty((0, 0))
-            CentreKernel(nowhere, self.name, self.gamma, self.degree, self.coef0).of(geometry)
+            CentreKernel(np.empty((0, 0)), self.name, self.gamma, self.degree, self.coef0).of(geometry)
 
 
 class ComputedKernels:
@@ -142,10 +136,8 @@ class KernelBlocks:
     def __init__(self, kernels: BaseKernels) -> None:
         self._kernels = kernels
         self.shape = kernels.shape
-        m, n = self.shape
-        every = np.arange(m)
-        held = triangle_bytes(m, n) <= HELD_BYTES
-        self._cached = [kernels.pairwise(rows, every) for rows in self._cuts()] if held else []
+        held = triangle_bytes(*self.shape) <= HELD_BYTES
+        self._cached = [kernels.pairwise(rows, np.arange(self.shape[0])) for rows in self._cuts()] if held else []
 
     def weighted_sum(self, weights: Array, out: Array) -> Array:
         """Write sum_p weights[p] K_p to `out`, of shape (n, n) in C order, exactly symmetric, and return it."""
@@ -172,12 +164,9 @@ class KernelBlocks:
 
         Values are of shape (number of kernels, length of rows, rows.stop).
         """
-        every = np.arange(self.shape[0])
-        for i, rows in enumerate(self._cuts()):
-            if len(which) == 0:
-                return
+        for i, rows in enumerate(self._cuts() if len(which) else ()):
             if self._cached:
-                yield rows, every, self._cached[i]
+                yield rows, np.arange(self.shape[0]), self._cached[i]
             else:
                 yield rows, which, self._kernels.pairwise(rows, which)
 

@@ -30,8 +30,7 @@ class Spectrum:
     def node_count(self, theta: float, ratio: str) -> int:
         """Return the least number of values that reach the accumulation ratio theta, eq. (27) of Chen et al.
 
-        `theta` is in (0, 1]; `ratio` is "linear" for the sum of the values, as in the equation, or "squared" for that
-        of their squares.
+        `ratio` is "linear" for the sum of the values, as in the equation, or "squared" for that of their squares.
         """
         sums = np.cumsum((self.values / self.values[0]) ** RATIOS[ratio])
         return min(int(np.searchsorted(sums, theta * sums[-1])) + 1, len(sums))
@@ -46,10 +45,7 @@ class Spectrum:
         return size if self.constant is None or self.constant >= size else size - 1
 
     def nodes(self, directions: Array, size: int) -> tuple[Array, Array]:
-        """Return the weights, of shape (size, m), and biases of the first nodes, eq. (8).
-
-        `directions` has at least `self.directions(size)` rows, of m entries each.
-        """
+        """Return the weights and biases of the first nodes, eq. (8), from `self.directions(size)` rows or more."""
         weights, biases = directions[: self.directions(size)], np.zeros(size)
         if self.constant is not None and self.constant < size:
             weights = np.insert(weights, self.constant, 0.0, axis=0)
@@ -57,10 +53,7 @@ class Spectrum:
         return np.array(weights), biases
 
     def node_inputs(self, projections: Array, size: int) -> Array:
-        """Return the inputs of the first nodes, of shape (n, size), eq. (7).
-
-        `projections`, the samples along their directions, has at least `self.directions(size)` columns.
-        """
+        """Return the inputs of the first nodes, of shape (n, size), eq. (7), from samples along their directions."""
         inputs = projections[:, : self.directions(size)]
         if self.constant is None or self.constant >= size:
             return inputs
@@ -86,10 +79,7 @@ def without_ones(values: Array, n: int, d: int) -> Spectrum:
 
 
 def round_off(scale: float, n: int, d: int) -> float:
-    """Return the size up to which a singular value of n samples of d entries counts as round-off.
-
-    `scale` is the largest singular value of the samples before centring.
-    """
+    """Return the round-off of singular values of n samples of d entries; `scale` is the largest before centring."""
     return 10 * max(n, d) * EPS * scale
 
 
@@ -104,11 +94,10 @@ def fix_signs(directions: Array) -> Array:
 
 
 def singular_directions(centred: Array) -> tuple[Array, Array]:
-    """Return the singular values, of shape (min(n, d),), and the directions, as rows, of a matrix of shape (n, d).
+    """Return the singular values of a matrix, the largest first, and the directions, as rows with fixed signs.
 
-    The largest value comes first; the signs of the directions are fixed. No array is larger than the matrix: for more
-    rows than columns, the triangular factor of its QR decomposition is decomposed, which has the same values and
-    directions.
+    No array is larger than the matrix: for more rows than columns, the triangular factor of its QR decomposition is
+    decomposed, which has the same values and directions.
     """
     n, d = centred.shape
     if n > d:
@@ -130,10 +119,8 @@ class StreamedDecomposition:
     `count` is the number of rows so far, `basis` is Q, and `offset` the mean minus that of the first chunk, in the
     basis.
 
-    References
-    ----------
-    Levy, Lindenbaum, Sequential Karhunen-Loeve basis extraction, IEEE TIP 9(8), 2000; Ross, Lim, Lin, Yang, Incremental
-    learning for robust visual tracking, IJCV 77, 2008, for the row that the change of the mean adds.
+    (Levy, Lindenbaum, Sequential Karhunen-Loeve basis extraction, IEEE TIP 9(8), 2000; for the row that the change of
+    the mean adds, Ross, Lim, Lin, Yang, Incremental learning for robust visual tracking, IJCV 77, 2008.)
     """
 
     def __init__(self, n_features: int, *, centred: bool = True) -> None:

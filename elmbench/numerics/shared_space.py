@@ -20,14 +20,11 @@ class SharedSpace:
 
     The solution for a ridge r is W y with (W'K W + r I) y = W'b: the best one of the space, in the norm of K + r I.
     With K W, a residual needs no further product with K. An inexact preconditioner does no harm, because solutions stay
-    the best ones, with known residuals. Without one, this is a Krylov space.
+    the best ones, with known residuals. Without one, this is a Krylov space. (Saad, Iterative Methods for Sparse Linear
+    Systems, 2nd ed., SIAM 2003, 5.2 and 6.4.)
 
     `product` writes K v to its second argument, for a symmetric positive semi-definite K with as many rows as b.
     `norm` is a lower estimate of the norm of K.
-
-    References
-    ----------
-    Saad, Iterative Methods for Sparse Linear Systems, 2nd ed., SIAM 2003, 5.2 and 6.4.
     """
 
     def __init__(self, product: Callable[[Array, Array], None], b: Array, norm: float) -> None:
@@ -119,41 +116,25 @@ class SharedSpace:
 
     def solutions(self, ridges: Array) -> Array:
         """Return the solutions for all ridges, of shape (n, len(ridges))."""
-        weights = np.array([self._weights(float(ridge)) for ridge in ridges])
-        solutions: Array = self._W[:, : self.steps] @ weights.T
-        return solutions
+        return self._W[:, : self.steps] @ np.array([self._weights(float(ridge)) for ridge in ridges]).T
 
     def unsolved(self, ridges: Array) -> list[float]:
         """Return the ridges whose systems are not solved, in their order."""
-        lengths = np.linalg.norm(self._residuals(ridges), axis=0).tolist()
-        pairs = zip(ridges.tolist(), lengths, strict=True)
+        lengths = np.linalg.norm(self._residuals(ridges), axis=0)
+        pairs = zip(ridges.tolist(), lengths.tolist(), strict=True)
         return [ridge for ridge, length in pairs if not self._over_allowed(length, ridge) <= 1]
 
     def _over_allowed(self, length: float, ridge: float) -> float:
-        """Return the norm of a residual over the allowed one.
-
-        That is `STOP`, or the round-off of a factorisation: the machine precision times the condition.
-        """
+        """Return the norm of a residual over the allowed one: `STOP`, or the machine precision times the condition."""
         allowed = max(STOP, EPS * self._norm / ridge) * self._size
         return length / allowed if allowed > 0 else length
 
 
 def steps_left(logs: list[float]) -> float:
-    """Return the number of steps until the last of a falling, mostly concave sequence reaches zero.
-
-    It is extrapolated by the parabola through the last value and those a quarter and half of the sequence earlier,
-    because residuals in a Krylov space fall ever faster.
-    """
-    last = len(logs) - 1
-    quarter = max(1, last // 4)
-    near = (logs[last - quarter] - logs[last]) / quarter
-    far = (logs[last - 2 * quarter] - logs[last - quarter]) / quarter
-    gain = max(0.0, (near - far) / quarter)
-    speed = near + gain * quarter / 2
-    if gain == 0:
-        return logs[last] / speed if speed > 0 else math.inf
-    # logs[last] = speed t + gain t^2 / 2
-    return (-speed + math.sqrt(speed * speed + 2 * gain * logs[last])) / gain
+    """Return the number of steps until the last of a falling sequence reaches zero, at the pace of its last quarter."""
+    quarter = max(1, len(logs) // 4)
+    fall = logs[-1 - quarter] - logs[-1]
+    return quarter * logs[-1] / fall if fall > 0 else math.inf
 
 
 def _length(v: Array) -> float:

@@ -71,9 +71,8 @@ class RidgeSystem:
     def solve_leading(self, B: Array, sizes: list[int]) -> Array:
         """Return the solutions of the leading systems of some sizes, the columns of the first size first.
 
-        They are zero beyond each size: of the shape of B for all. The leading block of the factor is that of the
-        leading block of A + ridge I, so one forward and one backward substitution serve all sizes. Only if
-        `by_cholesky`.
+        They are zero beyond each size. The leading block of the factor is that of the leading block of A + ridge I, so
+        one forward and one backward substitution serve all sizes. Only if `by_cholesky`.
         """
         assert self._factor is not None
         forward, _ = dtrtrs(self._factor, B, lower=1)

@@ -11,10 +11,9 @@ NEGLIGIBLE = 45.0  # terms are left out that are smaller than exp(-45) times the
 
 
 def leading_term(means: ArrayLike, variances: ArrayLike) -> Array:
-    """Return (m+ - m-)^2 / (S+ + S-), which extreme entropy machines maximise instead of the divergence.
+    """Return (m+ - m-)^2 / (S+ + S-), which EEMs maximise instead of the divergence; infinite for different points.
 
-    Means and variances, of shape (..., 2), are those of the negative Gaussian and of the positive one. The result is
-    infinite for different points, zero for equal ones.
+    Means and variances, of shape (..., 2), are those of the negative Gaussian and of the positive one.
     """
     means, variances = np.asarray(means, dtype=np.float64), np.asarray(variances, dtype=np.float64)
     squared = (means[..., 1] - means[..., 0]) ** 2
@@ -27,8 +26,7 @@ def gaussian_divergence(means: ArrayLike, variances: ArrayLike, form: str = "cor
 
     It is ln int f^2 + ln int g^2 - 2 ln int fg = ln((S+ + S-) / 2 / sqrt(S+ S-)) + (m+ - m-)^2 / (S+ + S-), and
     infinite if a variance is zero. With the form "as-printed", the logarithm has a minus sign, ln(pi / 2) / 2 is
-    subtracted, and the result is NaN if both variances are zero. Means and variances are as for `leading_term`; a form
-    other than "corrected" and "as-printed" is a ValueError.
+    subtracted, and the result is NaN if both variances are zero. Any other form is a ValueError.
     """
     variances = np.asarray(variances, dtype=np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):

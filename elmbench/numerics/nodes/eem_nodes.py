@@ -44,13 +44,8 @@ def node_outputs(X: Rows, weights: Array, biases: Array, activation: str) -> Arr
 
 
 def unit_columns(operators: Array, size: int) -> Array:
-    """Return the first `size` rows of operators, which are non-zero columns, scaled to length one.
-
-    A divergence between two projected classes does not depend on the length.
-    """
-    leading = operators[:size]
-    columns: Array = leading / np.sqrt((leading**2).sum(axis=0))
-    return columns
+    """Return the first `size` rows of operators, scaled to columns of length one, which changes no divergence."""
+    return operators[:size] / np.linalg.norm(operators[:size], axis=0)
 
 
 def projected_classes(

@@ -232,10 +232,8 @@ def absorb_budgeted(
 
     After t steps the model is sum_s w_s k(x_s, .) / (ridge t), so shrinking all weights by 1 - 1/t does not change w,
     and a row that violates the margin joins with a weight of 1. `ridge` is lambda in the paper; labels are class
-    numbers, 0 and 1 for a single output; `maintenance` is `REMOVAL`, `PROJECTION` or `MERGING`; `held` is changed in
-    place.
-
-    Returns position, step, m and a status: `GROW` if the capacity does not suffice.
+    numbers, 0 and 1 for a single output; `held` is changed in place. The status is `GROW` if the capacity does not
+    suffice.
     """
     columns, norms, weights, born, distances = held
     n_outputs, capacity = weights.shape
@@ -322,8 +320,7 @@ class BudgetedState:
     def extend(self, X: Rows, labels: Numbers, ridge: float) -> None:
         """Learn rows `X`, dense or CSR, with the numbers of their classes, in their order.
 
-        The numbers are 0 and 1 for a single output. `ridge` is the lambda of the objective ridge |w|^2 / 2 + the mean
-        hinge loss.
+        `ridge` is the lambda of the objective ridge |w|^2 / 2 + the mean hinge loss.
         """
         rows, labels = sparse_rows(X), loop_array(labels, np.int64)
         position, status = 0, GROW

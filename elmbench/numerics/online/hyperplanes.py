@@ -56,9 +56,8 @@ def absorb_hyperplanes(
     weight if it still exists. Any other row is added to the weight of its class with the largest output, or becomes a
     new weight if that is not positive. `constant` is the feature of the intercepts, `limit` the largest number of
     weights of a class. `columns`, of shape (n_features + 1, capacity), holds the weights, `owners` and `names` their
-    classes and names, and `counts` the number of weights of each class, at least one.
-
-    Returns position, step, m, born (the name of the next weight) and a status: `GROW` if the capacity does not suffice.
+    classes and names, `born` the name of the next one, and `counts` the number of weights of each class, at least one.
+    The status is `GROW` if the capacity does not suffice.
     """
     capacity = len(owners)
     scores = np.zeros(capacity)
@@ -132,9 +131,8 @@ class HyperplaneState:
     def extend(self, X: Rows, labels: Numbers, ridge: float, assigned: Numbers | None = None) -> None:
         """Learn rows `X`, dense or CSR, with the numbers of their classes, in their order.
 
-        `ridge` is the lambda of the objective ridge |W|^2 / 2 + the mean hinge loss, in which W are all weights.
-        `assigned` is the result of `assign` for the rows; without it, each row is added to the weight of the largest
-        output.
+        `ridge` is the lambda of the objective ridge |W|^2 / 2 + the mean hinge loss of all weights W. `assigned` is the
+        result of `assign` for the rows; without it, each row is added to the weight of the largest output.
         """
         rows = sparse_rows(X)
         if assigned is None:

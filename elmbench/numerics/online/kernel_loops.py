@@ -73,10 +73,8 @@ def settle(inverse: Array, m: int, pending: bool, u: Array, v: Array, k: Array, 
 
 
 def worst_residual(j: int, m: int, z: Array, k: Array, weights: Array, targets: Array) -> float:
-    """Return the largest residual in equation `j`, with row `k` of the matrix, of which `z` is the inverse times `k`.
-
-    It is the distance of `z`, which is changed, from a unit vector, or the residual of the weights in units of the
-    largest target.
+    """Return how far `z`, the inverse times row `k` of its matrix, is from unit vector `j`, or the weights in equation
+    `j` from their target, in units of the largest one; `z` is overwritten.
     """
     z[j] -= 1.0
     worst = np.abs(z[:m]).max()
@@ -127,13 +125,10 @@ def absorb(
 ) -> tuple[int, int, int, int, int, int]:
     """Learn `rows` from `position` on by Table I of Scardapane et al., pruning to `budget` rows after each.
 
-    `rows` and `values` are of shape (n, n_features) and (n, n_outputs). `m` is the size of the dictionary, `seen` the
-    number of rows so far, `age` the number of rows since the inverse was computed from scratch, and `doubtful` the
-    number of rows up to which the state is doubtful, `CHECK_EVERY` after the last check that round-off failed. The
-    arrays of the state are changed in place; they have the capacity for all rows or for the budget.
-
-    Returns position, m, seen, age, doubtful and a status: `DRIFT` if the inverse must be computed from scratch before
-    row `position` is learnt.
+    `m` is the size of the dictionary, `seen` the number of rows so far, `age` that since the inverse was computed from
+    scratch, and `doubtful` that up to which the state is doubtful, `CHECK_EVERY` after the last check that round-off
+    failed. The arrays of the state are changed in place; they have the capacity for all rows or for the budget. The
+    status is `DRIFT` if the inverse must be computed from scratch before row `position` is learnt.
     """
     n_rows, n_outputs = values.shape
     capacity = len(inverse)
@@ -265,17 +260,13 @@ def absorb_ald(
     Row t is h(x_t) = sum_j a_j h(x_j) + a part of squared length dis^2 outside the span of the dictionary. If that
     exceeds `threshold`, the row joins the dictionary and a becomes a unit vector. With A the matrix of the vectors a of
     all rows so far, the loop updates the outputs at the dictionary rows, c = argmin |A c - y|^2, and P = (A'A)^-1. The
-    weights K^-1 c follow at the end.
-
-    Instead of the paper's inverse of K, the loop updates its Cholesky factor L: rows only join, the cost is the same,
-    and dis^2 = k(x, x) - |L^-1 k|^2 keeps its digits if K is nearly singular.
+    weights K^-1 c follow at the end. Instead of the paper's inverse of K, the loop updates its Cholesky factor L: rows
+    only join, the cost is the same, and dis^2 = k(x, x) - |L^-1 k|^2 keeps its digits if K is nearly singular.
 
     `bracket` holds the largest squared distance within the threshold and the least one beyond it: all thresholds from
     the first up to the second lead to the same model. `dictionary`, `fitted` (c), `factor` (L + L' with its diagonal
-    once, so that both solves run along rows) and `covariance` (P) are changed in place. The others are as in `absorb`;
-    `max_atoms` is the largest m.
-
-    Returns position, m and a status: `GROW` if the capacity does not suffice for row `position`.
+    once, so that both solves run along rows) and `covariance` (P) are changed in place. The others are as in `absorb`.
+    The status is `GROW` if the capacity does not suffice for row `position`.
     """
     n_rows, n_outputs = values.shape
     capacity = len(factor)

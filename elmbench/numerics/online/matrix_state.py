@@ -52,13 +52,14 @@ class MatrixState:
             self._learn(X, self._kernel.matrix(X), T)
             return
         m, n = self.size, len(T)
-        X = _in_format_of(self.rows, X)
+        sparse = sp.issparse(self.rows)
+        X = sp.csr_matrix(X) if sparse else X.toarray() if sp.issparse(X) else X
         gram = np.empty((m + n, m + n))
         gram[:m, :m] = self._state.gram
         gram[m:, m:] = self._kernel.matrix(X)
         gram[m:, :m] = self._kernel.matrix(X, self.rows)
         gram[:m, m:] = gram[m:, :m].T
-        self._learn(sp.vstack([self.rows, X], format="csr") if sp.issparse(X) else np.vstack([self.rows, X]), gram, T)
+        self._learn(sp.vstack([self.rows, X], format="csr") if sparse else np.vstack([self.rows, X]), gram, T)
 
     def _learn(self, rows: Any, gram: Array, T: Array) -> None:
         """Learn the rows after the dictionary; `gram` is the kernel matrix of both."""
@@ -98,10 +99,3 @@ class MatrixState:
     def equals_untrained(self, other: Any) -> bool:
         """Return True if `other`, a new state with the same kernel, would learn the same."""
         return self._state.equals_untrained(other._state)
-
-
-def _in_format_of(rows: Rows, X: Rows) -> Rows:
-    """Return rows X in the format of others, dense or sparse."""
-    if sp.issparse(rows):
-        return sp.csr_matrix(X)
-    return X.toarray() if sp.issparse(X) else X

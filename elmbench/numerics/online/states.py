@@ -11,6 +11,7 @@ Engel, Mannor, Meir, The kernel recursive least-squares algorithm, IEEE Trans. S
 
 import sys
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 from scipy.linalg import lapack
@@ -38,6 +39,7 @@ class _OnlineState:
     size: int
     gamma: float
     dictionary: Array
+    _heights: ClassVar[dict[str, str]]  # of the arrays: the attribute that has their number of rows; squares have none
 
     @property
     def rows(self) -> Array:
@@ -48,13 +50,14 @@ class _OnlineState:
         """Return the Gaussian kernel matrix of the dictionary."""
         return kernel_matrix(self.rows, gamma=self.gamma)
 
+    def __post_init__(self) -> None:
+        self._reserve(0)
+
     def _reserve(self, capacity: int) -> None:
         """Enlarge all arrays for a larger dictionary."""
-        squares = ("inverse", "factor", "covariance")
-        for name in ("dictionary", "targets", "weights", "fitted", *squares):
-            if hasattr(self, name):
-                array = getattr(self, name)
-                setattr(self, name, enlarged(array, (capacity if name in squares else len(array), capacity)))
+        for name, height in self._heights.items():
+            shape = (getattr(self, height) if height else capacity, capacity)
+            setattr(self, name, enlarged(getattr(self, name, np.zeros((0, 0))), shape))
 
 
 @dataclass
@@ -64,6 +67,8 @@ class InverseState(_OnlineState):
     The ridge is 1/C, the kernel exp(-gamma d^2), and the dictionary has at most `budget` rows. If `gram` is not empty,
     it is the kernel matrix, and rows are numbers of its rows.
     """
+
+    _heights: ClassVar = {"dictionary": "n_features", "targets": "n_outputs", "weights": "n_outputs", "inverse": ""}
 
     n_features: int
     n_outputs: int
@@ -79,10 +84,6 @@ class InverseState(_OnlineState):
     targets: Array = field(init=False)
     weights: Array = field(init=False)
     inverse: Array = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.dictionary, self.targets = np.zeros((self.n_features, 0)), np.zeros((self.n_outputs, 0))
-        self.weights, self.inverse = np.zeros((self.n_outputs, 0)), np.zeros((0, 0))
 
     def extend(self, X: Array, T: Array) -> None:
         """Learn rows X, of shape (n, n_features), and T, of shape (n, n_outputs), in their order."""
@@ -161,6 +162,9 @@ class DependencyState(_OnlineState):
     `max_atoms` rows. The kernel is that of `InverseState`.
     """
 
+    _heights: ClassVar = {"dictionary": "n_features", "fitted": "n_outputs", "factor": "", "covariance": ""}
+    ridge: ClassVar[float] = 0.0  # nothing is added to the diagonal of K
+
     n_features: int
     n_outputs: int
     threshold: float
@@ -173,15 +177,6 @@ class DependencyState(_OnlineState):
     fitted: Array = field(init=False)
     factor: Array = field(init=False)
     covariance: Array = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.dictionary, self.fitted = np.zeros((self.n_features, 0)), np.zeros((self.n_outputs, 0))
-        self.factor, self.covariance = np.zeros((0, 0)), np.zeros((0, 0))
-
-    @property
-    def ridge(self) -> float:
-        """The zero ridge: nothing is added to the diagonal of K."""
-        return 0.0
 
     def extend(self, X: Array, T: Array) -> None:
         """Learn rows in their order; see `InverseState.extend`."""
