@@ -27,7 +27,7 @@ app.add_typer(data_app, name="data")
 def status(names: Annotated[list[str] | None, typer.Argument()] = None) -> None:
     """Show the source of each data set, and whether its rows are here."""
     from elmbench.cli.render import grid
-    from elmbench.datasets import status as module
+    from elmbench.datasets import fetch as module
 
     entries = module.status(names or None, state.data_dir)
     rows = [(entry.name, entry.state, entry.where) for entry in entries]
@@ -48,13 +48,12 @@ def fetch(
 ) -> None:
     """Fetch data sets from their public sources into the cache; the only command that needs the network."""
     from elmbench.datasets import fetch as module
-    from elmbench.datasets.status import status
 
     if not names and not everything:
         raise ElmbenchError(
             "no data set is named", expected="names, or --all", next_step="elmbench data status shows what is missing"
         )
-    wanted = names or [entry.name for entry in status(None, state.data_dir) if entry.state == "to fetch"]
+    wanted = names or [entry.name for entry in module.status(None, state.data_dir) if entry.state == "to fetch"]
     done = []
     for name in wanted:
         try:
@@ -103,7 +102,7 @@ def import_(
     ] = False,
 ) -> None:
     """Check a file and copy it into the data directory under the name of its data set."""
-    from elmbench.datasets.status import import_file
+    from elmbench.datasets.fetch import import_file
 
     if state.data_dir is None:
         raise ElmbenchError(

@@ -13,10 +13,9 @@ import scipy.sparse as sp
 from elmbench.datasets.dataset import Dataset, array_checksum
 from elmbench.datasets.fingerprint import differences
 from elmbench.datasets.parts import PATTERN, find_parts
-from elmbench.datasets.prepare import prepare
+from elmbench.datasets.prepare import check_numeric, check_shape, code_target, prepare, with_labels
 from elmbench.datasets.sources.base import FolderSource, Request, Source
 from elmbench.datasets.table import Table
-from elmbench.datasets.targets import check_numeric, check_shape, code_target, with_labels
 from elmbench.datasets.user_table import sorted_by, take_row_columns
 from elmbench.errors import DataUnavailableError, ElmbenchError
 from elmbench.specs.datasets import DatasetSpec, load_dataset_specs

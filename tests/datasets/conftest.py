@@ -12,7 +12,7 @@ import yaml
 from loopback import API, Server
 from sklearn.datasets import load_breast_cancer
 
-from elmbench.datasets import checksums, download, fetch, load, status
+from elmbench.datasets import checksums, download, fetch, load
 from elmbench.datasets.sources import imbalanced_learn
 from elmbench.specs.datasets import DatasetSpecs, parse_dataset_specs
 from elmbench.specs.files import spec_root
@@ -81,7 +81,7 @@ def use_specs(monkeypatch: pytest.MonkeyPatch) -> Callable[[dict[str, Any]], Dat
 
     def use(content: dict[str, Any]) -> DatasetSpecs:
         specs = parse_dataset_specs(content, "test.yaml")
-        for module in (load, fetch, status):
+        for module in (load, fetch):
             monkeypatch.setattr(module, "load_dataset_specs", lambda: specs)
         return specs
 

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from elmbench.datasets.checksums import identify
 from elmbench.datasets.dataset import Dataset
+from elmbench.datasets.fetch import import_file
 from elmbench.datasets.fingerprint import differences, fingerprint_of
 from elmbench.datasets.load import load, load_dataset
-from elmbench.datasets.status import import_file
 from elmbench.errors import DataUnavailableError, ElmbenchError
 from elmbench.specs.datasets import load_dataset_specs
 

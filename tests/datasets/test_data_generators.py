@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
 
 from elmbench.datasets.checksums import identify
+from elmbench.datasets.fetch import status
 from elmbench.datasets.generators import (
     MIXED,
     base_waves,
@@ -17,7 +18,6 @@ from elmbench.datasets.generators import (
     waveform,
 )  # fmt: skip
 from elmbench.datasets.load import load_dataset
-from elmbench.datasets.status import status
 from elmbench.specs.datasets import load_dataset_specs
 
 CLEAN = "32a67e4d47a087bbbfebdc0c699137892dd7c8806205ffe41357a38170e1a33a"

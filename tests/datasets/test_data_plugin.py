@@ -10,10 +10,9 @@ from loopback import toy
 
 from elmbench.datasets import checksums
 from elmbench.datasets.checksums import identify
-from elmbench.datasets.fetch import fetch
+from elmbench.datasets.fetch import fetch, status
 from elmbench.datasets.load import load, load_dataset
 from elmbench.datasets.sources import Source
-from elmbench.datasets.status import status
 from elmbench.errors import ElmbenchError
 from elmbench.registry.plugins import loaded_plugins
 from elmbench.specs.datasets import DatasetSpec, add_dataset_specs, parse_dataset_specs

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from elmbench.datasets.dataset import array_checksum
+from elmbench.datasets.fetch import import_file, status
 from elmbench.datasets.load import load_dataset
-from elmbench.datasets.status import import_file, status
 from elmbench.errors import DataUnavailableError, ElmbenchError
 from elmbench.specs.datasets import load_dataset_specs
 

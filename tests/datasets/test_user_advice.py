@@ -1,4 +1,4 @@
-"""Warnings about a user's own rows, dates as features, and columns that are left out."""
+"""Warnings about a user's own rows, dates as people write them and as features, and columns that are left out."""
 
 import re
 from pathlib import Path
@@ -10,6 +10,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from user_files import described, loaded
 
+from elmbench.datasets.dates import read_dates, span
 from elmbench.datasets.load import load
 from elmbench.errors import ElmbenchError
 
@@ -80,6 +81,62 @@ def test_usual_data_have_no_warning_but_rows_that_repeat(tmp_path: Path, bunch: 
     assert [text for text in result if "rows repeat" not in text] == []
 
 
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["2023-01-31", "2023-01-01T12:00"], ["2023-01-31T00:00", "2023-01-01T12:00"]),
+        (["2023-01-01 00:00:00+02:00"], ["2022-12-31T22:00"]),
+        (["31.12.2023", None, "1.2.2024"], ["2023-12-31", "NaT", "2024-02-01"]),
+        (["01.02.23"], ["2023-02-01"]),
+        (["1/2/2023", "13/4/2023"], ["2023-02-01", "2023-04-13"]),
+        (["1/2/2023", "4/13/2023"], ["2023-01-02", "2023-04-13"]),
+        (["1/1/2023", "2/2/2023"], ["2023-01-01", "2023-02-02"]),
+        (["12/31/2023 2:00 PM"], ["2023-12-31T14:00"]),
+        (["31.12.2023, 14:05"], ["2023-12-31T14:05"]),
+        (["Jan 2023", "Dec 2022"], ["2023-01-01", "2022-12-01"]),
+        ([" 5. March 2023"], ["2023-03-05"]),
+    ],
+)
+def test_every_usual_way_is_read(words: list[str | None], expected: list[str]) -> None:
+    dates = read_dates(words)
+    assert dates is not None
+    np.testing.assert_array_equal(dates, np.array(expected, dtype="datetime64[us]"))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["red", "blue"], ["1", "20230101"], ["May"], ["10:30"], ["1.2"], ["31.12.2023", "32.12.2023"], [None], []],
+)
+def test_other_words_are_no_dates(words: list[str | None]) -> None:
+    assert read_dates(words) is None
+
+
+def test_day_or_month_first_has_to_be_told() -> None:
+    words = ["1/1/2023", "3/4/2023"]
+    with pytest.raises(ElmbenchError, match=re.escape("'3/4/2023', which may be 2023-04-03 or 2023-03-04")) as caught:
+        read_dates(words, column="day")
+    assert "'day'" in caught.value.found
+    assert "--dates day-first or --dates month-first" in str(caught.value.next_step)
+    for day_first, month in ((True, 4), (False, 3)):
+        dates = read_dates(words, day_first)
+        assert dates is not None
+        assert str(dates[1])[:7] == f"2023-{month:02d}"
+    # Values that decide are not overruled.
+    dates = read_dates(["1/2/2023", "31/1/2023"], day_first=False)
+    assert dates is not None
+    assert str(dates[0])[:10] == "2023-02-01"
+
+
+def test_a_span_has_times_only_if_there_are_any() -> None:
+    for words, expected in (
+        (["5.1.2023", "1.1.2023"], "2023-01-01 to 2023-01-05"),
+        (["2023-01-01 12:00"], "2023-01-01T12:00:00 to 2023-01-01T12:00:00"),
+    ):
+        dates = read_dates(words)
+        assert dates is not None
+        assert span(dates) == expected
+
+
 def test_dates_become_features(tmp_path: Path) -> None:
     words = [None, *DAYS[1:].strftime("%d.%m.%Y")]
     spec = described(tmp_path, FRAME.assign(day=words, kind=LABELS), impute=True)
@@ -108,9 +165,8 @@ def test_dates_may_be_words_groups_or_dropped(tmp_path: Path) -> None:
 
 def test_dates_that_could_be_read_in_two_ways_are_refused(tmp_path: Path) -> None:
     frame = FRAME.assign(day=["1/2/2023", "3/4/2023"] * (N // 2), kind=LABELS)
-    with pytest.raises(ElmbenchError, match=re.escape("'1/2/2023', which may be")) as caught:
+    with pytest.raises(ElmbenchError, match=re.escape("'1/2/2023', which may be")):
         described(tmp_path, frame)
-    assert "--dates day-first" in str(caught.value.next_step)
     assert loaded(tmp_path, frame, day_first=True).X[0, 2] == 2  # the month
 
 

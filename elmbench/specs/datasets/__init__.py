@@ -67,12 +67,7 @@ class PaperCounts(SpecPart):
 
 
 class RowColumns(SpecPart):
-    """The columns of a file that are not features.
-
-    `groups`: of rows that belong together. `fold`: the outer fold of each row. `weights`: the weights of rows in fits.
-    `ordered_by`: the rows are sorted by it. `day_first`: decides between February and January for dates such as
-    1/2/2023, if no value does.
-    """
+    """The columns of a file that are not features, and the order of day and month, as `DatasetSpec` describes them."""
 
     groups: str | None = None
     fold: str | None = None

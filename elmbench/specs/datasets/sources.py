@@ -74,12 +74,7 @@ class SourceSpec(SpecPart):
 
 
 class FileOptions(SpecPart):
-    """The options for reading a user's file; if they are empty or None, a property is detected.
-
-    `drop`: columns that are not features. `words`: columns of categories, even if they look like numbers. `separator`,
-    `decimal`: the marks of a text table. `header`: True if its line 1 holds the names of the columns.
-    `drop_missing_target`: leave out rows without a target. `test`: path of a file of held-out rows.
-    """
+    """The options for reading a user's file, as `FileSource` describes them; empty and None mean: detected."""
 
     drop: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
@@ -91,7 +86,7 @@ class FileOptions(SpecPart):
 
 
 class UserFile(SourceSpec, FileOptions):
-    """A user's file, which `FileSource` describes."""
+    """The fields of `FileSource`."""
 
     path: str
     target: str | int = "target"
