@@ -4,9 +4,9 @@ from typing import Any, ClassVar
 
 from sklearn.utils._param_validation import StrOptions
 
-from elmbench.models.base.family import FamilyClassifier, FamilyRegressor, target_bytes, width
+from elmbench.models.base.family import FamilyClassifier, FamilyRegressor, width
 from elmbench.models.base.parameters import COUNT, estimator
-from elmbench.models.kos_elm import KOSELM, inverse_bytes, kernel_bytes
+from elmbench.models.kos_elm import KOSELM
 from elmbench.numerics.online.states import UNLIMITED, DependencyState
 
 LARGEST_EXPECTED = {"squared": 2048, "as-printed": 8192}
@@ -16,6 +16,8 @@ LARGEST_EXPECTED = {"squared": 2048, "as-printed": 8192}
 @estimator
 class _ALDKOSELM(KOSELM):
     """Kernel recursive least squares on a dictionary of approximately independent rows."""
+
+    _inverses = 2
 
     delta: float = 0.1
     threshold: str = "squared"
@@ -32,12 +34,8 @@ class _ALDKOSELM(KOSELM):
         return DependencyState(n_features, n_outputs, squared, width(self), max_atoms)
 
     @classmethod
-    def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
-        """Count a dictionary of all rows, of `max_atoms` or else of `LARGEST_EXPECTED` at most."""
-        m = min(n_samples, params.get("max_atoms") or LARGEST_EXPECTED[params.get("threshold", "squared")])
-        kernel = kernel_bytes(params.get("kernel", "rbf"), m, n_samples)
-        inverses = 2 * inverse_bytes(max(m, 64), n_features, n_outputs)
-        return inverses + kernel + target_bytes(n_samples, n_outputs)
+    def _most_rows(cls, n_samples: int, params: dict[str, Any]) -> int:
+        return min(n_samples, params.get("max_atoms") or LARGEST_EXPECTED[params.get("threshold", "squared")])
 
 
 class ALDKOSELMClassifier(FamilyClassifier, _ALDKOSELM):

@@ -8,6 +8,7 @@ from sklearn.utils._param_validation import StrOptions
 from elmbench.models.base.parameters import estimator
 from elmbench.models.base.stochastic import HyperplaneClassifier, row_blocks
 from elmbench.numerics.arrays import Array
+from elmbench.numerics.online.hyperplanes import HyperplaneState
 from elmbench.numerics.online.loops import Numbers
 from elmbench.numerics.rows import Rows
 
@@ -91,8 +92,9 @@ class AMMClassifier(HyperplaneClassifier):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {"mode": [StrOptions({"online", "batch"})]}
 
-    def _limits(self) -> dict[str, Any]:
-        return {"limit": self.n_weights, "pruning": self.pruning, "prune_every": self.prune_every}
+    def _new_state(self, n_features: int, n_outputs: int) -> HyperplaneState:
+        sizes = n_features, max(2, n_outputs), float(self.fit_intercept)
+        return HyperplaneState(*sizes, limit=self.n_weights, pruning=self.pruning, prune_every=self.prune_every)
 
     def _pass(self, X: Rows, labels: Numbers, order: Numbers, epoch: int) -> None:
         if self.mode == "online" or epoch == 0:

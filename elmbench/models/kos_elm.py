@@ -1,7 +1,7 @@
 """Kernel extreme learning machines that learn row by row, with all rows or a fixed budget."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -28,6 +28,7 @@ class KOSELM(KernelMixin, PathMixin):
     """A kernel model that learns row by row, by a state that grows by `extend`."""
 
     model_version = 1
+    _inverses: ClassVar[int] = 1
 
     C: float = 1.0
     gamma: float | str = "auto"
@@ -100,11 +101,7 @@ class KOSELM(KernelMixin, PathMixin):
 
     @property
     def dictionary_(self) -> Rows:
-        """Rows of the dictionary, of shape (n_units, n_features), in the order of `beta_`; sparse if the first rows
-        were.
-
-        For a precomputed kernel, their numbers, of shape (n_units,).
-        """
+        """Rows of the dictionary in the order of `beta_`, sparse if the first rows were, or numbers of rows."""
         return self._learnt.rows
 
     @property
@@ -123,27 +120,23 @@ class KOSELM(KernelMixin, PathMixin):
 
     @classmethod
     def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
-        """Count the inverse, the matrix from which round-off may require its recomputation, and the kernel matrix."""
+        """Count the inverses while they are computed from scratch, and the kernel matrix if it is not the Gaussian."""
         m = cls._most_rows(n_samples, params)
-        held = inverse_bytes(m, n_features, n_outputs) + kernel_bytes(params.get("kernel", "rbf"), m, n_samples)
-        return held + target_bytes(n_samples, n_outputs)
+        rows = max(m, 64)
+        inverse = 8 * rows * (2 * rows + 2 * n_features + 4 * n_outputs + 8) + 3 * BLOCK_BYTES
+        kernel = params.get("kernel", "rbf")
+        matrix = 0
+        if isinstance(kernel, str) and kernel == PRECOMPUTED:
+            matrix = 16 * n_samples**2
+        elif not (isinstance(kernel, str) and kernel == "rbf"):
+            piece = min(n_samples, max(PIECE, m))
+            matrix = 8 * (m**2 + (m + piece) ** 2 + 2 * piece * (piece + m))
+        return cls._inverses * inverse + matrix + target_bytes(n_samples, n_outputs)
 
     @classmethod
     def _most_rows(cls, n_samples: int, params: dict[str, Any]) -> int:
-        return n_samples
-
-
-def inverse_bytes(m: int, n_features: int, n_outputs: int) -> int:
-    """Return the bytes of a state with `m` rows while its inverse is computed from scratch."""
-    return 8 * m * (2 * m + 2 * n_features + 4 * n_outputs + 8) + 3 * BLOCK_BYTES
-
-
-def kernel_bytes(kernel: Any, m: int, n_samples: int) -> int:
-    """Return the bytes of a kernel matrix for a dictionary of `m` rows, which the Gaussian kernel does not need."""
-    if isinstance(kernel, str) and kernel in ("rbf", PRECOMPUTED):
-        return 0 if kernel == "rbf" else 16 * n_samples**2
-    piece = min(n_samples, max(PIECE, m))
-    return 8 * (m**2 + (m + piece) ** 2 + 2 * piece * (piece + m))
+        """Return the largest number of rows in the dictionary."""
+        return min(n_samples, params.get("budget", getattr(cls, "budget", n_samples)))
 
 
 class KOSELMClassifier(FamilyClassifier, KOSELM):
@@ -219,11 +212,9 @@ class KOSELMRegressor(FamilyRegressor, KOSELM):
 
 @estimator
 class _FBKOSELM(KOSELM):
-    budget: int = 200
+    """The K-ELM of the rows in a dictionary of limited size, for targets in columns."""
 
-    @classmethod
-    def _most_rows(cls, n_samples: int, params: dict[str, Any]) -> int:
-        return min(n_samples, params.get("budget", 200))
+    budget: int = 200
 
 
 class FBKOSELMClassifier(FamilyClassifier, _FBKOSELM):

@@ -19,6 +19,7 @@ class _LSSVM(KernelSystemMixin):
     """The LS-SVM, for targets in columns; the scale of the rows is Q^(-1/2)."""
 
     _columns = 6
+    _centred = True
 
     @staticmethod
     def _right_hand_sides(T: Array, scale: Array | None) -> Array:
@@ -45,9 +46,7 @@ class _LSSVM(KernelSystemMixin):
 
     @classmethod
     def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
-        """Compute the distances of a fold once for all `gamma`, and solve all `C` of a `gamma` together."""
-        done = yield from cls._by_factor(grid, most=1 / 3, centred=True, checks_labels=False)
-        yield from cls._by_fold(grid, [i for i in range(len(grid.models)) if i not in done])
+        yield from cls._by_matrix(grid, range(len(grid.models)))
 
 
 @estimator

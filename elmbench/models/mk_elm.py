@@ -27,9 +27,6 @@ from elmbench.numerics.multiple_kernels import (
 )
 from elmbench.numerics.threads import threads_for
 
-KernelSpec = Sequence[Any]
-"""A name and the parameters by theirs, as a pair: what a YAML or JSON file holds."""
-
 
 def gaussian_ladder(n_features: int) -> list[tuple[str, dict[str, float]]]:
     """Return Gaussian kernels with gamma = 2^e / n_features for e = -4, ..., 5.
@@ -79,7 +76,7 @@ class _MKELM:
     model_version = 1
 
     C: float = 1.0
-    kernels: str | Sequence[KernelSpec] | None = None
+    kernels: str | Sequence[Any] | None = None
     q: float = 1.0
     radius: bool = False
     tol: float = 1e-4
@@ -93,15 +90,14 @@ class _MKELM:
         "max_iter": [Interval(Integral, 0, None, closed="left")],
     }
 
-    def _base_kernels(self, X: Array) -> BaseKernels:
-        if isinstance(self.kernels, str):
-            return GivenKernels(_checked_matrices(X))
-        kernels = gaussian_ladder(X.shape[1]) if self.kernels is None else self.kernels
-        return ComputedKernels(X, _checked_kernels(kernels, X.shape[1]))
-
     def _fit(self, X: Array, T: Array) -> None:
         objective_tol = 0.0 if self.objective_tol is None else self.objective_tol
-        self._kernels = self._base_kernels(X)
+        self._kernels: BaseKernels
+        if isinstance(self.kernels, str):
+            self._kernels = GivenKernels(_checked_matrices(X))
+        else:
+            kernels = gaussian_ladder(X.shape[1]) if self.kernels is None else self.kernels
+            self._kernels = ComputedKernels(X, _checked_kernels(kernels, X.shape[1]))
         blocks = KernelBlocks(self._kernels)
         self.squared_radii_ = squared_radii(blocks) if self.radius else np.ones(blocks.shape[0])
         with threads_for(X):

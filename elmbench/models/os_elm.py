@@ -10,7 +10,7 @@ from elmbench.models.base.nodes import HiddenNodesMixin
 from elmbench.models.base.parameters import estimator
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.online.recursive_least_squares import pseudo_inverse_of_gram, update_as_printed, update_symmetric
-from elmbench.numerics.rows import Rows
+from elmbench.numerics.rows import Rows, scaled_rows
 from elmbench.numerics.solve import RidgeSystem
 
 
@@ -31,7 +31,7 @@ class _OSELM(HiddenNodesMixin):
     def _fit(self, X: Rows, T: Array, scale: Array | None) -> None:
         self._start(X.shape[1], T.shape[1])
         for part in (slice(self.initial_batch), slice(self.initial_batch, None)):
-            self._update(X[part], T[part], None if scale is None else scale[part, np.newaxis])
+            self._update(X[part], T[part], None if scale is None else scale[part])
 
     def _start(self, n_features: int, n_outputs: int) -> None:
         self._draw_nodes(n_features)
@@ -40,24 +40,22 @@ class _OSELM(HiddenNodesMixin):
         self.P_: Array = np.zeros((0, 0))
 
     def _update(self, X: Rows, T: Array, scale: Array | None = None) -> None:
-        T = _scale_rows(T, scale)
+        T = scaled_rows(T, scale)
         if self.n_seen_ == 0:
-            self._begin(_scale_rows(self._hidden(X), scale), T)
+            # The first block, eqs. (5) and (6), with the inverse that `start` selects.
+            H = scaled_rows(self._hidden(X), scale)
+            if self.start == "pinv":
+                self.P_ = pseudo_inverse_of_gram(H)
+            else:
+                self.P_ = RidgeSystem(H.T @ H, 1.0 / float(self.C)).inverse()
+            self.beta_ = self.P_ @ (H.T @ T)
         else:
             step = update_as_printed if self.start == "pinv" else update_symmetric
             for start in range(0, X.shape[0], self.batch_size):
                 block = slice(start, start + self.batch_size)
-                H = _scale_rows(self._hidden(X[block]), None if scale is None else scale[block])
+                H = scaled_rows(self._hidden(X[block]), None if scale is None else scale[block])
                 self.P_, self.beta_ = step(self.P_, self.beta_, H, T[block])
         self.n_seen_ += X.shape[0]
-
-    def _begin(self, H: Array, T: Array) -> None:
-        """Learn the first block by eqs. (5) and (6), with the inverse that `start` selects."""
-        if self.start == "pinv":
-            self.P_ = pseudo_inverse_of_gram(H)
-        else:
-            self.P_ = RidgeSystem(H.T @ H, 1.0 / float(self.C)).inverse()
-        self.beta_ = self.P_ @ (H.T @ T)
 
     def _outputs(self, X: Rows) -> Array:
         with np.errstate(all="ignore"):  # the weights of a diverged model need not be finite
@@ -78,10 +76,6 @@ class _OSELM(HiddenNodesMixin):
         floats = 4 * n_hidden**2 + 4 * rows * n_hidden + 3 * rows**2
         nodes = 2 * n_hidden * (n_features + 1)
         return 8 * (floats + nodes + 2 * n_hidden * n_outputs) + target_bytes(n_samples, n_outputs)
-
-
-def _scale_rows(values: Array, scale: Array | None) -> Array:
-    return values if scale is None else scale * values
 
 
 @estimator

@@ -319,13 +319,13 @@ def _problems(grid: _Grid, X: Any, y: Any, folds: Folds) -> Iterator[tuple[Any, 
         return
     for j, (train, test) in enumerate(folds):
         head = clone(grid.head)
-        y_train, y_test = _safe_indexing(y, train), _safe_indexing(y, test)
-        learnt = _check_rows(grid.model, head.fit_transform(_safe_indexing(X, train), y_train), y_train)
-        unseen = _check_rows(grid.model, head.transform(_safe_indexing(X, test)), y_test)
-        parts = np.arange(len(train)), np.arange(len(train), len(train) + len(test))
-        both = [learnt[0], unseen[0]]
-        rows = sp.vstack(both, format="csr") if sp.issparse(learnt[0]) else np.vstack(both)
-        yield rows, np.concatenate([learnt[1], unseen[1]]), [parts], [j]
+        both = [
+            head.fit_transform(_safe_indexing(X, train), _safe_indexing(y, train)),
+            head.transform(_safe_indexing(X, test)),
+        ]
+        rows = sp.vstack(both, format="csr") if sp.issparse(both[0]) else np.vstack(both)
+        parts = np.arange(len(train)), np.arange(len(train), rows.shape[0])
+        yield *_check_rows(grid.model, rows, _safe_indexing(y, np.concatenate([train, test]))), [parts], [j]
 
 
 def _check_rows(model: Any, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:

@@ -22,14 +22,13 @@ BLOCK_BYTES = 32 * 2**20
 """Size of the block of centred rows that is held at a time, in bytes (one row is the least)."""
 
 
-def hidden_outputs(inputs: Array, activation: str) -> Array:
-    """Return the outputs of hidden nodes for their inputs, of shape (n, L) and in Fortran order."""
-    return ACTIVATIONS[activation](np.array(inputs, order="F"))
+def least_squares(inputs: Array, activation: str, T: Array, sizes: list[int]) -> Iterator[tuple[int, Array, float]]:
+    """Yield the solutions on the outputs of the leading nodes, for inputs of shape (n, L); see `leading_solutions`.
 
-
-def cutoff(n_samples: int) -> float:
-    """Return the share of the largest singular value below which others count as zero, as in MATLAB's pinv."""
-    return n_samples * EPS
+    Singular values up to n times the machine precision times the largest one count as zero, as in MATLAB's pinv.
+    """
+    H = ACTIVATIONS[activation](np.array(inputs, order="F"))
+    return leading_solutions(H, T, sizes, len(inputs) * EPS)
 
 
 def projected(X: Rows, mean: Array, weights: Array, biases: Array) -> Array:
@@ -73,9 +72,7 @@ class ProjectionClassifier(FamilyClassifier):
 
     def _solve(self, inputs: Array, T: Array) -> None:
         """Eqs. (10) and (29): the output weights from the inputs of the nodes, of shape (n, L), and all targets."""
-        n, size = inputs.shape
-        H = hidden_outputs(inputs, self.activation)
-        ((_, self.beta_, self.condition_),) = leading_solutions(H, T, [size], cutoff(n))
+        ((_, self.beta_, self.condition_),) = least_squares(inputs, self.activation, T, [inputs.shape[1]])
 
     def _outputs(self, X: Rows) -> Array:
         """Return g(W (x - mean) + b)' beta for every row."""
@@ -207,8 +204,7 @@ class PVMClassifier(ProjectionClassifier, PathMixin):
             learnt, probed = (projected(X[rows], mean, *nodes) for rows in (train, test))
             for activation in {model.activation for model in grid.models}:
                 members = {i: sizes[i] for i, model in enumerate(grid.models) if model.activation == activation}
-                H, probes = (hidden_outputs(inputs, activation) for inputs in (learnt, probed))
-                solutions = leading_solutions(H, T, sorted(set(members.values())), cutoff(len(train)))
-                for size, beta, _ in solutions:
+                probes = ACTIVATIONS[activation](probed.copy())
+                for size, beta, _ in least_squares(learnt, activation, T, sorted(set(members.values()))):
                     outputs = decoded(probes[:, :size] @ beta)
                     yield from ((i, j, outputs) for i in members if members[i] == size)

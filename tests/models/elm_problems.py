@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
+from scipy.linalg import lstsq
 
 FACTORS = st.integers(-8, 13).map(lambda e: 2.0**e)
 """The range in which the papers search C and gamma."""
@@ -55,6 +56,22 @@ def sparse_rows(X: np.ndarray, seed: int) -> np.ndarray:
 
 def is_classification(kind: str) -> bool:
     return kind in ("binary", "multi", "one")
+
+
+def coded(y: np.ndarray, kind: str) -> np.ndarray:
+    """Return targets in columns as the papers code them."""
+    if not is_classification(kind):
+        return y.reshape(len(y), -1)
+    classes = np.unique(y)
+    if len(classes) <= 2:
+        return np.where(y == classes[-1], 1.0, -1.0)[:, None]
+    return np.where(y[:, None] == classes, 1.0, -1.0)
+
+
+def dense_output_weights(H: np.ndarray, T: np.ndarray, C: float) -> np.ndarray:
+    """Minimise ||H beta - T||^2 + ||beta||^2 / C as one tall least-squares problem, without squaring H."""
+    tall = np.vstack([H, np.eye(H.shape[1]) / np.sqrt(C)])
+    return lstsq(tall, np.vstack([T, np.zeros((H.shape[1], T.shape[1]))]))[0]
 
 
 def class_of(name: str, kind: str) -> Any:

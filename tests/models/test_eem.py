@@ -11,7 +11,6 @@ from elm_problems import problem, rows, sparse_rows
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from random_examples import examples
-from scipy.optimize import brentq
 from scipy.stats import norm
 from sklearn.covariance import ledoit_wolf
 from sklearn.datasets import make_classification
@@ -109,50 +108,6 @@ def test_eekm_is_what_the_text_says(n, d, seed, n_landmarks, gamma):
     np.testing.assert_allclose(model.project(probe), rbf_kernel(probe, landmarks, gamma=gamma) @ model.beta_[:, 0])
 
 
-@SETTINGS
-@given(**PROBLEMS, kernel=st.booleans())
-def test_thresholds_are_where_the_densities_cross(n, d, seed, kernel):
-    X, y = problem(n, d, seed, "binary")
-    model = (
-        EEKMClassifier(n_landmarks=8, random_state=seed) if kernel else EEMClassifier(n_hidden=8, random_state=seed)
-    ).fit(X, y)
-    means, variances = tuple(model.means_[0]), tuple(model.variances_[0])
-    relative = abs(variances[0] - variances[1]) / max(variances)
-    assume(relative > 1e-3)
-    # Two crossings, one on each side of where the log-density ratio has its extremum.
-    extremum = (means[1] / variances[1] - means[0] / variances[0]) / (1 / variances[1] - 1 / variances[0])
-    reach = 10 * (2 + max(variances)) / relative
-    crossings = [
-        brentq(densities_differ, a, b, args=(means, variances), xtol=1e-13, rtol=1e-13)
-        for a, b in ((extremum - reach, extremum), (extremum, extremum + reach))
-    ]
-    np.testing.assert_allclose(model.thresholds_, crossings, rtol=1e-8, atol=1e-7)
-    # The paper's F: positive between the thresholds or outside of them.
-    z = model.project(rows(50, d, seed + 2))
-    between = (z > model.thresholds_[0]) & (z < model.thresholds_[1])
-    positive = between if variances[1] < variances[0] else ~between
-    clear = np.abs(z[:, None] - model.thresholds_).min(axis=1) > 1e-9
-    np.testing.assert_array_equal((model.predict(rows(50, d, seed + 2)) == 1)[clear], positive[clear])
-
-
-@pytest.mark.parametrize("name", ["eem", "eekm"])
-def test_one_threshold_where_the_variances_are_the_same(name, seed):
-    """One class is the other, moved."""
-    side = np.random.RandomState(seed).rand(40, 3)
-    X, y = np.vstack([side, 10 - side]), np.repeat([0, 1], 40)
-    model = EEKMClassifier(n_landmarks=80, gamma=1e-3) if name == "eekm" else None
-    if model is None:
-        # Mirrored about the middle of the layer's range: a rbf node sees both classes alike only by chance, a
-        # linear one always does, so the nodes are made linear here by a tiny slope.
-        model = EEMClassifier(n_hidden=2, activation="nsig", random_state=0)
-        X = 1e-9 * X
-    model.fit(X, y)
-    relative = abs(model.variances_[0, 0] / model.variances_[0, 1] - 1)
-    assert relative < 1e-5
-    middle = model.thresholds_[np.argmin(np.abs(model.thresholds_ - model.means_[0].mean()))]
-    assert middle == pytest.approx(model.means_[0, 0] + 1, abs=1e-5)
-
-
 # --- Priors and costs ------------------------------------------------------------------------------------------------
 
 
@@ -177,12 +132,6 @@ def test_probabilities_are_bayes_rule(make):
         np.testing.assert_array_equal(model.beta_, plain.beta_)
         at = norm.pdf(model.thresholds_[:, None], model.means_[0], np.sqrt(model.variances_[0])) * [1.4, 1.5]
         np.testing.assert_allclose(at[:, 0], at[:, 1], rtol=1e-6)
-
-
-def test_a_cost_moves_the_threshold_towards_the_other_class():
-    X, y = make_classification(200, 5, class_sep=0.5, random_state=1)
-    shares = [EEMClassifier(costs=[1, c], random_state=0).fit(X, y).predict(X).mean() for c in (0.2, 1.0, 5.0)]
-    assert shares[0] < shares[1] < shares[2]
 
 
 def test_no_threshold_where_one_class_is_the_likelier_everywhere():

@@ -4,32 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from elm_problems import FACTORS, SHAPES, class_of, is_classification, problem, real_outputs, rows, targets
+from elm_problems import FACTORS, SHAPES, class_of, coded, dense_output_weights, problem, real_outputs, rows, targets
 from hypothesis import given
 from hypothesis import strategies as st
 from random_examples import examples
-from scipy.linalg import lstsq
 from scipy.special import expit
 
 from elmbench.models import ELMClassifier, ELMRegressor
 
 SETTINGS = examples(80)
-
-
-def dense_output_weights(H: np.ndarray, T: np.ndarray, C: float) -> np.ndarray:
-    """Minimise ||H beta - T||^2 + ||beta||^2 / C as one tall least-squares problem, without squaring H."""
-    tall = np.vstack([H, np.eye(H.shape[1]) / np.sqrt(C)])
-    return lstsq(tall, np.vstack([T, np.zeros((H.shape[1], T.shape[1]))]))[0]
-
-
-def coded(y: np.ndarray, kind: str) -> np.ndarray:
-    """Targets as the paper codes them."""
-    if not is_classification(kind):
-        return y.reshape(len(y), -1)
-    classes = np.unique(y)
-    if len(classes) <= 2:
-        return np.where(y == classes[-1], 1.0, -1.0)[:, None]
-    return np.where(y[:, None] == classes, 1.0, -1.0)
 
 
 @SETTINGS

@@ -14,7 +14,7 @@ from random_examples import examples
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from elmbench.models import KELMClassifier, KELMRegressor
-from elmbench.models.base.paths import Grid
+from elmbench.models import kernel_elm as module
 from elmbench.protocol.predictions import metric_value
 from elmbench.work.scoring import GridProblem, best
 
@@ -69,16 +69,8 @@ def test_test_rows_that_no_fold_trains_on(n, seed, kind, awkward, way, also_fold
 
 def test_held_out_rows_take_no_memory_in_the_kernel(monkeypatch):
     """A holdout of many test rows needs the kernel of the training rows alone."""
-    import elmbench.models.kernel_elm as module
-
-    sizes = []
-
-    def watched(X, gammas):
-        sizes.append(len(X))
-        return ladder(X, gammas)
-
-    ladder = module.kernel_ladder
-    monkeypatch.setattr(module, "kernel_ladder", watched)
+    sizes, ladder = [], module.kernel_ladder
+    monkeypatch.setattr(module, "kernel_ladder", lambda X, gammas: sizes.append(len(X)) or ladder(X, gammas))
     X = rows(300, 3, 0, False)
     grid = [{"gamma": 1.0, "C": 2.0**e} for e in range(8)]
     path = KELMRegressor.evaluate_grid(X, targets(X, 0, "regression"), [(np.arange(40), np.arange(40, 300))], grid)
@@ -136,24 +128,9 @@ def test_all_scores_of_the_papers_grid(monkeypatch, way, kind, seed):
     assert best(scores) == best(expected)
 
 
-def test_of_ties_the_first_wins(seed):
-    """Most candidates are perfect for well separated classes."""
-    random = np.random.RandomState(seed)
-    y = np.repeat([-1, 1], 40)
-    X = random.rand(80, 2) + 3 * (y[:, np.newaxis] > 0)
-    folds = list(StratifiedKFold(3, shuffle=True, random_state=0).split(X, y))
-    grid = [{"C": 2.0**c, "gamma": 2.0**g} for c in range(-8, 14, 3) for g in range(-8, 14, 3)]
-    scores, expected = scores_of(KELMClassifier, X, y, folds, grid, "binary")
-    assert (expected == 1.0).all(axis=1).sum() > 20
-    np.testing.assert_array_equal(scores, expected)
-    assert best(scores) == best(expected) == int(np.flatnonzero((expected == 1.0).all(axis=1))[0])
-
-
 @pytest.mark.parametrize("lie", [np.nan, 1.0, 1e-7])
 def test_where_the_residual_is_too_large_the_model_is_fitted(monkeypatch, lie, seed):
     """Wrong solutions are noticed for any cause, and predictions equal those of a fit to the last bit."""
-    import elmbench.models.kernel_elm as module
-
     original = module.fold_solutions
 
     def wrong(*given):
@@ -177,8 +154,6 @@ def test_where_the_residual_is_too_large_the_model_is_fitted(monkeypatch, lie, s
 
 @pytest.mark.parametrize(("off", "accepted"), [(1e-7, True), (1e-1, False)])
 def test_labels_that_hang_on_nothing_need_no_small_residual(monkeypatch, off, accepted, seed):
-    import elmbench.models.kernel_elm as module
-
     original = module.fold_solutions
     monkeypatch.setattr(module, "fold_solutions", lambda *given: original(*given) * (1 + off))
     y = np.repeat([-1, 1], 30)
@@ -234,14 +209,3 @@ def test_outputs_that_cancel_are_left_to_the_fit(monkeypatch, way):
     grid = [{"gamma": 2048.0, "C": C} for C in (2.0, 2.0**13)]
     scores, expected = scores_of(KELMClassifier, X, y, folds, grid, "binary")
     np.testing.assert_array_equal(scores, expected)
-
-
-def test_a_kernel_of_few_columns_takes_no_fit(monkeypatch):
-    """Its candidates are solved by the factor, but for a ridge within round-off, which is fitted."""
-    X, y = rows(300, 2, 0), targets(rows(300, 2, 0), 0, "regression")
-    folds = list(KFold(3).split(X))
-    fitted = []
-    monkeypatch.setattr(Grid, "fitted_outputs", lambda self, i, j, kernel: fitted.append((i, j)) or np.zeros(100))
-    grid = [{"gamma": 1e-3, "C": C} for C in (1.0, 1e4, 1e15)]
-    assert len(list(class_of("KELM", "regression").evaluate_grid(X, y, folds, grid))) == 9
-    assert fitted == [(2, 0), (2, 1), (2, 2)]

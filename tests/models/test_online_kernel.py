@@ -49,25 +49,6 @@ def test_complete_model_is_kernel_ridge_regression_after_any_number_of_rows(targ
     assert_allclose(model.beta_.reshape(y.shape), reference.dual_coef_, atol=1e-8 * np.abs(y).max())
 
 
-def test_two_classes_are_learnt_as_minus_and_plus_one_and_cut_at_zero():
-    X, y = problem_for(CLASSIFIERS[0])
-    labels = np.array(["no", "yes"])[y]
-    model = KOSELMClassifier(C=10.0, gamma=0.5).fit(X, labels)
-    reference = KernelRidge(alpha=0.1, kernel="rbf", gamma=0.5).fit(X, np.where(y == 1, 1.0, -1.0))
-    assert_allclose(model.decision_function(X), reference.predict(X), atol=1e-10)
-    assert np.array_equal(model.predict(X), np.where(reference.predict(X) > 0, "yes", "no"))
-
-
-def test_pruning_weighs_all_outputs():
-    X, y = problem_for(CLASSIFIERS[0], n_classes=3, n_clusters_per_class=1)
-    model = FBKOSELMClassifier(gamma=0.5, budget=20).fit(X, y)
-    assert model.beta_.shape == (20, 3)
-    assert model.dictionary_.shape == (20, 4)
-    rows = [int(np.flatnonzero((row == X).all(axis=1))[0]) for row in model.dictionary_]
-    refit = KOSELMClassifier(gamma=0.5).fit(X[rows], y[rows])
-    assert_allclose(model.decision_function(X), refit.decision_function(X), atol=1e-8)
-
-
 def test_a_budget_that_is_never_reached_leaves_the_complete_model():
     X, y = problem_for(REGRESSORS[0])
     complete = KOSELMRegressor(C=10.0).fit(X, y)

@@ -275,7 +275,8 @@ def test_random_numbers_of_a_grid() -> None:
 def test_sample_weights_go_to_fits() -> None:
     X, y = rows("diabetes")
     weights = np.random.RandomState(0).uniform(size=len(y))
-    assert_same(*both(Ridge(), {"alpha": [0.1, 1.0]}, X, y, {"sample_weight": weights}, cv=3))
+    for model, grid in ((Ridge(), {"alpha": [0.1, 1.0]}), (KELMRegressor(), GRID)):
+        assert_same(*both(model, grid, X, y, {"sample_weight": weights}, cv=3))
 
 
 def test_parameters_are_checked_under_its_own_name() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.sparse as sp
-from elm_problems import problem, rows, sparse_rows
+from elm_problems import coded, problem, rows, sparse_rows
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from random_examples import examples
@@ -33,10 +33,8 @@ def test_equals_the_pseudo_inverse(n, d, seed, n_hidden, activation, kind, conta
     given_as = container or np.asarray
     model = WELMClassifier(n_hidden=n_hidden, activation=activation, random_state=seed).fit(given_as(X), y)
     H = LAYERS[activation](X, model.weights_, model.biases_)
-    classes, coded, sizes = np.unique(y, return_inverse=True, return_counts=True)
-    T = np.where(coded[:, None] == np.arange(len(classes)), 1.0, -1.0)
-    T = T if len(classes) > 2 else T[:, -1:]
-    B = np.sqrt(1 / sizes[coded])[:, None]
+    T = coded(y, kind)
+    B = np.sqrt(1 / np.array([(y == label).sum() for label in y]))[:, None]
     inverse = np.linalg.pinv(B * H, rcond=1e-15)
     condition = np.linalg.norm(B * H, 2) * np.linalg.norm(inverse, 2)
     assume(condition < 1e9)

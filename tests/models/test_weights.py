@@ -11,10 +11,8 @@ from hypothesis import strategies as st
 from random_examples import examples
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.metrics.pairwise import pairwise_kernels
-from sklearn.model_selection import GridSearchCV
 from sklearn.utils.class_weight import compute_sample_weight
 
-from elmbench import PathSearchCV
 from elmbench.models import (
     EEKMClassifier,
     ELMClassifier,
@@ -149,18 +147,6 @@ def test_class_weights_are_weights_of_rows(cls, class_weight, seed):
     model = cls(class_weight=class_weight, **params).fit(X, y, sample_weight=own)
     expected = cls(**params).fit(X, y, sample_weight=by_class if own is None else own * by_class)
     np.testing.assert_allclose(model.decision_function(X), expected.decision_function(X), atol=1e-9)
-
-
-def test_weights_given_to_a_search_reach_the_fits():
-    X, y = problem(60, 3, 0, "binary")
-    weights = np.random.RandomState(0).uniform(0.0, 4.0, 60)
-    own, reference = (
-        search(KELMClassifier(), {"C": [0.1, 10.0]}, cv=3).fit(X, y, sample_weight=weights)
-        for search in (PathSearchCV, GridSearchCV)
-    )
-    np.testing.assert_array_equal(own.cv_results_["mean_test_score"], reference.cv_results_["mean_test_score"])
-    expected = KELMClassifier(**own.best_params_).fit(X, y, sample_weight=weights)
-    np.testing.assert_array_equal(own.best_estimator_.beta_, expected.beta_)
 
 
 @pytest.mark.parametrize("name", sorted(SMALL))

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import log_expit, softmax
 from sklearn.utils.validation import check_is_fitted
 
 from elmbench.models.base.family import RowWeightedClassifier
@@ -137,11 +138,8 @@ class EntropyClassifier(RowWeightedClassifier):
             return np.ones((len(odds), 1))
         if len(self.classes_) == 2:
             odds = np.hstack([-odds, odds])
-        logarithms = -np.logaddexp(0.0, -odds)
-        if len(self.classes_) > 2:
-            logarithms -= logarithms.max(axis=1, keepdims=True)
-        probabilities = np.exp(logarithms)
-        return probabilities / probabilities.sum(axis=1, keepdims=True)
+        probabilities: Array = softmax(log_expit(odds), axis=1)
+        return probabilities
 
 
 def _by_class(name: str, values: Any, classes: NDArray[Any]) -> Array:

@@ -1,6 +1,7 @@
 """Models with a kernel: their parameters, one ridge system for all rows, and the paths over their grids."""
 
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -11,7 +12,7 @@ from sklearn.utils import Tags
 from elmbench.models.base.family import checked_condition, width
 from elmbench.models.base.parameters import estimator
 from elmbench.models.base.paths import Grid, PathMixin
-from elmbench.numerics.arrays import EPS, Array
+from elmbench.numerics.arrays import EPS, Array, Indices
 from elmbench.numerics.kernels import BLOCK_BYTES, rbf_from_distances, row_blocks, squared_distances
 from elmbench.numerics.low_rank import kernel_factor
 from elmbench.numerics.pairwise import PRECOMPUTED, Kernel
@@ -72,6 +73,8 @@ class KernelSystemMixin(KernelMixin, PathMixin):
 
     _columns: ClassVar[int] = 3
     """Columns of n numbers that a fit takes for each output."""
+    _centred: ClassVar[bool] = False
+    """True if the model has an intercept."""
 
     model_version = 1
 
@@ -106,59 +109,42 @@ class KernelSystemMixin(KernelMixin, PathMixin):
         return 8 * n_samples * (n_samples + 2 * n_features + cls._columns * n_outputs) + 5 * BLOCK_BYTES
 
     @classmethod
-    def _by_fold(cls, grid: Grid, numbers: Iterable[int]) -> Iterator[tuple[int, int, NDArray[Any]]]:
+    def _by_matrix(cls, grid: Grid, numbers: Iterable[int]) -> Iterator[tuple[int, int, NDArray[Any]]]:
         """Yield the outputs of candidates with any kernels and weights; those with the same matrix are solved together.
 
-        This takes three matrices of 8 m^2 bytes for m training rows, two with a kernel that is not `Kernel.is_plain`.
+        If the Gaussian kernel of all rows has a factor of few columns, this replaces the kernel, and a candidate with a
+        ridge within round-off is fitted. Others take three matrices of 8 m^2 bytes for m training rows, two with a
+        kernel that is not `Kernel.is_plain`.
         """
-        models = [(i, grid.models[i], grid.models[i]._make_kernel()) for i in numbers]
-        for j, (train, _) in enumerate(grid.folds if models else ()):
+        kernels = {i: grid.models[i]._make_kernel() for i in numbers}
+        for gamma in sorted({kernel.gamma for kernel in kernels.values() if kernel.is_plain(grid.X)}):
+            L = kernel_factor(grid.X, gamma, grid.X.shape[0] // 3)
+            if L is None:  # a larger gamma takes more columns
+                break
+            low_rank = {i: k for i, k in kernels.items() if k.is_plain(grid.X) and k.gamma == gamma}
+            kernels = {i: kernel for i, kernel in kernels.items() if i not in low_rank}
+            for j, (train, test) in enumerate(grid.folds):
+                T, decoded = grid.coded(train)
+                for group in _grouped(grid, train, low_rank):
+                    outputs, row_sums = _factor_outputs(L[train], L[test], T, group, cls._centred, grid.solvers)
+                    for (i, kernel, ridge, _), part in zip(group, np.hsplit(outputs, len(group)), strict=True):
+                        if ridge > WITHIN_ROUND_OFF * EPS * row_sums.max():
+                            yield i, j, decoded(part)
+                        else:
+                            yield i, j, grid.fitted_outputs(i, j, kernel)
+        for j, (train, _) in enumerate(grid.folds if kernels else ()):
             T, decoded = grid.coded(train)
-            kernels = _FoldKernels(grid, j)
-            for group in _by_matrix(Member(i, kernel, 1.0 / m.C, m._scale(grid.y[train])) for i, m, kernel in models):
+            matrices = _FoldKernels(grid, j)
+            for group in _grouped(grid, train, kernels):
                 _, kernel, _, scale = group[0]
-                K = kernels.pairwise(kernel)
+                K = matrices.pairwise(kernel)
                 _weigh(K, scale)
                 ridges = np.array([member.ridge for member in group])
                 Z = ridge_solutions(K, cls._right_hand_sides(T, scale), ridges, grid.solvers, kernel.definite)
                 solved = [cls._coefficients(part, scale) for part in np.hsplit(Z, len(group))]
-                products = kernels.product(kernel, np.hstack([beta for _, beta in solved]))
+                products = matrices.product(kernel, np.hstack([beta for _, beta in solved]))
                 for member, (intercept, _), part in zip(group, solved, np.hsplit(products, len(group)), strict=True):
                     yield member.position, j, decoded(part + intercept)
-
-    @classmethod
-    def _by_factor(
-        cls, grid: Grid, *, most: float, centred: bool, checks_labels: bool
-    ) -> Generator[tuple[int, int, NDArray[Any]], None, set[int]]:
-        """Yield the outputs of the candidates whose Gaussian kernel has a factor of few columns; return their numbers.
-
-        Those with a ridge within round-off are fitted. `most` is the largest number of columns of a factor, as a share
-        of the rows; `centred` models have an intercept; `checks_labels` fits a candidate if an error of ten times
-        condition times machine precision would change a label.
-        """
-        kernels = [model._make_kernel() for model in grid.models]
-        plain = [i for i, kernel in enumerate(kernels) if kernel.is_plain(grid.X)]
-        done: set[int] = set()
-        for gamma in sorted({kernels[i].gamma for i in plain}):
-            L = kernel_factor(grid.X, gamma, int(most * grid.X.shape[0]))
-            if L is None:  # a larger gamma takes more columns
-                break
-            numbers = [i for i in plain if kernels[i].gamma == gamma]
-            done.update(numbers)
-            for j, (train, test) in enumerate(grid.folds):
-                T, decoded = grid.coded(train)
-                models = [(i, grid.models[i]) for i in numbers]
-                for group in _by_matrix(Member(i, kernels[i], 1 / m.C, m._scale(grid.y[train])) for i, m in models):
-                    ridges = np.array([member.ridge for member in group])
-                    outputs, row_sums = _factor_outputs(L[train], L[test], T, ridges, group[0].scale, centred, grid)
-                    accepted = ridges > WITHIN_ROUND_OFF * EPS * row_sums.max()
-                    if checks_labels:
-                        errors = 10 * EPS * (1 + row_sums.mean() / ridges) * np.abs(T).max()
-                        accepted &= cls._each_holds(outputs, np.tile(errors, (len(test), 1)))
-                    parts = np.hsplit(outputs, len(group))
-                    for (i, kernel, *_), values, holds in zip(group, parts, accepted, strict=True):
-                        yield i, j, decoded(values) if holds else grid.fitted_outputs(i, j, kernel)
-        return done
 
 
 class _FoldKernels:
@@ -191,13 +177,14 @@ class _FoldKernels:
         return kernel.product(kernel.part(self._X, self._test, self._train), rows, beta)
 
 
-def _by_matrix(members: Iterable[Member]) -> list[list[Member]]:
-    """Return candidates in groups with the same kernel and the same scale."""
+def _grouped(grid: Grid, train: Indices, kernels: Mapping[int, Kernel]) -> Iterator[list[Member]]:
+    """Yield candidates, given by their numbers and kernels, in groups with the same kernel and the same scale."""
     groups: dict[Any, list[Member]] = {}
-    for member in members:
-        scale = b"" if member.scale is None else member.scale.tobytes()
-        groups.setdefault((member.kernel.key, scale), []).append(member)
-    return list(groups.values())
+    for i, kernel in kernels.items():
+        scale = grid.models[i]._scale(grid.y[train])
+        key = kernel.key, b"" if scale is None else scale.tobytes()
+        groups.setdefault(key, []).append(Member(i, kernel, 1.0 / grid.models[i].C, scale))
+    yield from groups.values()
 
 
 def _weigh(K: Array, scale: Array | None) -> None:
@@ -208,20 +195,20 @@ def _weigh(K: Array, scale: Array | None) -> None:
 
 
 def _factor_outputs(
-    M: Array, M_test: Array, T: Array, ridges: Array, scale: Array | None, centred: bool, grid: Grid
+    M: Array, M_test: Array, T: Array, group: list[Member], centred: bool, solvers: Counter[str]
 ) -> tuple[Array, Array]:
     """Return the outputs of ridge regression on the columns of a factor, and the row sums of S K S.
 
     M_test (M'S^2 M + r I)^-1 M'S^2 T is K_test S (S K S + r I)^-1 S T. With an intercept, the weighted means are
     subtracted from M and T.
     """
+    ridges, scale = np.array([member.ridge for member in group]), group[0].scale
     weighted = scaled_rows(M, scale)
     row_sums = weighted @ weighted.sum(axis=0)
     means = np.zeros(T.shape[1])
     if centred:
         weights = np.ones(len(M)) if scale is None else scale**2
         means, origin = weights @ T / weights.sum(), weights @ M / weights.sum()
-        M, M_test, T = M - origin, M_test - origin, T - means
-        weighted = scaled_rows(M, scale)
-    W = ridge_solutions(weighted.T @ weighted, weighted.T @ scaled_rows(T, scale), ridges, grid.solvers)
+        M_test, T, weighted = M_test - origin, T - means, scaled_rows(M - origin, scale)
+    W = ridge_solutions(weighted.T @ weighted, weighted.T @ scaled_rows(T, scale), ridges, solvers)
     return M_test @ W + np.tile(means, len(ridges)), row_sums

@@ -52,10 +52,7 @@ class HiddenNodesMixin:
 
     def _outputs(self, X: Rows) -> Array:
         """Return h(x)' beta for every row."""
-        outputs = np.empty((X.shape[0], self.beta_.shape[1]))
-        for rows in layer_blocks(X.shape[0]):
-            outputs[rows] = self._hidden(X[rows]) @ self.beta_
-        return outputs
+        return np.concatenate([self._hidden(X[rows]) @ self.beta_ for rows in layer_blocks(X.shape[0])])
 
     @property
     def n_units_(self) -> int:

@@ -57,13 +57,12 @@ def check_real(name: str, value: Any) -> float:
     return number
 
 
-def check_count(name: str, value: Any, least: int = 1) -> int:
-    """Return `value` as an int: a TypeError if it is not an integer, a ValueError if it is less than `least`."""
-    expected = "a positive integer" if least == 1 else f"an integer of at least {least}"
+def check_count(name: str, value: Any) -> int:
+    """Return `value` as an int: a TypeError if it is not an integer, a ValueError if it is not positive."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral):
-        raise TypeError(f"{name}: expected {expected}, got {value!r} instead")
-    if value < least:
-        raise ValueError(f"{name}: expected {expected}, got {value!r} instead")
+        raise TypeError(f"{name}: expected a positive integer, got {value!r} instead")
+    if value < 1:
+        raise ValueError(f"{name}: expected a positive integer, got {value!r} instead")
     return int(value)
 
 

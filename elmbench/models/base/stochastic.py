@@ -1,7 +1,7 @@
 """Base classes of linear and kernel machines that are learnt by stochastic gradient descent."""
 
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -82,10 +82,6 @@ def row_blocks(X: Rows, order: Numbers) -> Iterator[Numbers]:
         yield order[start : start + step]
 
 
-CONSTANT = 1.0
-"""The feature that an intercept is the weight of."""
-
-
 @estimator
 class HyperplaneClassifier(StochasticClassifier):
     """Base class of linear machines: the output of a class is that of its largest weight.
@@ -97,12 +93,7 @@ class HyperplaneClassifier(StochasticClassifier):
     fit_intercept: bool = True
 
     def _new_state(self, n_features: int, n_outputs: int) -> HyperplaneState:
-        constant = CONSTANT if self.fit_intercept else 0.0
-        return HyperplaneState(n_features, max(2, n_outputs), constant, **self._limits())
-
-    def _limits(self) -> dict[str, Any]:
-        """Return the limits on the number of weights and the settings of the pruning."""
-        return {}
+        return HyperplaneState(n_features, max(2, n_outputs), float(self.fit_intercept))
 
     @property
     def _ridge(self) -> float:
@@ -111,9 +102,8 @@ class HyperplaneClassifier(StochasticClassifier):
     def _outputs(self, X: Rows) -> Array:
         weights, intercepts, owners = self._solution()
         starts = np.searchsorted(owners, np.arange(self._state.n_classes))
-        outputs = np.empty((X.shape[0], len(starts)))
-        for rows in layer_blocks(X.shape[0]):
-            outputs[rows] = np.maximum.reduceat(X[rows] @ weights.T + intercepts, starts, axis=1)
+        blocks = (X[rows] @ weights.T + intercepts for rows in layer_blocks(X.shape[0]))
+        outputs = np.concatenate([np.maximum.reduceat(block, starts, axis=1) for block in blocks])
         return outputs[:, 1:] - outputs[:, :1] if len(starts) == 2 else outputs
 
     def _solution(self) -> tuple[Array, Array, np.ndarray]:
