@@ -11,7 +11,7 @@ from elmbench.models.base.kernels import KernelMixin
 from elmbench.models.base.parameters import estimator
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.entropy.discriminant import HELD_BYTES
-from elmbench.numerics.low_rank import LandmarkFeatures
+from elmbench.numerics.low_rank import landmark_map
 from elmbench.numerics.nodes.hidden_layer import ROW_BLOCK
 from elmbench.numerics.rows import Rows
 
@@ -82,8 +82,8 @@ class EEKMClassifier(EntropyClassifier, KernelMixin):
         counting = np.arange(X.shape[0]) if weights is None else np.flatnonzero(weights)
         numbers = check_random_state(self.random_state).permutation(counting)[: self.n_landmarks]
         chosen = kernel.chosen(X, numbers)
-        landmarks = LandmarkFeatures(kernel.matrix(kernel.part(X, numbers, numbers)))
-        rank = landmarks.map.shape[1]
+        features_of = landmark_map(kernel.matrix(kernel.part(X, numbers, numbers)))
+        rank = features_of.shape[1]
         if rank == 0:
             raise ValueError(
                 f"kernel: expected one with positive values between each row and itself, got {self.kernel!r} instead, "
@@ -91,12 +91,12 @@ class EEKMClassifier(EntropyClassifier, KernelMixin):
             )
 
         def features(rows: NDArray[np.intp]) -> Array:
-            return kernel.matrix(X[rows], chosen) @ landmarks.map
+            return kernel.matrix(X[rows], chosen) @ features_of
 
         result = discriminants(features, T, [rank], CONSTANT_KERNEL, len(numbers), weights)[rank]
         # beta^ = K^(-1/2) beta, section 6
         self._kernel = kernel
-        self.landmarks_, self.beta_ = chosen, landmarks.map @ np.column_stack([d.beta for d in result])
+        self.landmarks_, self.beta_ = chosen, features_of @ np.column_stack([d.beta for d in result])
         self.n_units_ = len(numbers)
         self._set(result)
 

@@ -14,8 +14,7 @@ from elmbench.models.base.paths import Grid, PathMixin
 from elmbench.models.protocols import Evaluated, Folds
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.entropy.discriminant import HELD_BYTES, Discriminant
-from elmbench.numerics.nodes.eem_nodes import NODES, node_outputs
-from elmbench.numerics.nodes.hidden_layer import ROW_BLOCK
+from elmbench.numerics.nodes.hidden_layer import NODES, ROW_BLOCK, node_outputs
 from elmbench.numerics.rows import Rows
 
 

@@ -14,8 +14,7 @@ from elmbench.models.base.parameters import estimator
 from elmbench.models.base.paths import Grid, PathMixin
 from elmbench.numerics.arrays import EPS, Array
 from elmbench.numerics.kernels import BLOCK_BYTES
-from elmbench.numerics.online.matrix_state import PIECE, MatrixState
-from elmbench.numerics.online.states import UNLIMITED, DependencyState, InverseState
+from elmbench.numerics.online.states import PIECE, UNLIMITED, DependencyState, InverseState, MatrixState
 from elmbench.numerics.pairwise import PRECOMPUTED, Kernel
 from elmbench.numerics.rows import Rows
 from elmbench.numerics.solve import RidgeSystem

@@ -13,7 +13,7 @@ from elmbench.models.base.nodes import CONSTANT_LAYER, HiddenNodesMixin, by_node
 from elmbench.models.base.parameters import estimator
 from elmbench.models.base.paths import Grid, PathMixin
 from elmbench.numerics.arrays import Array
-from elmbench.numerics.nodes.eem_nodes import NODES, node_outputs
+from elmbench.numerics.nodes.hidden_layer import NODES, node_outputs
 from elmbench.numerics.nodes.output_weights import leading_solutions
 from elmbench.numerics.rows import Rows, scaled_rows
 

@@ -22,8 +22,7 @@ from scipy.stats import rankdata
 from sklearn.utils import check_random_state
 
 from elmbench.numerics.entropy.divergence import gaussian_divergence, leading_term
-from elmbench.numerics.nodes.eem_nodes import projected_classes, unit_columns
-from elmbench.numerics.nodes.hidden_layer import draw_hidden_nodes
+from elmbench.numerics.nodes.hidden_layer import draw_hidden_nodes, projected_classes, unit_columns
 from elmbench.numerics.seeds import generator, integer_seed
 from elmbench.protocol.content import FLAT, named
 from elmbench.protocol.folds import FORMAT, DatasetRef, labels_of, load_rows, scaled_inputs

@@ -21,7 +21,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from elmbench import PathSearchCV
 from elmbench.models import EEKMClassifier, FBKOSELMRegressor, KELMRegressor, KOSELMRegressor
 from elmbench.numerics.arrays import EPS
-from elmbench.numerics.online import matrix_state
+from elmbench.numerics.online import states
 
 SMALL = {
     "KELM": {},
@@ -115,7 +115,7 @@ def test_a_kernel_matrix_gives_what_its_rows_do(name, kind, seed):
 @pytest.mark.parametrize("sparse", [False, True])
 def test_rows_may_come_in_any_chunks(name, sparse, monkeypatch, seed):
     """Also where a chunk is learnt in several pieces, or is given in another form than the first one."""
-    monkeypatch.setattr(matrix_state, "PIECE", 7)
+    monkeypatch.setattr(states, "PIECE", 7)
     X, y = problem(70, 3, seed, "regression")
     kernel = "rbf" if sparse else "laplacian"
     model = class_of(name, "regression")(**SMALL[name], kernel=kernel, gamma=2.0)

@@ -1,4 +1,4 @@
-"""Kernels at centres against scikit-learn's pairwise functions and formulas, dense and sparse, in any blocks."""
+"""Kernels at centres against their formulas, dense and sparse, in any blocks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from random_examples import examples
 from scipy.spatial.distance import cdist
-from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel, sigmoid_kernel
 
 import elmbench.numerics.centres as centres
 from elmbench.numerics.centres import KERNELS, OF_DISTANCES, CentreKernel, centre_blocks
@@ -29,21 +28,14 @@ def rows(n: int, d: int, seed: int) -> np.ndarray:
 
 
 def expected(X, C, kernel, gamma, degree=3, coef0=1.0):
-    gamma = np.broadcast_to(gamma, len(C))
-    columns = []
-    for c, g in zip(C, gamma, strict=True):
-        one = c[np.newaxis]
-        squares = g * cdist(X, one, "sqeuclidean")
-        columns.append(
-            {
-                "rbf": lambda one=one, g=g: rbf_kernel(X, one, gamma=g),
-                "inverse-multiquadric": lambda s=squares: 1 / np.sqrt(1 + s),
-                "rational-quadratic": lambda s=squares: 1 - s / (s + 1),
-                "polynomial": lambda one=one, g=g: polynomial_kernel(X, one, degree=degree, gamma=g, coef0=coef0),
-                "sigmoid": lambda one=one, g=g: sigmoid_kernel(X, one, gamma=g, coef0=coef0),
-            }[kernel]()
-        )
-    return np.hstack(columns)
+    squares, products = gamma * cdist(X, C, "sqeuclidean"), gamma * (X @ C.T)
+    return {
+        "rbf": np.exp(-squares),
+        "inverse-multiquadric": 1 / np.sqrt(1 + squares),
+        "rational-quadratic": 1 - squares / (squares + 1),
+        "polynomial": (products + coef0) ** degree,
+        "sigmoid": np.tanh(products + coef0),
+    }[kernel]
 
 
 def as_kinds(X):
@@ -113,21 +105,19 @@ def test_at_a_centre_a_kernel_of_distances_is_one(kernel):
         assert values.max() <= 1
 
 
-def test_blocks_take_what_was_allowed(monkeypatch):
+@pytest.mark.parametrize(
+    ("X", "n_centres", "sizes"),
+    [
+        (np.zeros((500, 3)), 10, [100] * 5),
+        (np.zeros((50, 200)), 10, [5] * 10),
+        (sp.csr_matrix(np.zeros((50, 200))), 10, [50]),
+        (sp.csr_matrix(np.ones((50, 200))), 10, [3] * 16 + [2]),
+        (np.zeros((500, 3)), 5000, [1] * 500),  # more centres than fit
+    ],
+)
+def test_blocks_take_what_was_allowed(monkeypatch, X, n_centres, sizes):
     monkeypatch.setattr(centres, "BLOCK_BYTES", 8 * 1000)
-    wide, narrow = np.zeros((50, 200)), np.zeros((500, 3))
-    sizes = {
-        "few columns": [s.stop - s.start for s in centre_blocks(narrow, 10)],
-        "many columns": [s.stop - s.start for s in centre_blocks(wide, 10)],
-        "sparse": [s.stop - s.start for s in centre_blocks(sp.csr_matrix(wide), 10)],
-        "filled": [s.stop - s.start for s in centre_blocks(sp.csr_matrix(wide + 1), 10)],
-        "more centres than fit": [s.stop - s.start for s in centre_blocks(narrow, 5000)],
-    }
-    assert sizes["few columns"] == [100] * 5
-    assert sizes["many columns"] == [5] * 10
-    assert sizes["sparse"] == [50]
-    assert sizes["filled"] == [3] * 16 + [2]
-    assert sizes["more centres than fit"] == [1] * 500
+    assert [rows.stop - rows.start for rows in centre_blocks(X, n_centres)] == sizes
 
 
 def test_sparse_rows_are_never_made_dense():

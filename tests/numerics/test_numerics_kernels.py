@@ -1,4 +1,4 @@
-"""Distances and kernels in blocks against scipy."""
+"""Distances and kernels in blocks against scipy, and kernels of any kind against scikit-learn's."""
 
 from __future__ import annotations
 
@@ -6,18 +6,23 @@ import tracemalloc
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from random_examples import examples
 from scipy.spatial.distance import cdist
+from sklearn.gaussian_process.kernels import RBF
+from sklearn.metrics.pairwise import KERNEL_PARAMS, pairwise_kernels
 
 import elmbench.numerics.kernels as kernels
+from elmbench.numerics.arrays import EPS
 from elmbench.numerics.kernels import (
     kernel_ladder,
     kernel_matrix,
     kernel_round_off,
     squared_distances,
 )
+from elmbench.numerics.pairwise import NAMES, Kernel
 
 SETTINGS = examples(80)
 SIZES = st.integers(1, 40)
@@ -119,3 +124,71 @@ def test_ladder_computes_anew_where_it_cannot_square(monkeypatch, kept):
     for _ in kernel_ladder(X, [0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 48.0, 96.0]):
         pass
     assert anew == [0.5, 8.0, 48.0]
+
+
+@examples(100)
+@given(
+    name=st.sampled_from(sorted(KERNEL_PARAMS)),
+    n=st.integers(1, 40),
+    m=st.integers(1, 20),
+    d=st.integers(1, 6),
+    sparse=st.booleans(),
+    order=st.sampled_from("CF"),
+    seed=st.integers(0, 2**31 - 1),
+)
+def test_named_kernels_are_those_of_scikit_learn(name, n, m, d, sparse, order, seed):
+    """In blocks of a few rows, written to arrays in either order."""
+    random = np.random.RandomState(seed)
+    X, Y, Z = random.rand(n, d), random.rand(m, d), random.rand(m, 2)
+    params = {"gamma": 0.7, "degree": 2, "coef0": 0.5}
+    expected = [pairwise_kernels(X, other, metric=name, filter_params=True, **params) for other in (Y, X)]
+    sparse = sparse and "chi2" not in name
+    rows, others = (sp.csr_matrix(X), sp.csr_matrix(Y)) if sparse else (X, Y)
+    kernel = Kernel(name, **params)
+    # Sums of d products of numbers up to 1; of a power the relative error is as many times that of its base.
+    within = 100 * d * EPS * max(1.0, np.abs(expected[0]).max(), np.abs(expected[1]).max())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kernels, "BLOCK_BYTES", 8 * 7 * m)
+        across = kernel.matrix(rows, others, out=np.empty((n, m), order=order))
+        among = kernel.matrix(rows, out=np.empty((n, n), order=order))
+        product = kernel.product(rows, others, Z)
+    np.testing.assert_allclose(across, expected[0], rtol=0, atol=within)
+    np.testing.assert_allclose(among, expected[1], rtol=0, atol=within)
+    np.testing.assert_array_equal(among, among.T)
+    np.testing.assert_allclose(product, expected[0] @ Z, rtol=0, atol=m * within)
+
+
+def test_the_gaussian_kernel_of_dense_rows_is_our_own_to_the_bit(seed):
+    X = np.random.RandomState(seed).rand(30, 3)
+    np.testing.assert_array_equal(Kernel(gamma=0.3).matrix(X), kernel_matrix(X, gamma=0.3))
+    np.testing.assert_array_equal(Kernel(gamma=0.3).matrix(X, X[:4]), kernel_matrix(X, X[:4], gamma=0.3))
+
+
+def test_a_matrix_is_cut_by_numbers(seed):
+    K = np.random.RandomState(seed).rand(12, 12)
+    K += K.T
+    given = Kernel("precomputed")
+    train, test = np.array([7, 0, 3]), np.array([5, 1])
+    np.testing.assert_array_equal(given.matrix(K), K)
+    np.testing.assert_array_equal(given.part(K, test, train), K[test][:, train])
+    np.testing.assert_array_equal(given.matrix(K[test], given.chosen(K, train)), K[test][:, train])
+    np.testing.assert_array_equal(given.chosen(K), np.arange(12))
+    with pytest.raises(ValueError, match=r"expected the square matrix .* got shape \(2, 12\) instead"):
+        given.chosen(K[test])
+
+
+def test_keys_leave_out_what_a_kernel_does_not_have():
+    assert Kernel("linear", gamma=1.0).key == Kernel("linear", gamma=2.0, degree=7).key
+    assert Kernel("laplacian", gamma=1.0).key != Kernel("laplacian", gamma=2.0).key
+    assert Kernel("rbf").key != Kernel("laplacian").key
+    assert Kernel(np.dot).key != Kernel(np.inner).key
+    assert len({Kernel(name).key for name in NAMES}) == len(NAMES)
+
+
+@pytest.mark.parametrize("kernel", [*map(Kernel, NAMES), Kernel("poly", coef0=-1.0), Kernel(RBF(0.5)), Kernel(np.dot)])
+def test_kernels_that_are_said_to_be_definite_are(kernel, seed):
+    if kernel.definite:
+        values = np.linalg.eigvalsh(kernel.matrix(np.random.RandomState(seed).rand(40, 3)))
+        assert values[0] > -40 * EPS * values[-1]
+    else:
+        assert kernel.name in ("additive_chi2", "sigmoid", "precomputed", "poly") or kernel.name is np.dot

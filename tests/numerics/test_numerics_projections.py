@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from elmbench.numerics.nodes import hidden_layer
-from elmbench.numerics.nodes.eem_nodes import node_outputs, projected_classes, unit_columns
+from elmbench.numerics.nodes.hidden_layer import node_outputs, projected_classes, unit_columns
 
 SIZES = (1, 7, 64, 90)
 

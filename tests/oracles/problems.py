@@ -53,3 +53,12 @@ def problems(largest=40):
         C=st.sampled_from([0.01, 1.0, 100.0, 2.0**13]),
         seed=st.integers(0, 2**32 - 1),
     )
+
+
+def pieces(data, n, most):
+    """Yield slices that cut `n` rows into pieces of random lengths, drawn from hypothesis's `data`."""
+    start = 0
+    while start < n:
+        stop = start + data.draw(st.integers(1, most))
+        yield slice(start, stop)
+        start = stop

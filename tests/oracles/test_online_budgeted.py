@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import dense_budgeted as dense
+import dense_online as dense
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from dense_online import kernel
 from hypothesis import given
 from hypothesis import strategies as st
+from problems import pieces
 from random_examples import examples
 
 from elmbench.numerics.online.budgeted_sgd import MAINTENANCE, BudgetedState, best_merge
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.exhaustive
 GAMMAS = st.sampled_from([0.1, 1.0, 5.0])
 RIDGES = st.sampled_from([0.31, 0.029, 0.0037])  # no margin of rows that are all equal is met exactly
 SHAPES = st.tuples(st.integers(2, 50), st.integers(1, 4), st.integers(1, 4), st.integers(0, 2**31 - 1))
-BUDGETS = st.integers(1, 12)
+BUDGETS = st.one_of(st.integers(1, 12), st.just(60))  # the last has room for all rows
 
 
 def a_problem(n, d, n_outputs, seed, sparse=False):
@@ -37,7 +37,7 @@ def as_dense(state, ridge):
 
 
 def outputs(learner, gamma, probe):
-    return kernel(probe, learner.X, gamma) @ learner.W
+    return dense.kernel(probe, learner.X, gamma) @ learner.W
 
 
 @pytest.mark.parametrize("maintenance", sorted(MAINTENANCE))
@@ -113,11 +113,8 @@ def test_blocks_do_not_matter_nor_whether_rows_are_sparse(maintenance, shape, bu
     X, labels = a_problem(*shape, sparse=True)
     whole, cut = (BudgetedState(X.shape[1], shape[2], 2.0, budget, maintenance) for _ in range(2))
     whole.extend(X, labels, 0.05)
-    start = 0
-    while start < len(X):
-        stop = start + data.draw(st.integers(1, 9))
-        cut.extend(sp.csr_matrix(X[start:stop]), labels[start:stop], 0.05)
-        start = stop
+    for piece in pieces(data, len(X), 9):
+        cut.extend(sp.csr_matrix(X[piece]), labels[piece], 0.05)
     np.testing.assert_array_equal(whole.vectors(), cut.vectors())
     np.testing.assert_array_equal(whole.solution(0.05), cut.solution(0.05))
 
@@ -136,33 +133,3 @@ def test_what_is_carried_along_is_that_of_the_support_vectors(maintenance, seed)
         np.testing.assert_allclose(state.distances[:m, :m], exact, atol=1e-10)
         np.testing.assert_allclose(state.norms[:m], (S**2).sum(axis=1), atol=1e-10)
         assert not state.columns[:, m:].any()
-
-
-@examples(30)
-@given(shape=SHAPES, gamma=GAMMAS, ridge=RIDGES)
-def test_with_room_for_all_rows_it_is_kernel_pegasos(shape, gamma, ridge):
-    """The counts of Shalev-Shwartz et al. (2007), Fig. 3: how often each row was in violation of its margin."""
-    X, labels = a_problem(*shape)
-    X = X + 1e-3 * np.random.RandomState(1).rand(*X.shape)  # no two rows are equal
-    n, n_outputs = len(X), shape[2]
-    state = BudgetedState(X.shape[1], n_outputs, gamma, n, "removal")
-    K, counts = kernel(X, X, gamma), np.zeros((n, n_outputs))
-    t = 0
-    for _ in range(2):
-        state.extend(X, labels, ridge)
-        for i in range(n):
-            t += 1
-            scores = K[i] @ counts / (ridge * (t - 1)) if t > 1 else np.zeros(n_outputs)
-            if n_outputs == 1:
-                sign = 2 * labels[i] - 1
-                if sign * scores[0] < 1:
-                    counts[i, 0] += sign
-            else:
-                others = np.where(np.arange(n_outputs) == labels[i], -np.inf, scores)
-                if scores[labels[i]] - others.max() < 1:
-                    counts[i, labels[i]] += 1
-                    counts[i, others.argmax()] -= 1
-    expected = K @ counts / (ridge * t)
-    outputs = kernel(X, state.vectors(), gamma) @ state.solution(ridge)
-    np.testing.assert_allclose(outputs, expected, rtol=0, atol=1e-9 * np.abs(counts).sum() / (ridge * t))
-    assert state.size <= n

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
-from problems import KINDS, make, problems
+from problems import KINDS, make, pieces, problems
 from random_examples import examples
 
 from elmbench.numerics.online.states import DependencyState
@@ -115,11 +115,8 @@ def test_any_threshold_within_the_bracket_gives_the_same_model_and_any_outside_a
 def test_blocks_do_not_matter(problem, threshold, data):
     whole, cut = state_of(problem, threshold), state_of(problem, threshold)
     whole.extend(problem.X, problem.T)
-    start = 0
-    while start < len(problem.X):
-        stop = start + data.draw(st.integers(1, 7))
-        cut.extend(problem.X[start:stop], problem.T[start:stop])
-        start = stop
+    for piece in pieces(data, len(problem.X), 7):
+        cut.extend(problem.X[piece], problem.T[piece])
     m = whole.size
     assert np.array_equal(rows_of(whole), rows_of(cut))
     assert np.array_equal(whole.fitted[:, :m], cut.fitted[:, :m])

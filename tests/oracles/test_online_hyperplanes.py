@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import copy
 
-import dense_hyperplanes as dense
+import dense_online as dense
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
+from problems import pieces
 from random_examples import examples
 
 from elmbench.numerics.online.hyperplanes import HyperplaneState
@@ -130,12 +131,8 @@ def test_blocks_do_not_matter_nor_whether_rows_are_sparse(shape, limit, prune_ev
         whole.extend(X, labels, np.pi / 60, names)
         if learns_assigned:
             names = cut.assign(sp.csr_matrix(X), labels)
-        start = 0
-        while start < len(X):
-            stop = start + data.draw(st.integers(1, 20))
-            part = None if names is None else names[start:stop]
-            cut.extend(sp.csr_matrix(X[start:stop]), labels[start:stop], np.pi / 60, part)
-            start = stop
+        for piece in pieces(data, len(X), 20):
+            cut.extend(sp.csr_matrix(X[piece]), labels[piece], np.pi / 60, None if names is None else names[piece])
     for one, other in zip(whole.solution(0.1), cut.solution(0.1), strict=True):
         np.testing.assert_array_equal(one, other)
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
-from problems import KINDS, make, problems
+from problems import KINDS, make, pieces, problems
 from random_examples import examples
 
 from elmbench.numerics.online.states import InverseState
@@ -141,12 +141,9 @@ def test_weights_found_spoilt_are_computed_from_scratch():
 def test_blocks_do_not_matter(problem, budget, data):
     whole, cut = state_of(problem, budget=budget), state_of(problem, budget=budget)
     whole.extend(problem.X, problem.T)
-    start = 0
-    while start < len(problem.X):
-        stop = start + data.draw(st.integers(1, 7))
-        cut.extend(problem.X[start:stop], problem.T[start:stop])
+    for piece in pieces(data, len(problem.X), 7):
+        cut.extend(problem.X[piece], problem.T[piece])
         cut.solution()
-        start = stop
     m = whole.size
     for name in ("dictionary", "targets", "weights"):
         assert np.array_equal(getattr(whole, name)[:, :m], getattr(cut, name)[:, :m])

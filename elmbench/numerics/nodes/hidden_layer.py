@@ -1,14 +1,16 @@
-"""Random hidden nodes and their activations."""
+"""Random hidden nodes and their activations, also those of the EEM paper, and classes projected from them to a line."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 from sklearn.utils import gen_batches
 
 from elmbench.numerics.arrays import Array
-from elmbench.numerics.rows import Rows
+from elmbench.numerics.kernels import squared_distances
+from elmbench.numerics.rows import Rows, sparse_distances
 
 ROW_BLOCK = 2048  # rows that are passed through the hidden layer at a time where their outputs need not be kept
 
@@ -80,3 +82,69 @@ class Nodes:
     def outputs(self, X: Rows) -> Array:
         """Return their outputs, see `hidden_layer`."""
         return hidden_layer(X, self.weights, self.biases, self.activation, self.slope)
+
+
+# --- The nodes of the EEM paper (Czarnecki & Tabor): weights and biases from [0, 1], signs as printed
+
+
+def _radial(X: Rows, weights: Array, biases: Array) -> Array:
+    """exp(-b ||w - x||^2)."""
+    if sp.issparse(X):
+        distances = sparse_distances(X, weights)
+    else:
+        distances = squared_distances(X, weights, out=np.empty((len(X), len(weights)), order="F"))
+    distances *= -biases
+    return np.exp(distances, out=distances)
+
+
+NODES: dict[str, Callable[[Rows, Array, Array], Array]] = {
+    "sigmoid": lambda X, w, b: hidden_layer(X, w, -b),  # 1 / (1 + exp(-<w, x> + b)): the bias is taken off, not added
+    "nsig": lambda X, w, b: hidden_layer(X, w / X.shape[1], -b),  # 1 / (1 + exp(-<w, x> / d + b))
+    "rbf": _radial,
+}
+"""Generalised activations G(x, w, b) by name, of inputs (n, d), dense or CSR, weights (L, d) and biases (L,)."""
+
+
+def node_outputs(X: Rows, weights: Array, biases: Array, activation: str) -> Array:
+    """Return the outputs of hidden nodes, of shape (n, L) and in Fortran order, for a key of `NODES` (section 7)."""
+    if not sp.issparse(X):
+        return NODES[activation](X, weights, biases)
+    outputs = np.empty((X.shape[0], len(weights)), order="F")
+    for rows in layer_blocks(X.shape[0]):  # products of sparse rows are in C order
+        outputs[rows] = NODES[activation](X[rows], weights, biases)
+    return outputs
+
+
+def unit_columns(operators: Array, size: int) -> Array:
+    """Return the first `size` rows of operators, scaled to columns of length one, which changes no divergence."""
+    return operators[:size] / np.linalg.norm(operators[:size], axis=0)
+
+
+def projected_classes(
+    X: Rows, positive: NDArray[np.bool_], weights: Array, biases: Array, activation: str, operators: list[Array]
+) -> tuple[list[Array], list[Array]]:
+    """Return means and variances of the projections beta'h(x) of two classes of rows, for sets of operators beta.
+
+    An operator takes a product with the hidden outputs, which is less than their covariance matrix for fewer operators
+    than nodes. A set of operators, of shape (size, k), applies to the first nodes; its means and variances are of shape
+    (k, 2), those of the negative class first. The projection of the first row is subtracted from the means; the
+    variances divide by the number of rows. Both are exactly zero if no node varies. `positive`, of shape (n,), marks
+    the rows of the positive class.
+    """
+    first = node_outputs(X[:1], weights, biases, activation)
+    means = [np.zeros((B.shape[1], 2)) for B in operators]
+    squares = [np.zeros((B.shape[1], 2)) for B in operators]
+    for side, members in enumerate((np.flatnonzero(~positive), np.flatnonzero(positive))):
+        for rows in layer_blocks(len(members)):
+            # The first row is subtracted, so that round-off of a common part does not count as variance.
+            H = node_outputs(X[members[rows]], weights, biases, activation) - first
+            done, n = rows.start, len(H)
+            for B, mean, square in zip(operators, means, squares, strict=True):
+                Z = H[:, : len(B)] @ B
+                block = Z.mean(axis=0)
+                # Blocks are merged as in Chan, Golub and LeVeque (1983), so that nothing cancels.
+                apart = block - mean[:, side]
+                square[:, side] += ((Z - block) ** 2).sum(axis=0) + apart**2 * (done * n / (done + n))
+                mean[:, side] += apart * (n / (done + n))
+    counts = np.array([np.count_nonzero(~positive), np.count_nonzero(positive)])
+    return means, [square / counts for square in squares]
