@@ -63,21 +63,21 @@ def _waveforms(trial: bool) -> tuple[Array, NDArray[np.int64], int, int]:
     return scale_columns(X, slice(None), Scale(range=(-1.0, 1.0))), y, n, m
 
 
-def _rkelm() -> RKELMClassifier:
-    return RKELMClassifier(n_landmarks=_CENTRES, C=_WAVE_C, gamma=_WAVE_GAMMA, random_state=0)
+def _error(model: Any, X: Array, y: NDArray[np.int64], n: int) -> float:
+    """Fit a model to the first n rows; return its error on the others."""
+    return float(np.mean(model.fit(X[:n], y[:n]).predict(X[n:]) != y[n:]))
+
+
+_RKELM = partial(RKELMClassifier, n_landmarks=_CENTRES, C=_WAVE_C, gamma=_WAVE_GAMMA, random_state=0)
 
 
 def _reduced_fit(trial: bool) -> Iterator[Record]:
     """Kernel values take 2 n L d operations, K'K n L^2, its Cholesky factor L^3 / 3, test rows 2 m L (d + k)."""
     X, y, n, m = _waveforms(trial)
     d, k, L = X.shape[1], 3, _CENTRES
-
-    def work() -> float:
-        return float(np.mean(_rkelm().fit(X[:n], y[:n]).predict(X[n:]) != y[n:]))
-
-    work()
+    _error(_RKELM(), X, y, n)
     operations = 2 * n * L * d + n * L**2 + L**3 / 3 + 2 * m * L * (d + k)
-    rounds, rate = against_products(work, 500 if trial else 2000, operations)
+    rounds, rate = against_products(lambda: _error(_RKELM(), X, y, n), 500 if trial else 2000, operations)
     name = f"RKELM fit and prediction, {n:,} rows, {m:,} test rows, L = {L}"
     note = f"{rate}; error on the test rows {rounds.our_result:.4f}"
     yield measured(rounds, name, "its operations, exp left aside, at the rate of dgemm", of_bound=True, note=note)
@@ -87,27 +87,23 @@ def _reduced_beside(trial: bool) -> Iterator[Record]:
     X, y, n, m = _waveforms(trial)
     signs = np.where(y[:n, np.newaxis] == np.arange(3), 1.0, -1.0)
 
-    def error(model: Any) -> float:
-        return float(np.mean(model.fit(X[:n], y[:n]).predict(X[n:]) != y[n:]))
-
     def kernel_ridge_error() -> float:
         outputs = KernelRidge(alpha=1 / _WAVE_C, kernel="rbf", gamma=_WAVE_GAMMA).fit(X[:n], signs).predict(X[n:])
         return float(np.mean(np.argmax(outputs, axis=1) != y[n:]))
 
-    def nystroem_error() -> float:
-        features = Nystroem(gamma=_WAVE_GAMMA, n_components=_CENTRES, random_state=0)
-        return error(make_pipeline(features, RidgeClassifier(alpha=1 / _WAVE_C)))
-
+    nystroem = Nystroem(gamma=_WAVE_GAMMA, n_components=_CENTRES, random_state=0)
     others = {
-        "Nystroem + RidgeClassifier": nystroem_error,
+        "Nystroem + RidgeClassifier": lambda: _error(
+            make_pipeline(nystroem, RidgeClassifier(alpha=1 / _WAVE_C)), X, y, n
+        ),
         "KernelRidge": kernel_ridge_error,
-        "SVC": lambda: error(SVC(C=_WAVE_C, gamma=_WAVE_GAMMA)),
-        "LinearSVC": lambda: error(LinearSVC(C=_WAVE_C)),
+        "SVC": lambda: _error(SVC(C=_WAVE_C, gamma=_WAVE_GAMMA), X, y, n),
+        "LinearSVC": lambda: _error(LinearSVC(C=_WAVE_C), X, y, n),
     }
     linear = f"; a linear model of {X.shape[1]} features, without the {n + m:,} x {_CENTRES} values of the kernel"
     for name, theirs in others.items():
         theirs()
-        rounds = in_turn(lambda: error(_rkelm()), theirs)
+        rounds = in_turn(lambda: _error(_RKELM(), X, y, n), theirs)
         note = f"error {rounds.our_result:.4f} against {rounds.their_result:.4f}" + linear * (name == "LinearSVC")
         what = f"RKELM, {n:,} waveforms, L = {_CENTRES}, fit and {m:,} predictions"
         yield measured(rounds, what, f"scikit-learn's {name}", note=note)
