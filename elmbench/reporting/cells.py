@@ -123,9 +123,7 @@ def _limit_of(record: dict[str, Any], store: Store, stopped: str = "itself") -> 
 
 
 def _arithmetic(environment: dict[str, Any]) -> str:
-    """Return the linear algebra libraries of an environment, the processor that they chose their code for, and threads;
-    empty if the environment lacks this.
-    """
+    """Return the linear algebra libraries of an environment with their processor, and the threads; empty if unknown."""
     kernels = {f"{one['internal_api']} {one['architecture'] or ''}".strip() for one in environment.get("blas", ())}
     threads = environment.get("blas_threads")
     if not kernels or threads is None:

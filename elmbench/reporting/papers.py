@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from elmbench.layouts.table import COMPARED, JUDGED, VERDICTS
+from elmbench.layouts.table import JUDGED, VERDICTS
 from elmbench.reporting import grouped
 from elmbench.reporting.claim_outcomes import CLAIM_VERDICTS, ClaimOutcome, correct_by_holm
 from elmbench.reporting.figures import facts_sentence
@@ -32,6 +32,9 @@ _PLURALS = {
 #: The plurals of results of claims.
 _RESULTS = {"holds": "hold", "does not hold": "do not hold"}
 _RESULTS |= {f"ratio {side} than stated": f"ratios {side} than stated" for side in ("smaller", "larger")}
+
+#: The ranks of verdicts by their evidence: a figure counts under the profile with the highest rank.
+_WORTH = dict.fromkeys(VERDICTS, 0) | {"not comparable": 1, "too few runs": 2} | dict.fromkeys(JUDGED, 3)
 
 #: The figures of a table by (data set, model, measure): the results that a figure counts under, and its line there.
 _Chosen = dict[tuple[str, str, str], tuple[Results, dict[Any, Any]]]
@@ -88,11 +91,6 @@ def _answer(paper: str, tables: Sequence[Sequence[Results]]) -> PaperAnswer:
     return PaperAnswer(paper, sentences, {verdict: figures[verdict] for verdict in VERDICTS}, compared)
 
 
-def _worth(verdict: str) -> int:
-    """Return the rank of a verdict by its evidence: a figure counts under the profile with the highest rank."""
-    return 3 if verdict in JUDGED else 2 if verdict in COMPARED else 1 if verdict == "not comparable" else 0
-
-
 def chosen_figures(results: Sequence[Results]) -> _Chosen:
     """Return for each figure of a table the results that it counts under, and its line of `summary.csv` there.
 
@@ -102,8 +100,8 @@ def chosen_figures(results: Sequence[Results]) -> _Chosen:
     for one in sorted(results, key=lambda one: -PROFILES.index(one.resolved.profile)):
         for line in one.figures.to_dict("records"):
             figure = line["dataset"], line["model"], line["metric"]
-            worth = _worth(line["verdict"])
-            if line["verdict"] and (figure not in chosen or worth > _worth(chosen[figure][1]["verdict"])):
+            verdict = line["verdict"]
+            if verdict and (figure not in chosen or _WORTH[verdict] > _WORTH[chosen[figure][1]["verdict"]]):
                 chosen[figure] = one, line
     return chosen
 
@@ -131,7 +129,7 @@ def _counts(tables: Sequence[_Chosen]) -> tuple[Counter[str], Counter[str]]:
         params = spec.models[model].params if model in spec.models else {}
         variant = json.dumps(params, sort_keys=True, default=str), spec.protocol.criterion
         figure = metric.partition("@")[0] in FACTS, paper.dataset, model, metric, paper.value, variant
-        if figure not in best or _worth(line["verdict"]) > _worth(best[figure]):
+        if figure not in best or _WORTH[line["verdict"]] > _WORTH[best[figure]]:
             best[figure] = line["verdict"]
     figures, facts = (Counter(best[key] for key in best if key[0] == of_facts) for of_facts in (False, True))
     return figures, facts

@@ -41,49 +41,50 @@ def runs(values: Iterable[float], reading: str = "") -> list[dict[str, Any]]:
     return [cell(run=i, mcc=value, reading=reading) for i, value in enumerate(values)]
 
 
-def test_the_nearer_value_fits(compared: Compare) -> None:
+def test_the_nearer_value_is_shown_with_the_means(compared: Compare) -> None:
     (result,) = compared([*folds("ELM", *FAR), *stored(*NEAR)])
     assert result.means == {"shuffled": "0.700", "stored": "0.900"}
     assert (result.published, result.fits) == (0.9, "stored")
     assert result.label == "WDBC ELM mcc (Table I, paper, nested, 5 cells)"
-    (result,) = compared([*folds("ELM", *NEAR), *stored(*FAR)])
-    assert result.fits == "shuffled"
 
 
-def test_chance_and_two_draws_decide_nothing(compared: Compare) -> None:
-    (result,) = compared([*folds("ELM", 0.80, 0.89, 0.80, 0.89), *stored(0.88, 0.82, 0.88, 0.82)])
-    assert result.fits == ""
-    (result,) = compared([*folds("ELM", 0.70, 0.71), *stored(0.90, 0.89)])
-    assert result.fits == ""
-
-
-@pytest.mark.parametrize(("shuffled", "fits"), [(0.802, ""), (0.85, "shuffled"), (0.60, "stored")])
-def test_values_on_both_sides_of_the_print_fit_by_their_distances(
-    compared: Compare, shuffled: float, fits: str
-) -> None:
-    """The two values are far apart in every run; only their distances from .9 decide."""
+def on_both_sides(shuffled: float) -> list[dict[str, Any]]:
+    """Two values that are far apart in every run, so that only their distances from .9 decide."""
     spread = [-0.01, 0.0, 0.01, 0.005, -0.005]
-    lines = runs(shuffled + one for one in spread)
-    lines += runs((1.0 - one for one in spread), "order=stored")
-    (result,) = compared(lines, "WDBC,ELM,mcc,0.90,,\n")
+    return runs(shuffled + one for one in spread) + runs((1.0 - one for one in spread), "order=stored")
+
+
+def of_equal_folds() -> list[dict[str, Any]]:
+    """Forty folds that tell the values apart in four runs that do not."""
+    means = [(0.80, 0.90), (0.84, 0.82), (0.85, 0.83), (0.80, 0.89)]
+    parts = [[*folds("ELM", *[one] * 10), *stored(*[other] * 10)] for one, other in means]
+    return [line | {"run": run} for run, lines in enumerate(parts) for line in lines]
+
+
+CONSTANT = [*runs([0.88] * 4), *runs([0.93] * 4, "order=stored")]
+DIVERGED = {"status": "diverged", "mcc": None, "reason": "not finite"}
+LAST = cell(fold=3, reading="order=stored", **DIVERGED)
+
+
+@pytest.mark.parametrize(
+    ("lines", "printed", "fits"),
+    [
+        ([*folds("ELM", *NEAR), *stored(*FAR)], "0.9", "shuffled"),
+        # Chance, or two draws, decide nothing.
+        ([*folds("ELM", 0.80, 0.89, 0.80, 0.89), *stored(0.88, 0.82, 0.88, 0.82)], "0.9", ""),
+        ([*folds("ELM", 0.70, 0.71), *stored(0.90, 0.89)], "0.9", ""),
+        *((on_both_sides(value), "0.90", fits) for value, fits in ((0.802, ""), (0.85, "shuffled"), (0.60, "stored"))),
+        (of_equal_folds(), "0.9", ""),
+        # A fit holds for every figure that rounds to the print.
+        (CONSTANT, "0.900", "shuffled"),
+        (CONSTANT, "0.9", ""),
+        # Cells that both ended ok decide.
+        ([*folds("ELM", 0.7, 0.7, 0.7, 0.98), *stored(0.8, 0.8, 0.8), LAST], "0.79", "stored"),
+    ],
+)
+def test_the_value_that_fits(compared: Compare, lines: list[dict[str, Any]], printed: str, fits: str) -> None:
+    (result,) = compared(lines, f"WDBC,ELM,mcc,{printed},,\n")
     assert result.fits == fits
-
-
-def test_the_folds_of_a_run_are_no_draws_of_their_own(compared: Compare) -> None:
-    """Forty folds tell the values apart, four runs do not."""
-    lines = []
-    for run, (one, other) in enumerate([(0.80, 0.90), (0.84, 0.82), (0.85, 0.83), (0.80, 0.89)]):
-        lines += [line | {"run": run} for line in folds("ELM", *[one] * 10)]
-        lines += [line | {"run": run} for line in stored(*[other] * 10)]
-    assert compared(lines)[0].fits == ""
-
-
-def test_a_fit_holds_for_every_figure_that_rounds_to_the_print(
-    compared: Compare,
-) -> None:
-    lines = [*runs([0.88] * 4), *runs([0.93] * 4, "order=stored")]
-    assert compared(lines, "WDBC,ELM,mcc,0.900,,\n")[0].fits == "shuffled"
-    assert compared(lines, "WDBC,ELM,mcc,0.9,,\n")[0].fits == ""
 
 
 def test_figures_that_a_reading_does_not_move_are_left_out(compared: Compare) -> None:
@@ -104,22 +105,12 @@ def test_cells_that_did_not_end_ok_are_named_and_decide_nothing(
 ) -> None:
     lines = [*folds("ELM", 0.70, 0.71, 0.70), *stored(0.90, 0.89, 0.90)]
     assert compared(lines)[0].fits == "stored"
-    diverged = {"status": "diverged", "mcc": None, "reason": "not finite"}
-    lines[5] |= diverged
+    lines[5] |= DIVERGED
     (result,) = compared(lines)
     assert (result.means["stored"], result.fits) == ("0.895 (1 diverged)", "")
-    lines[3] |= diverged
-    lines[4] |= diverged
+    lines[3] |= DIVERGED
+    lines[4] |= DIVERGED
     assert compared(lines)[0].means["stored"] == "diverged"
-
-
-def test_the_nearer_value_is_found_on_cells_that_both_ended_ok(
-    compared: Compare,
-) -> None:
-    lines = [*folds("ELM", 0.7, 0.7, 0.7, 0.98), *stored(0.8, 0.8, 0.8, None)]
-    lines[7] |= {"status": "diverged", "reason": "not finite"}
-    (result,) = compared(lines, "WDBC,ELM,mcc,0.79,,\n")
-    assert (result.means["shuffled"], result.fits) == ("0.770", "stored")
 
 
 def test_a_reading_that_was_not_run_has_nothing_to_compare(compared: Compare) -> None:

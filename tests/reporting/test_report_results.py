@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import json
 import os
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 from made_cells import cell_in_store, keep, keep_cells, predictions
@@ -208,32 +206,6 @@ def test_a_table_says_if_it_mixes_linear_algebra_and_which_times_are_clean(
     notes = [note.text for note in read_results(toy(), tmp_path).table.notes if note.kind == kind]
     assert [says in text for text in notes if says] == [True] * (says is not None)
     assert len(notes) == (says is not None)
-
-
-DAMAGE = [
-    b"", b"abc", b"nan", b"-1", b"1e999", b"9" * 25, b"[]", b"{", b"\xff", b"\0", b'"', b"1.5", b"\n", b",", b"True",
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("seed_of_faults", range(3))
-def test_cells_that_somebody_has_changed_are_a_table_or_one_error(
-    resolved: Resolved, store: Store, tmp_path: Path, seed: int, seed_of_faults: int
-) -> None:
-    path = write_results(resolved, store, tmp_path).folder / "cells.csv"
-    whole = path.read_bytes()
-    random = np.random.default_rng([seed, seed_of_faults])
-    for _ in range(15):
-        lines = whole.split(b"\n")
-        line = random.integers(len(lines) - 1)
-        fields = lines[line].split(b",")
-        fields[random.integers(len(fields))] = DAMAGE[random.integers(len(DAMAGE))]
-        lines[line] = b",".join(fields)
-        changed = bytearray(b"\n".join(lines))
-        if random.random() < 0.3:
-            changed[random.integers(len(changed))] = random.integers(256)
-        path.write_bytes(changed)
-        with contextlib.suppress(ElmbenchError):
-            read_results(resolved, tmp_path).renderable()
 
 
 @pytest.mark.parametrize(
