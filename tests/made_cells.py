@@ -30,6 +30,8 @@ from elmbench.specs.profiles import Resolved, resolve
 from elmbench.specs.published import read_published
 from elmbench.work.plan import Cell
 
+#: Makes the toy experiment, with figures and changes.
+Toy = Callable[..., Resolved]
 HEADER = "dataset,model,metric,value,std,note\n"
 #: The committed results.
 RESULTS = Path(elmbench.__file__).parents[1] / "results"
@@ -43,7 +45,7 @@ def committed(name: str) -> Results:
 
 
 @pytest.fixture
-def toy(write_tree: Callable[..., Path], experiment: dict[str, Any], paper: dict[str, Any]) -> Callable[..., Resolved]:
+def toy(write_tree: Callable[..., Path], experiment: dict[str, Any], paper: dict[str, Any]) -> Toy:
     """Make an experiment: the toy one, two outer folds, with the given figures and changes."""
     values = {"none": {"says": "a fresh model"}, "folds": {"says": "the same model", "leaks": True}}
     paper["readings"]["carry-over"] = {"question": "Is the model kept?", "values": values}

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from made_cells import cell, cell_in_store, frame, keep_cells, predictions
+from made_cells import Toy, cell, cell_in_store, frame, keep_cells, predictions
 from sklearn import metrics as sk
 
 from elmbench.errors import ElmbenchError
@@ -19,10 +18,8 @@ from elmbench.reporting.baseline import compare_with_baseline, update_baseline
 from elmbench.reporting.cells import read_cells, write_frame
 from elmbench.reporting.results import read_results, write_results
 from elmbench.running.store import Store
-from elmbench.specs.profiles import Resolved
 from elmbench.work.scoring import GridProblem, best, grid_scores
 
-Toy = Callable[..., Resolved]
 TRUE = [1, 1, 1, 0, 0, 0, 0, 0]
 #: What two models predict for the rows of each of four folds, with decision values of the first model alone.
 SAID = {"ELM": [1, 1, 0, 0, 0, 0, 0, 1], "K-ELM": [1, 0, 0, 0, 0, 0, 0, 0]}

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from made_cells import cell, frame, stopped
+from made_cells import Toy, cell, frame, stopped
 from made_work import default_metrics
 
 from elmbench.errors import ElmbenchError
@@ -30,7 +30,7 @@ COUNTS, RIGHT = ["tn, fp, fn, tp"], ["right predictions"]
 
 
 @pytest.fixture
-def both(toy: Callable[..., Resolved], tmp_path: Path) -> Both:
+def both(toy: Toy, tmp_path: Path) -> Both:
     """Compare lines with a baseline made of other lines, both by way of their files."""
     plain = toy(datasets=["wdbc", "calhousing"], protocol={"metrics": ["mcc", "nrmse"]})
 
@@ -177,7 +177,7 @@ def test_a_baseline_has_no_times_and_reasons_but_may_have_them(both: Both, toy: 
 
 
 @pytest.mark.parametrize("status", ["failed", "timeout", "out-of-memory", "unavailable"])
-def test_no_baseline_is_made_of_failures(toy: Callable[..., Resolved], tmp_path: Path, status: str) -> None:
+def test_no_baseline_is_made_of_failures(toy: Toy, tmp_path: Path, status: str) -> None:
     path = tmp_path / "toy" / "one.baseline.csv"
     path.parent.mkdir()
     path.write_text("before")
@@ -190,7 +190,7 @@ def test_no_baseline_is_made_of_failures(toy: Callable[..., Resolved], tmp_path:
         update_baseline(cells.iloc[:0], path)
 
 
-def test_a_baseline_of_cells_that_diverged(toy: Callable[..., Resolved], tmp_path: Path) -> None:
+def test_a_baseline_of_cells_that_diverged(toy: Toy, tmp_path: Path) -> None:
     cells = frame(toy(), [cell(fold=0, **COUNTED), cell(fold=1, status="diverged")])
     assert update_baseline(cells, tmp_path / "b.csv") == 2
     assert read_cells(tmp_path / "b.csv")["status"].tolist() == ["ok", "diverged"]

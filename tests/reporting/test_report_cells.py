@@ -12,13 +12,12 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from made_cells import RESULTS, cell_in_store, keep, value_columns
+from made_cells import RESULTS, Toy, cell_in_store, keep, value_columns
 
 import elmbench
 from elmbench.errors import ElmbenchError
 from elmbench.reporting.cells import Order, cells_frame, read_cells, without_folders, write_frame
 from elmbench.running.store import Store
-from elmbench.specs.profiles import Resolved
 from elmbench.work.plan import Cell
 
 METRICS = {"mcc": 0.1 + 0.2, "gmean": 2 / 3, "accuracy": 0.9, "precision": 1.0, "recall": 0.8, "f1": 0.7}
@@ -46,7 +45,7 @@ def store(tmp_path: Path) -> Store:
 
 
 @pytest.fixture
-def written(toy: Callable[..., Resolved], store: Store) -> Callable[..., pd.DataFrame]:
+def written(toy: Toy, store: Store) -> Callable[..., pd.DataFrame]:
     """Return the table of cells of these rows, whose results are stored as given."""
 
     def make(rows: list[Cell], results: dict[str, dict[str, Any]] | None = None) -> pd.DataFrame:
@@ -139,7 +138,7 @@ def test_a_results_folder_below_a_file_is_not_there(tmp_path: Path) -> None:
         read_cells(tmp_path / "file" / "ci" / "toy" / "one" / "cells.csv")
 
 
-def test_the_limit_that_stopped_a_cell_or_the_search_before_it(store: Store, toy: Callable[..., Resolved]) -> None:
+def test_the_limit_that_stopped_a_cell_or_the_search_before_it(store: Store, toy: Toy) -> None:
     keep(store, "search", {"status": "timeout", "reason": "> 7200 s", "limit": 7200.0}, kind="search", inner={})
     keep(store, "late", {"status": "timeout", "reason": "the search before it: > 7200 s"}, chosen="search")
     keep(store, "own", {"status": "timeout", "reason": "> 600 s", "limit": 600.0})

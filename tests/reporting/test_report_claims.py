@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from made_cells import cell, folds, frame
+from made_cells import Toy, cell, folds, frame
 from scipy.stats import t, ttest_ind
 
 from elmbench.reporting.claim_outcomes import COLUMNS, ClaimOutcome, claims_frame, correct_by_holm
@@ -41,7 +40,7 @@ def outcomes(resolved: Resolved, lines: list[dict[str, Any]]) -> list[ClaimOutco
     return list(check_claims(summarise(MeasuredCells(cells, resolved)), MeasuredCells(cells, resolved)))
 
 
-def claimed(toy: Callable[..., Resolved], lines: list[dict[str, Any]], figures: str = "", **claim: Any) -> ClaimOutcome:
+def claimed(toy: Toy, lines: list[dict[str, Any]], figures: str = "", **claim: Any) -> ClaimOutcome:
     """Return the outcome of one claim."""
     changes = claim.pop("changes", {})
     (result,) = outcomes(toy(figures, claims=[CLAIM | claim], **changes), lines)

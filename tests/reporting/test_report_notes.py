@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
-from made_cells import cell_in_store, folds, frame, keep, notes_of, table_from, table_of, unit_of
+from made_cells import Toy, cell_in_store, folds, frame, keep, notes_of, table_from, table_of, unit_of
 
 from elmbench.reporting.cells import (
     CAPPED,
@@ -22,9 +21,7 @@ from elmbench.reporting.cells import (
 )
 from elmbench.reporting.notes import capped_notes, warning_notes
 from elmbench.running.store import Store
-from elmbench.specs.profiles import Resolved
 
-Toy = Callable[..., Resolved]
 GRID = {"C": [1, 2], "gamma": [1, 2, 3]}
 INNER = {"kind": "stratified-kfold", "folds": 3}
 OK = {"status": "ok", "reason": ""}

@@ -7,12 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from made_cells import cell, folds, results_of
+from made_cells import Toy, cell, folds, results_of
 
 from elmbench.reporting.readings import ReadingComparison, compare_readings, write_readings
-from elmbench.specs.profiles import Resolved
 
-Toy = Callable[..., Resolved]
 Compare = Callable[..., list[ReadingComparison]]
 FIGURES = "WDBC,ELM,mcc,0.9,,\nWDBC,ELM,train_seconds,0.5,,\n"
 

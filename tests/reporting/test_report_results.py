@@ -5,12 +5,11 @@ from __future__ import annotations
 import errno
 import json
 import os
-from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
 import pytest
-from made_cells import cell_in_store, keep, keep_cells, predictions
+from made_cells import Toy, cell_in_store, keep, keep_cells, predictions
 
 from elmbench.errors import ElmbenchError
 from elmbench.files import WriteError
@@ -49,11 +48,11 @@ def store(tmp_path: Path) -> Store:
 
 
 @pytest.fixture
-def resolved(toy: Callable[..., Resolved]) -> Resolved:
+def resolved(toy: Toy) -> Resolved:
     return toy("WDBC,ELM,mcc,0.9,,\n", layout="precision-recall")
 
 
-def test_the_optimism_is_written_if_both_selections_were_run(toy: Callable[..., Resolved], tmp_path: Path) -> None:
+def test_the_optimism_is_written_if_both_selections_were_run(toy: Toy, tmp_path: Path) -> None:
     store = Store(tmp_path)
     keep_cells(store, {cell_in_store("nested"): {"measured": {"mcc": 0.7}}})
     folder = write_results(toy(), store, tmp_path).folder
@@ -191,7 +190,7 @@ HASWELL, TWO, ZEN, ALONE = ("Haswell", 1, False), ("Haswell", 2, False), ("Zen",
     ],
 )
 def test_a_table_says_if_it_mixes_linear_algebra_and_which_times_are_clean(
-    toy: Callable[..., Resolved], tmp_path: Path, cells: tuple[tuple[str, int, bool], ...], kind: str, says: str | None
+    toy: Toy, tmp_path: Path, cells: tuple[tuple[str, int, bool], ...], kind: str, says: str | None
 ) -> None:
     store = Store(tmp_path)
     for fold, (kernel, threads, clean) in enumerate(cells):

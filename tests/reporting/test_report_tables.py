@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
-from made_cells import cell, folds, headings, notes_of, row, rows_of, stopped, table_of
+from made_cells import Toy, cell, folds, headings, notes_of, row, rows_of, stopped, table_of
 
 from elmbench.layouts.table import fixed, three_figures
-from elmbench.specs.profiles import Resolved
-
-Toy = Callable[..., Resolved]
 
 
 def test_a_mean_has_one_digit_more_than_the_published_figure(toy: Toy) -> None:

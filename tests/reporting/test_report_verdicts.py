@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from made_cells import cell, frame
+from made_cells import Toy, cell, frame
 from scipy.stats import binom, t
 
 from elmbench.reporting.agreement import Agreement, agreements
@@ -150,7 +149,6 @@ def test_the_last_run_shows_if_a_first_stage_fixed_the_number_of_runs() -> None:
     assert (draws.first, draws.deviation) == (None, pytest.approx(np.std([0.8, 1.0, 0.9, 0.9], ddof=1)))
 
 
-Toy = Callable[..., Resolved]
 HOLDOUT = {"outer": {"kind": "holdout", "runs": 4, "sizes": {"wdbc": {"train": 379, "test": 190}}}}
 FIGURES = "WDBC,ELM,mcc,0.90,,\nWDBC,K-ELM,mcc,0.94,,\nWDBC,OS-ELM,mcc,0.70,,\n"
 MEANS = {"ELM": [0.90, 0.91, 0.89, 0.90], "K-ELM": [0.93, 0.935, 0.94, 0.935], "OS-ELM": [0.6, 0.7, 0.8, 0.71]}

@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from made_cells import folds, results_of
+from made_cells import Toy, folds, results_of
 from rich.console import Console
 
 from elmbench.layouts.table import SIGNS, VERDICTS, Column, Note, ResultTable, Section, Text, Verdict
@@ -22,19 +22,9 @@ from elmbench.reporting.writers.latex import latex
 from elmbench.reporting.writers.markdown import markdown
 from elmbench.reporting.writers.text import section_text
 from elmbench.specs.papers import ChosenReading
-from elmbench.specs.profiles import Resolved
 
-ROW = {
-    "dataset": "A & B_1",
-    "model": "50 % #1 {x} $y$",
-    "value": "0.92 ± 0.01",
-    "published": "> 600 s",
-    "verdict": "a\\b^c~d",
-    "fit": "0.5",
-    "published_fit": "1",
-    "ratio": "1",
-    "published_ratio": "2",
-}
+ROW = {"dataset": "A & B_1", "model": "50 % #1 {x} $y$", "value": "0.92 ± 0.01", "published": "> 600 s"}
+ROW |= {"verdict": "a\\b^c~d", "fit": "0.5", "published_fit": "1", "ratio": "1", "published_ratio": "2"}
 COLUMNS = tuple(Column(name, name.replace("_", " ")) for name in ROW)
 LEAKING = "oracle; reading a_b=c (LEAKING: test rows were learnt in earlier folds)"
 
@@ -54,14 +44,9 @@ def test_markdown_has_all_columns_in_line(table: ResultTable) -> None:
     text = markdown(table, ["elmbench run a/b --profile ci", "elmbench run a/b --runs 2"])
     lines = text.splitlines()
     assert lines[0] == "# Table I: 100 % of_it"
-    assert lines[lines.index("Made by:") + 2 :][:2] == [
-        "    elmbench run a/b --profile ci",
-        "    elmbench run a/b --runs 2",
-    ]
-    assert [line for line in lines if line.startswith("## ")] == [
-        "## nested: inner folds",
-        f"## {LEAKING}",
-    ]
+    commands = ["    elmbench run a/b --profile ci", "    elmbench run a/b --runs 2"]
+    assert lines[lines.index("Made by:") + 2 :][:2] == commands
+    assert [line for line in lines if line.startswith("## ")] == ["## nested: inner folds", f"## {LEAKING}"]
     pipes = [line for line in lines if line.startswith("|")]
     assert len(pipes) == 7
     assert {line.count("|") for line in pipes} == {len(COLUMNS) + 1}
@@ -138,7 +123,6 @@ def test_a_table_wider_than_the_terminal_is_cut_between_its_metrics() -> None:
         assert len(row.rstrip()) <= 80
 
 
-Toy = Callable[..., Resolved]
 FIGURES = "WDBC,ELM,mcc,0.9,0.02,\nWDBC,K-ELM,mcc,0.95,0.01,\nSylva,ELM,mcc,0.5,,\nSylva,K-ELM,mcc,0.4,,\n"
 
 
