@@ -100,7 +100,7 @@ def semi_definite(n: int, rank: int, seed: int) -> np.ndarray:
 
 @examples(60)
 @given(
-    n=st.integers(1, 140),
+    n=st.one_of(st.integers(1, 140), st.sampled_from([2, 65, 66, 129, 200])),
     rank=st.integers(0, 140),
     k=st.integers(1, 3),
     seed=st.integers(0, 2**31 - 1),
@@ -119,23 +119,6 @@ def test_solves_for_every_ridge(n, rank, k, seed, exponents, blocked):
         full = A + ridge * np.eye(n)
         Z = solutions[:, i * k : (i + 1) * k]
         np.testing.assert_allclose(full @ Z, B, atol=1e-12 * np.linalg.cond(full))
-
-
-@pytest.mark.parametrize("blocked", [False, True])
-@pytest.mark.parametrize("n", [2, 65, 66, 129, 200])
-def test_is_an_orthogonal_similarity(monkeypatch, n, blocked):
-    """Q Q' = I, and Q B Q' = A with B the band that is kept."""
-    monkeypatch.setattr(module, "BLOCKED_FROM", 1 if blocked else 1000)
-    A = semi_definite(n, n, 3)
-    reduced = BandReduction(A.copy(order="F"))
-    Q = reduced._apply(np.eye(n), transposed=False)
-    np.testing.assert_allclose(reduced._apply(Q, transposed=True), np.eye(n), atol=1e-13)
-    band = np.zeros((n, n))
-    for i, diagonal in enumerate(reduced.band[: min(n, reduced.width + 1)]):
-        band += np.diag(diagonal[: n - i], -i)
-    band += np.tril(band, -1).T
-    np.testing.assert_allclose(Q @ band @ Q.T, A, atol=1e-12 * n)
-    assert reduced.width == (64 if blocked else 1)
 
 
 @pytest.mark.parametrize("blocked", [False, True])

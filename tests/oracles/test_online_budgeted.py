@@ -33,7 +33,7 @@ def a_problem(n, d, n_outputs, seed, sparse=False):
 
 def as_dense(state, ridge):
     """Return what the compiled state holds as the reference holds it."""
-    return dense.Dense(state.vectors(), state.solution(ridge), list(state.born[: state.size]), state.step)
+    return dense.Dense(state.vectors(), state.solution(ridge), list(state.held.born[: state.size]), state.step)
 
 
 def outputs(learner, gamma, probe):
@@ -130,6 +130,6 @@ def test_what_is_carried_along_is_that_of_the_support_vectors(maintenance, seed)
         state.extend(sp.csr_matrix(X[start : start + 7]), labels[start : start + 7], 0.001)
         S, m = state.vectors(), state.size
         exact = ((S[:, None] - S[None]) ** 2).sum(axis=2)
-        np.testing.assert_allclose(state.distances[:m, :m], exact, atol=1e-10)
-        np.testing.assert_allclose(state.norms[:m], (S**2).sum(axis=1), atol=1e-10)
-        assert not state.columns[:, m:].any()
+        np.testing.assert_allclose(state.held.distances[:m, :m], exact, atol=1e-10)
+        np.testing.assert_allclose(state.held.norms[:m], (S**2).sum(axis=1), atol=1e-10)
+        assert not state.held.columns[:, m:].any()

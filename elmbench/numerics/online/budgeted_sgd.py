@@ -297,7 +297,7 @@ class BudgetedState:
     """Support vectors and their weights; the leading `size` entries are in use, at most `budget`.
 
     The outputs are sum_s w_s k(x_s, x) / (ridge t) after t steps, with the kernel exp(-gamma d^2): one output for two
-    classes, else one for each class. The arrays are those of `absorb_budgeted`.
+    classes, else one for each class.
     """
 
     n_features: int
@@ -307,15 +307,12 @@ class BudgetedState:
     maintenance: str = "merging"
     size: int = 0
     step: int = 0
-    columns: Array = field(init=False)
-    norms: Array = field(init=False)
-    weights: Array = field(init=False)
-    born: Numbers = field(init=False)
-    distances: Array = field(init=False)
+    held: SupportVectors = field(init=False)
 
     def __post_init__(self) -> None:
-        self.columns, self.distances = np.zeros((self.n_features, 0)), np.zeros((0, 0))
-        self.norms, self.weights, self.born = np.zeros(0), np.zeros((self.n_outputs, 0)), np.zeros(0, np.int64)
+        empty, weights = np.zeros(0), np.zeros((self.n_outputs, 0))
+        columns, born, distances = np.zeros((self.n_features, 0)), np.zeros(0, np.int64), np.zeros((0, 0))
+        self.held = SupportVectors(columns, empty, weights, born, distances)
 
     def extend(self, X: Rows, labels: Numbers, ridge: float) -> None:
         """Learn rows `X`, dense or CSR, with the numbers of their classes, in their order.
@@ -326,26 +323,22 @@ class BudgetedState:
         position, status = 0, GROW
         while status == GROW:
             self._reserve()
-            held = SupportVectors(self.columns, self.norms, self.weights, self.born, self.distances)
             position, self.step, self.size, status = run(
                 absorb_budgeted, position, self.step, self.size, rows, labels,
-                float(ridge), float(self.gamma), self.budget, MAINTENANCE[self.maintenance], held,
+                float(ridge), float(self.gamma), self.budget, MAINTENANCE[self.maintenance], self.held,
             )  # fmt: skip
 
     def solution(self, ridge: float) -> Array:
         """Return the weights of the support vectors, of shape (size, n_outputs)."""
-        return self.weights[:, : self.size].T / (ridge * max(1, self.step))
+        return self.held.weights[:, : self.size].T / (ridge * max(1, self.step))
 
     def vectors(self) -> Array:
         """Return the support vectors, of shape (size, n_features)."""
-        return np.ascontiguousarray(self.columns[:, : self.size].T)
+        return np.ascontiguousarray(self.held.columns[:, : self.size].T)
 
     def _reserve(self) -> None:
         """Make room for one more support vector."""
-        if self.size < len(self.norms):
-            return
-        capacity = min(self.budget + 1, max(16, 2 * self.size))
-        self.columns = enlarged(self.columns, (self.n_features, capacity))
-        self.weights = enlarged(self.weights, (self.n_outputs, capacity))
-        self.distances = enlarged(self.distances, (capacity, capacity))
-        self.norms, self.born = (enlarged(a, (capacity,)) for a in (self.norms, self.born))
+        if self.size == len(self.held.norms):
+            n = min(self.budget + 1, max(16, 2 * self.size))
+            shapes = (self.n_features, n), (n,), (self.n_outputs, n), (n,), (n, n)
+            self.held = SupportVectors(*map(enlarged, self.held, shapes))
