@@ -7,7 +7,7 @@ import tarfile
 import threading
 import time
 import zipfile
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -31,83 +31,68 @@ class Page:
     headers: dict[str, str] = field(default_factory=dict)
 
 
-class Server:
+class Server(ThreadingHTTPServer):
     """Pages by path, and the requests that came, as (method, path)."""
 
+    daemon_threads = True
+
     def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
         self.pages: dict[str, Page] = {}
         self.requests: list[tuple[str, str]] = []
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
-        self._http.daemon_threads = True
-        threading.Thread(target=self._http.serve_forever, args=(0.05,), daemon=True).start()
+        threading.Thread(target=self.serve_forever, args=(0.05,), daemon=True).start()
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self._http.server_address[1]}"
+        return f"http://127.0.0.1:{self.server_port}"
 
     def paths(self) -> list[str]:
         """The paths whose body was requested."""
         return [path for method, path in self.requests if method == "GET"]
 
     def close(self) -> None:
-        self._http.shutdown()
-        self._http.server_close()
+        self.shutdown()
+        self.server_close()
 
-    def _handler(self) -> type[BaseHTTPRequestHandler]:
-        server = self
 
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: Server
 
-            def do_GET(self) -> None:
-                page = self.page()
-                if page.failures > 0:
-                    page.failures -= 1
-                    self.answer(Page(b"<html>Oops", status=500), b"<html>Oops")
-                    return
-                body = page.body
-                if page.gzipped and "gzip" in self.headers.get("Accept-Encoding", ""):
-                    body = gzip.compress(body)
-                    page = replace(page, headers=page.headers | {"Content-Encoding": "gzip"})
-                self.answer(page, body)
+    def do_GET(self) -> None:
+        path = self.path.split("?")[0]
+        self.server.requests.append((self.command, path))
+        page = self.server.pages.get(path) or Page(b"<html>no</html>", status=404)
+        if page.failures > 0:
+            page.failures -= 1
+            page = Page(b"<html>Oops", status=500)
+        body, headers = page.body, page.headers
+        if page.gzipped and "gzip" in self.headers.get("Accept-Encoding", ""):
+            body, headers = gzip.compress(body), headers | {"Content-Encoding": "gzip"}
+        self.send_response(page.status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        if page.length:
+            self.send_header("Content-Length", str(len(body)))
+        self.send_header("Connection", "close")
+        self.end_headers()
+        self.close_connection = True
+        if page.cut:
+            page.cut -= 1
+            body = body[: page.cut_at]
+        step = 4096 if page.pause else max(1, len(body))
+        for start in range(0, len(body) if self.command == "GET" else 0, step):
+            try:
+                self.wfile.write(body[start : start + step])
+                self.wfile.flush()
+            except OSError:  # the client has gone
+                return
+            time.sleep(page.pause)
 
-            def do_HEAD(self) -> None:
-                page = self.page()
-                self.head(page, len(page.body))
+    do_HEAD = do_GET
 
-            def log_message(self, *_: Any) -> None:
-                pass
-
-            def page(self) -> Page:
-                path = self.path.split("?")[0]
-                server.requests.append((self.command, path))
-                return server.pages.get(path) or Page(b"<html>no</html>", status=404)
-
-            def head(self, page: Page, n_bytes: int) -> None:
-                self.send_response(page.status)
-                for name, value in page.headers.items():
-                    self.send_header(name, value)
-                if page.length:
-                    self.send_header("Content-Length", str(n_bytes))
-                self.send_header("Connection", "close")
-                self.end_headers()
-                self.close_connection = True
-
-            def answer(self, page: Page, body: bytes) -> None:
-                self.head(page, len(body))
-                if page.cut:
-                    server.pages[self.path.split("?")[0]].cut -= 1
-                    body = body[: page.cut_at]
-                step = 4096 if page.pause else max(1, len(body))
-                for start in range(0, len(body), step):
-                    try:
-                        self.wfile.write(body[start : start + step])
-                        self.wfile.flush()
-                    except OSError:  # the client has gone
-                        return
-                    time.sleep(page.pause)
-
-        return Handler
+    def log_message(self, *_: Any) -> None:
+        pass
 
 
 API = "/api/v1/xml"

@@ -29,11 +29,6 @@ def loaded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return names
 
 
-def in_another_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Forget what this process knows."""
-    monkeypatch.setattr(checksums, "_known", {})
-
-
 @pytest.fixture
 def file(folder: Path, wdbc_lines: list[str]) -> Path:
     path = folder / "wdbc.csv"
@@ -41,11 +36,11 @@ def file(folder: Path, wdbc_lines: list[str]) -> Path:
     return path
 
 
-def test_the_second_call_loads_nothing(file: Path, loaded: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_second_call_loads_nothing(file: Path, loaded: list[str]) -> None:
     first = identify(WDBC, file.parent)
     assert first.checksum == load(WDBC, file.parent).checksum
     assert identify(WDBC, file.parent) == first
-    in_another_process(monkeypatch)
+    checksums._known.clear()  # as in another process
     assert identify(WDBC, file.parent) == first
     assert loaded == ["wdbc"]
     assert identify(WDBC) == first  # the bundled rows are others that happen to be the same
@@ -64,9 +59,7 @@ def test_data_that_are_not_here() -> None:
         identify(load_dataset_specs()["waveform"])
 
 
-def test_a_file_that_changed_is_loaded_again(
-    file: Path, wdbc_lines: list[str], loaded: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_changed_is_loaded_again(file: Path, wdbc_lines: list[str], loaded: list[str]) -> None:
     first, times = identify(WDBC, file.parent), file.stat()
     changed = "\n".join([wdbc_lines[0], wdbc_lines[1].replace("17.990000", "17.990001"), *wdbc_lines[2:]])
     assert len(changed) == times.st_size
@@ -74,7 +67,7 @@ def test_a_file_that_changed_is_loaded_again(
     second = identify(WDBC, file.parent)
     assert second.checksum == load(WDBC, file.parent).checksum != first.checksum
     os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns + 1))
-    in_another_process(monkeypatch)
+    checksums._known.clear()  # as in another process
     assert identify(WDBC, file.parent) == second
     assert loaded == ["wdbc"] * 3
     file.write_text("\n".join(wdbc_lines[:-1]))
@@ -102,9 +95,7 @@ def test_whatever_else_the_rows_depend_on(
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff", None])
-def test_a_damaged_index_is_built_again(
-    file: Path, loaded: list[str], monkeypatch: pytest.MonkeyPatch, content: bytes | None
-) -> None:
+def test_a_damaged_index_is_built_again(file: Path, loaded: list[str], content: bytes | None) -> None:
     first = identify(WDBC, file.parent)
     index = Path(os.environ["ELMBENCH_CACHE_DIR"]) / "checksums.json"
     if content is None:
@@ -112,7 +103,7 @@ def test_a_damaged_index_is_built_again(
         content = json.dumps({name: [*entry[:2], None]}).encode()
     index.write_bytes(content)
     for _ in range(2):
-        in_another_process(monkeypatch)
+        checksums._known.clear()  # as in another process
         assert identify(WDBC, file.parent) == first
     assert loaded == ["wdbc"] * 2
 

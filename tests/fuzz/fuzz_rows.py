@@ -28,7 +28,7 @@ FRAME = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "c": X[:, 2], "colour": WORD, 
 SPARSE = sp.csr_matrix(np.where(np.nan_to_num(X) > 0, np.nan_to_num(X), 0))
 
 
-def rows_spec(features: int, **changes: Any) -> DatasetSpec:
+def rows_spec(features: int) -> DatasetSpec:
     """Return the spec of the rows above."""
     classes = {"no": 6, "yes": 6} if features == 4 else {-1: 6, 1: 6}
     content: dict[str, Any] = {
@@ -39,7 +39,7 @@ def rows_spec(features: int, **changes: Any) -> DatasetSpec:
     if features == 4:
         content |= {"prepare": [{"step": "one-hot"}, {"step": "drop-missing-rows"}]}
         content |= {"prepared": {"instances": 11, "features": 4}}
-    return parse_dataset_specs({"rows": content | changes}, "rows.yaml").find("rows")
+    return parse_dataset_specs({"rows": content}, "rows.yaml")["rows"]
 
 
 def arff_bytes() -> bytes:

@@ -65,15 +65,11 @@ class ArchiveSource(NetworkSource):
             return {"all": self._table(path.read_bytes(), None, self.url, job)}
         names = [name for member in self.members.values() for name in (member.features, member.labels) if name]
         contents = read_members(path, names, self.url, job.most)
-        return {
-            part: self._table(
-                contents[member.features],
-                contents[member.labels] if member.labels else None,
-                f"{self.url} ({member.features})",
-                job,
-            )
-            for part, member in self.members.items()
-        }
+        tables: dict[str, Table] = {}
+        for part, member in self.members.items():
+            labels = contents[member.labels] if member.labels else None
+            tables[part] = self._table(contents[member.features], labels, f"{self.url} ({member.features})", job)
+        return tables
 
     def _table(self, content: bytes, labels: bytes | None, origin: str, job: FetchJob) -> Table:
         with refused(f"{origin} cannot be read", "rows of values"):
