@@ -1,4 +1,4 @@
-"""The Typer app: the options of all commands, and the handling of errors."""
+"""The Typer app: its commands, the options of all of them, and the handling of errors."""
 
 import contextlib
 import io
@@ -6,22 +6,33 @@ import os
 import sys
 import traceback
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer import Option
 from typer.core import TyperGroup
 
-from elmbench.cli import commands
 from elmbench.cli.state import state
 from elmbench.errors import ElmbenchError
+
+#: The commands by module, in the order in which `elmbench --help` lists them.
+_MODULES = {
+    "run": ("run",),
+    "compare": ("compare",),
+    "predict": ("predict",),
+    "specs": ("list", "show", "validate", "env"),
+    "results": ("status", "merge", "table", "check", "report", "baseline"),
+    "data": ("data",),
+}
 
 
 class _InOrder(TyperGroup):
     def list_commands(self, ctx: Any) -> list[str]:
-        """Return the commands in the order of the table, not in the order of their imports."""
-        return sorted(super().list_commands(ctx), key=commands.VERBS.index)
+        """Return the commands in the order of `_MODULES`, not in the order of their imports."""
+        return sorted(super().list_commands(ctx), key=[verb for verbs in _MODULES.values() for verb in verbs].index)
 
 
 app = typer.Typer(
@@ -36,6 +47,13 @@ app = typer.Typer(
 )
 
 
+def declare(arguments: Sequence[str]) -> None:
+    """Import the modules of the commands that the arguments name, or else of all commands; they register themselves."""
+    named = [module for module, verbs in _MODULES.items() if not {*verbs}.isdisjoint(arguments)]
+    for module in named or _MODULES:
+        import_module(f"elmbench.cli.{module}")
+
+
 def _print_version(asked: bool) -> None:
     if asked:
         from importlib.metadata import version
@@ -48,47 +66,41 @@ def _print_version(asked: bool) -> None:
 def options(
     results_dir: Annotated[
         str | None,
-        typer.Option(
+        Option(
             envvar="ELMBENCH_RESULTS_DIR",
             help="Folder of results and of the store; elmbench-results unless it is named.",
         ),
     ] = None,
     data_dir: Annotated[
-        str | None,
-        typer.Option(envvar="ELMBENCH_DATA_DIR", help="Folder of data files, looked into before any download."),
+        str | None, Option(envvar="ELMBENCH_DATA_DIR", help="Folder of data files, looked into before any download.")
     ] = None,
     cache_dir: Annotated[
-        str | None, typer.Option(envvar="ELMBENCH_CACHE_DIR", help="Where downloads and generated series are kept.")
+        str | None, Option(envvar="ELMBENCH_CACHE_DIR", help="Where downloads and generated series are kept.")
     ] = None,
     plugin: Annotated[
-        list[Path] | None, typer.Option(envvar="ELMBENCH_PLUGIN", help="Python file that declares models in MODELS.")
+        list[Path] | None, Option(envvar="ELMBENCH_PLUGIN", help="Python file that declares models in MODELS.")
     ] = None,
     spec_dir: Annotated[
-        list[Path] | None, typer.Option(envvar="ELMBENCH_SPEC_DIR", help="Folder of your own data sets and tables.")
+        list[Path] | None, Option(envvar="ELMBENCH_SPEC_DIR", help="Folder of your own data sets and tables.")
     ] = None,
     quiet: Annotated[
-        bool, typer.Option("-q", "--quiet", envvar="ELMBENCH_QUIET", help="Print results and errors only.")
+        bool, Option("-q", "--quiet", envvar="ELMBENCH_QUIET", help="Print results and errors only.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", envvar="ELMBENCH_JSON", help="Print JSON.")] = False,
+    as_json: Annotated[bool, Option("--json", envvar="ELMBENCH_JSON", help="Print JSON.")] = False,
     version: Annotated[
-        bool, typer.Option("--version", help="Print the version and exit.", callback=_print_version, is_eager=True)
+        bool, Option("--version", help="Print the version and exit.", callback=_print_version, is_eager=True)
     ] = False,
-    debug: Annotated[
-        bool, typer.Option("--debug", envvar="ELMBENCH_DEBUG", help="Show the traceback of an error.")
-    ] = False,
+    debug: Annotated[bool, Option("--debug", envvar="ELMBENCH_DEBUG", help="Show the traceback of an error.")] = False,
 ) -> None:
     """Store the options of the whole app and load the plug-ins."""
     state.named_results_dir = None if results_dir is None else _folder(results_dir)
-    state.data_dir = data_dir
-    state.quiet, state.as_json, state.debug = quiet, as_json, debug
+    state.data_dir, state.quiet, state.as_json, state.debug = data_dir, quiet, as_json, debug
     if cache_dir is not None:
         os.environ["ELMBENCH_CACHE_DIR"] = cache_dir
-    state.plugins = tuple(str(path.expanduser().resolve()) for path in plugin or ())
     if plugin:
-        from elmbench.registry.plugins import load_plugin
+        from elmbench.registry.plugins import load_plugins
 
-        for path in plugin:
-            load_plugin(path)
+        state.plugins = tuple(map(str, load_plugins(plugin)))
     if spec_dir:
         from elmbench.workflow.user_specs import add_spec_dir
 
@@ -128,7 +140,7 @@ def hoist(arguments: list[str], declared: Iterable[Any]) -> list[str]:
 def main(arguments: list[str] | None = None) -> None:
     """Run the app; on an error that the user can act on, print a few lines and exit with code 2."""
     arguments = sys.argv[1:] if arguments is None else arguments
-    commands.declare(arguments)
+    declare(arguments)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that lacks a sign shows another in its place
@@ -149,7 +161,11 @@ def main(arguments: list[str] | None = None) -> None:
             traceback.print_exc()
         if isinstance(error, OSError):
             _discard_output()
-            error = _of_system(error)
+            error = ElmbenchError(
+                f"cannot read or write {error.filename or 'a stream, such as the output'}: {error.strerror or error}",
+                expected="files and folders that you may use, on disks with room",
+                next_step="change that, or name others; --debug shows where it happened",
+            )
         print(f"error: {error}", file=sys.stderr)
         raise SystemExit(error.exit_code) from None
 
@@ -158,11 +174,3 @@ def _discard_output() -> None:
     """Discard the remaining output; otherwise Python reports at exit that it cannot write it."""
     with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _of_system(error: OSError) -> ElmbenchError:
-    return ElmbenchError(
-        f"cannot read or write {error.filename or 'a stream, such as the output'}: {error.strerror or error}",
-        expected="files and folders that you may use, on disks with room",
-        next_step="change that, or name others; --debug shows where it happened",
-    )

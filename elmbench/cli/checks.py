@@ -1,78 +1,121 @@
-"""Outcomes of `elmbench check` for the terminal."""
+"""Outcomes of `elmbench check`, and comparisons of models over data sets, for the terminal."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
 import pandas as pd
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from elmbench.cli.state import state
+from elmbench.files import write_atomically
+from elmbench.layouts.figures import title_of
 from elmbench.layouts.table import VERDICTS, three_figures
 from elmbench.reporting.agreement import Agreement
-from elmbench.reporting.baseline import BaselineCheck, Difference
+from elmbench.reporting.baseline import BaselineCheck
 from elmbench.reporting.claim_outcomes import CLAIM_VERDICTS
 from elmbench.reporting.figures import counts_text
 from elmbench.reporting.papers import answer_papers, main_claims, tested_claims
+from elmbench.reporting.results import Results
+from elmbench.reporting.statistics import compare_models, draw_critical_differences
 from elmbench.reporting.writers.text import grid
 from elmbench.specs.catalogue import PROFILES
 from elmbench.workflow.checks import PublishedCheck
 
-_WHOLE = ("experiment", "metric", "own runs")
 #: Headings that would be too wide, and those that may be broken over two lines.
 _SHORT = {"not comparable": "not comp.", "reproduced": "reprod."}
 _BROKEN = ("too few runs", "no data", "not comp.")
 #: Differences of a table that are printed.
 _SHOWN = 20
+_LEGEND = (
+    "median apart: abs(ours - published) (of times: the factor between the ratios). same best: data sets on which the "
+    "printed best model is the best. wrong pairs: printed figures compared with another model's runs, those called "
+    "reproduced of those that are not consistent. own runs: left out and compared with the others; should be near 95 %."
+)
+
+
+def show_statistics(results: Results, diagram: Path | None = None) -> None:
+    """Print the comparison of the models over the data sets, and draw its first diagram.
+
+    Raises ElmbenchError if there are no two models on the same two data sets.
+    """
+    comparisons = compare_models(results.summary, results.resolved)
+    if diagram is not None:
+        write_atomically(diagram, draw_critical_differences(comparisons[0], title_of(results.resolved)))
+    parts: list[RenderableType] = []
+    for one in comparisons:
+        table = grid(one.columns, one.rows, right=one.columns[1:], whole=("model",))
+        parts += [Text(f"\n{one.heading}"), table, Text(one.differences)]
+    state.emit([one.record() for one in comparisons], Group(*parts))
 
 
 def baseline_text(outcomes: Mapping[str, BaselineCheck]) -> RenderableType:
     """Return the number of compared cells of each table, and the first cells that differ."""
     rows = [(name, check.compared, len(check.differences)) for name, check in outcomes.items()]
-    parts: list[RenderableType] = [
-        grid(("experiment", "cells compared", "differ"), rows, right=("cells compared", "differ"))
-    ]
+    counts = ("cells compared", "differ")
+    parts: list[RenderableType] = [grid(("experiment", *counts), rows, right=counts)]
     for name, check in outcomes.items():
-        parts += [Text(f"{name}: {_difference_text(difference)}") for difference in check.differences[:_SHOWN]]
+        for one in check.differences[:_SHOWN]:
+            allowed = f"baseline {one.baseline} (allowed: {one.allowed})"
+            parts.append(Text(f"{name}: {one.place}: {one.what} is {one.found}, {allowed}"))
         if len(check.differences) > _SHOWN:
             parts.append(Text(f"{name}: and {len(check.differences) - _SHOWN} more; --json has them all"))
     return Group(*parts)
 
 
-def _difference_text(one: Difference) -> str:
-    return f"{one.place}: {one.what} is {one.found}, baseline {one.baseline} (allowed: {one.allowed})"
-
-
 def published_text(checks: Sequence[PublishedCheck]) -> RenderableType:
     """Return the verdicts on figures and tables, the agreement of each metric, and the sentences on each paper."""
-    counts = [(one.experiment, *one.verdicts.values()) for one in checks if any(one.verdicts.values())]
-    rows = [(one.experiment, *_agreement_row(metric)) for one in checks for metric in one.metrics]
-    right = ("median apart", "rank corr.", "same best", "wrong pairs", "own runs")
-    headings = [_SHORT.get(verdict, verdict) for verdict in VERDICTS]
-    whole = [heading for heading in ("experiment", *headings) if heading not in _BROKEN]
+    counts = [(one.experiment, *one.verdicts[0].values()) for one in checks if any(one.verdicts[0].values())]
+    rows = [(one.experiment, *_agreement_row(metric)) for one in checks for metric in one.results.agreements]
     parts: list[RenderableType] = []
     if counts:
+        headings = [_SHORT.get(verdict, verdict) for verdict in VERDICTS]
+        whole = [heading for heading in ("experiment", *headings) if heading not in _BROKEN]
         parts.append(grid(("experiment", *headings), counts, right=headings, whole=whole))
     if rows:
-        parts += [
-            Text(""),
-            grid(("experiment", "metric", *right), rows, right=right, whole=_WHOLE),
-            Text(_LEGEND, style="dim"),
-        ]
+        right = ("median apart", "rank corr.", "same best", "wrong pairs", "own runs")
+        table = grid(("experiment", "metric", *right), rows, right=right, whole=("experiment", "metric", "own runs"))
+        parts += [Text(""), table, Text(_LEGEND, style="dim")]
     figures = [line for one in checks for line in one.figures]
     missing = pd.concat([one.results.missing_runs for one in checks])
     return Group(*parts, Text(""), Text(counts_text(figures, missing)), *_claims(checks), *_papers(checks))
 
 
+def _agreement_row(one: Agreement) -> tuple[str, ...]:
+    def share(part: int, whole: int) -> str:
+        return f"{part}/{whole} {part / whole:.0%}" if whole else ""
+
+    return (
+        one.metric,
+        f"x {one.median_factor:.2g}" if one.median_difference is None else three_figures(one.median_difference),
+        "" if one.rank_correlation is None else f"{one.rank_correlation:.2f}",
+        f"{one.same_best} of {one.rows}" if one.rows else "",
+        share(one.pairings_reproduced, one.pairings),
+        share(one.left_out_reproduced, one.left_out),
+    )
+
+
+def _claims(checks: Sequence[PublishedCheck]) -> Iterator[Text]:
+    """Yield the line that counts the claims, if there are any, and each that was decided."""
+    claims = [(one.experiment, claim) for one in checks for claim in one.claims]
+    counts = {verdict: sum(claim["verdict"] == verdict for _, claim in claims) for verdict in CLAIM_VERDICTS}
+    if claims:
+        counted = ", ".join(f"{n} {verdict}" for verdict, n in counts.items() if n)
+        yield Text(f"{len(claims)} claims of the papers: {counted}; --json has them all.")
+    for experiment, claim in claims:
+        if claim["verdict"] in CLAIM_VERDICTS[:2]:
+            yield Text(f'{experiment}: "{claim["says"]}": {claim["verdict"]} (p = {claim["p"]:.2g})', style="dim")
+
+
 def _papers(checks: Sequence[PublishedCheck]) -> Iterator[Text]:
     """Yield the sentences on each paper, and its main claims if all tables of a claim are checked."""
-    answers = {
-        answer.paper: answer.sentences
-        for answer in answer_papers(results for one in checks for results in one.every_profile)
-    }
+    answers = answer_papers(results for one in checks for results in one.every_profile)
+    sentences = {answer.paper: answer.sentences for answer in answers}
     papers: dict[str, list[PublishedCheck]] = {}
     for one in checks:
         papers.setdefault(one.results.resolved.file.paper.key, []).append(one)
     for paper, tables in papers.items():
-        first, *others = answers.get(paper) or [_no_comparison(tables)]
+        first, *others = sentences.get(paper) or [_no_comparison(tables)]
         yield Text(f"\n{paper}: {first}", style="bold")
         yield from (Text(f"- {sentence}") for sentence in others)
         for main, result, _ in main_claims(tested_claims(results for one in tables for results in one.every_profile)):
@@ -86,41 +129,6 @@ def _no_comparison(tables: Sequence[PublishedCheck]) -> str:
     labels = ", ".join(spec.label for spec in specs)
     if all(spec.published is None for spec in specs):
         return f"no published figures of {labels} are available."
-    if all(one.profile == PROFILES[0] for one in tables):
+    if all(one.results.resolved.profile == PROFILES[0] for one in tables):
         return f"no figure is compared: {labels} ran on data that stand in for the paper's (profile {PROFILES[0]})."
     return f"no figure of {labels} is compared."
-
-
-_LEGEND = (
-    "median apart: abs(ours - published) (of times: the factor between the ratios). same best: data sets on which the "
-    "printed best model is the best. wrong pairs: printed figures compared with another model's runs, those called "
-    "reproduced of those that are not consistent. own runs: left out and compared with the others; should be near 95 %."
-)
-
-
-def _agreement_row(agreement: Agreement) -> tuple[str, ...]:
-    apart = agreement.median_difference
-    shown = f"x {agreement.median_factor:.2g}" if apart is None else three_figures(apart)
-    order = "" if agreement.rank_correlation is None else f"{agreement.rank_correlation:.2f}"
-    best = f"{agreement.same_best} of {agreement.rows}" if agreement.rows else ""
-    return agreement.metric, shown, order, best, *map(_share, *_left_out_counts(agreement))
-
-
-def _left_out_counts(agreement: Agreement) -> tuple[tuple[int, int], tuple[int, int]]:
-    return (agreement.pairings_reproduced, agreement.left_out_reproduced), (agreement.pairings, agreement.left_out)
-
-
-def _share(part: int, whole: int) -> str:
-    return f"{part}/{whole} {part / whole:.0%}" if whole else ""
-
-
-def _claims(checks: Sequence[PublishedCheck]) -> Iterator[Text]:
-    """Yield the line that counts the claims, if there are any, and each that was decided."""
-    claims = [(one.experiment, claim) for one in checks for claim in one.claims]
-    counts = {verdict: sum(claim["verdict"] == verdict for _, claim in claims) for verdict in CLAIM_VERDICTS}
-    if claims:
-        counted = ", ".join(f"{n} {verdict}" for verdict, n in counts.items() if n)
-        yield Text(f"{len(claims)} claims of the papers: {counted}; --json has them all.")
-    for experiment, claim in claims:
-        if claim["verdict"] in CLAIM_VERDICTS[:2]:
-            yield Text(f'{experiment}: "{claim["says"]}": {claim["verdict"]} (p = {claim["p"]:.2g})', style="dim")

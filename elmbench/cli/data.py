@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from elmbench.cli.app import app
+from elmbench.cli.options import Words
 from elmbench.cli.state import state
 from elmbench.errors import ElmbenchError
 
@@ -24,25 +25,22 @@ app.add_typer(data_app, name="data")
 
 
 @data_app.command("status")
-def status(names: Annotated[list[str] | None, typer.Argument()] = None) -> None:
+def status(names: Annotated[Words, typer.Argument()] = None) -> None:
     """Show the source of each data set, and whether its rows are here."""
     from elmbench.cli.render import grid
     from elmbench.datasets import fetch as module
 
     entries = module.status(names or None, state.data_dir)
     rows = [(entry.name, entry.state, entry.where) for entry in entries]
-    state.emit([entry.__dict__ for entry in entries], grid(("data set", "state", "where"), rows))
-    missing = [entry.name for entry in entries if entry.state == "to fetch"]
-    for entry in entries:
-        if entry.state == "bad":
-            state.say(f"{entry.name}: next: {entry.next_step}")
-    if missing:
-        state.say(f"{len(missing)} to fetch; next: elmbench data fetch NAME ..., or --all")
+    state.emit([vars(entry) for entry in entries], grid(("data set", "state", "where"), rows))
+    state.say(*(f"{entry.name}: next: {entry.next_step}" for entry in entries if entry.state == "bad"))
+    if missing := sum(entry.state == "to fetch" for entry in entries):
+        state.say(f"{missing} to fetch; next: elmbench data fetch NAME ..., or --all")
 
 
 @data_app.command("fetch")
 def fetch(
-    names: Annotated[list[str] | None, typer.Argument()] = None,
+    names: Annotated[Words, typer.Argument()] = None,
     everything: Annotated[bool, typer.Option("--all", help="Every data set that is not here.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Fetch again what is here.")] = False,
 ) -> None:
@@ -66,7 +64,7 @@ def fetch(
         else:
             done.append(fetched)
             state.say(f"{fetched.name}: {'fetched' if fetched.downloaded else 'is here already'} ({fetched.origin})")
-    state.emit([entry.__dict__ for entry in done])
+    state.emit([vars(one) for one in done])
     if len(done) < len(wanted):
         raise typer.Exit(2)
 
@@ -74,7 +72,7 @@ def fetch(
 @contextmanager
 def _progress() -> Iterator[Progress | None]:
     """Yield the progress callback of a download: a bar on a terminal, else None."""
-    if state.quiet or state.as_json or not sys.stderr.isatty():
+    if state.silent or not sys.stderr.isatty():
         yield None
         return
     from rich.console import Console
@@ -114,5 +112,4 @@ def import_(
     rows, columns = data.X.shape
     imported = {"name": data.name, "rows": rows, "columns": columns, "checksum": data.checksum, "notes": data.notes}
     state.emit(imported, f"{data.name}: {rows} rows, {columns} columns, imported into {state.data_dir}")
-    for remark in data.remarks:
-        state.say(remark)
+    state.say(*data.remarks)

@@ -1,14 +1,13 @@
 """`elmbench predict`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Literal, cast
 
 import typer
 
 from elmbench.cli.app import app
-from elmbench.cli.state import check_decimal, state
+from elmbench.cli.options import decimal_mark
+from elmbench.cli.state import state
 
 
 @app.command()
@@ -17,14 +16,12 @@ def predict(
     data: Annotated[Path, typer.Argument(help="File of new rows, with the columns of the compared one.")],
     proba: Annotated[bool, typer.Option("--proba", help="Print the probability of each class too.")] = False,
     sep: Annotated[str, typer.Option(help="Separator of a text table, such as ';' or tab; else detected.")] = "",
-    decimal: Annotated[str, typer.Option(help="Decimal mark, '.' or ','; else detected.")] = "",
+    decimal: Annotated[str, decimal_mark("predict")] = "",
 ) -> None:
     """Predict new rows with a model that `elmbench compare --save` has written, as CSV."""
-    from elmbench.workflow.takeaway import predict_file
+    from elmbench.workflow.final_model import predict_file
 
-    check_decimal(decimal, "predict")
-    mark = cast(Literal["", ".", ","], decimal)
-    predicted = predict_file(model, data, sep, mark, proba=proba)
+    predicted = predict_file(model, data, sep, cast(Literal["", ".", ","], decimal), proba=proba)
     if state.as_json:
         state.emit(predicted.to_dict("records"))
     else:

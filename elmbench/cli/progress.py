@@ -13,7 +13,6 @@ from elmbench.cli.state import state
 
 if TYPE_CHECKING:
     from elmbench.running.engine import Event
-    from elmbench.running.estimates import Left
     from elmbench.running.executors.base import Executor
     from elmbench.specs.catalogue import ExperimentFile
     from elmbench.workflow.prepare import PreparedRun
@@ -40,13 +39,11 @@ class RunProgress:
         self.all, self.done = len(work), 0
         # The rest is preparatory work, such as searches.
         self.shown = {cell.key for _, plan in run.tables for cell in plan.cells}.intersection(run.todo)
-        self.done_cells = 0
         self.endings: Counter[str] = Counter()
         self._table = {key: resolved.file.id for resolved, plan in reversed(run.tables) for key in plan.works}
-        self._said = False
+        self._deserted = False
         self._last_line = 0.0
         self._bar: Any = None
-        self._task: Any = None
 
     def __enter__(self) -> Self:
         if not self.quiet and sys.stderr.isatty():
@@ -61,7 +58,7 @@ class RunProgress:
                 console=Console(stderr=True),
                 transient=True,
             )
-            self._task = self._bar.add_task("", total=1.0, cells=f"0/{len(self.shown)}", left="", now="")
+            self._bar.add_task("", total=1.0, cells=f"0/{len(self.shown)}", left="", now="")
             self._bar.start()
         return self
 
@@ -70,51 +67,46 @@ class RunProgress:
             self._bar.stop()
         if not self.quiet and kind is None:
             ended = ", ".join(f"{n} {status}" for status, n in self.endings.items())
-            took = duration(self.left.elapsed)
-            print(f"{self.done_cells} cells in {took}: {ended}", file=sys.stderr)
+            print(f"{self.endings.total()} cells in {duration(self.left.elapsed)}: {ended}", file=sys.stderr)
 
     def on_event(self, event: Event) -> None:
         """Update the display at the start or end of some work."""
         key = event.work.key
         if event.kind == "no-workers":
-            self._say_deserted()
+            if not (self._deserted or self.quiet):
+                self._deserted = True
+                # Printed through the bar's console, which owns standard error while the bar is live.
+                print("the scheduler has no worker: the run waits for one", file=sys.stderr, flush=True)
             return
-        if event.work.immediate:
-            pass
-        elif event.kind != "end":
-            self.left.start(key)
-        else:
+        if not event.work.immediate and event.kind == "end":
             self.left.end(key)
             self.done += 1
+        elif not event.work.immediate:
+            self.left.start(key)
         if event.result is not None and key in self.shown:
-            self.done_cells += 1
             self.endings[event.result["status"]] += 1
-        if self.quiet:
-            return
-        if self._bar is None and self.left.elapsed - self._last_line <= _LINE_EVERY:
+        elapsed = self.left.elapsed
+        if self.quiet or (self._bar is None and elapsed - self._last_line <= _LINE_EVERY):
             return
         left = self.left.left(self.executor.workers)
+        if left.complete:
+            times = f"{duration(elapsed)}, about {duration(left.seconds)} left"
+        else:
+            least = f"at least {duration(left.seconds)} left" if left.seconds >= 1 else "time left unknown"
+            times = f"{duration(elapsed)}, {least}"
         share = self.done / max(self.all, 1)
-        cells, table = f"{self.done_cells}/{len(self.shown)}", self._table.get(key, "")
-        times = f"{duration(self.left.elapsed)}, {_in_words(left)}"
+        cells, table = f"{self.endings.total()}/{len(self.shown)}", self._table.get(key, "")
         if self._bar is not None:
             now = f"{table}: {event.work.label}"[:_WIDEST]
-            self._bar.update(self._task, completed=share, cells=cells, left=times, now=now)
+            self._bar.update(self._bar.task_ids[0], completed=share, cells=cells, left=times, now=now)
         else:
-            self._last_line = self.left.elapsed
+            self._last_line = elapsed
             print(f"{cells} cells, {100 * share:.0f} %, {times}; {table}", file=sys.stderr, flush=True)
-
-    def _say_deserted(self) -> None:
-        """Report on standard error, once, that no worker has joined."""
-        if not (self._said or self.quiet):
-            self._said = True
-            # Printed through the bar's console, which owns standard error while the bar is live.
-            print("the scheduler has no worker: the run waits for one", file=sys.stderr, flush=True)
 
 
 def watched(tables: Sequence[ExperimentFile]) -> Iterator[ExperimentFile]:
     """Yield tables, and show on standard error how many are done and the time left."""
-    if state.quiet or state.as_json or len(tables) < 2:
+    if state.silent or len(tables) < 2:
         yield from tables
     elif sys.stderr.isatty():
         from rich.console import Console
@@ -129,12 +121,6 @@ def watched(tables: Sequence[ExperimentFile]) -> Iterator[ExperimentFile]:
                 printed, left = now, (now - began) * (len(tables) - done) / done
                 print(f"{done}/{len(tables)} tables, about {duration(left)} left", file=sys.stderr, flush=True)
             yield table
-
-
-def _in_words(left: Left) -> str:
-    if left.complete:
-        return f"about {duration(left.seconds)} left"
-    return f"at least {duration(left.seconds)} left" if left.seconds >= 1 else "time left unknown"
 
 
 def duration(seconds: float) -> str:

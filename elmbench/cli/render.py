@@ -21,12 +21,13 @@ _MOST_LINES = 100
 def plan_table(lines: list[dict[str, Any]]) -> RichTable:
     """Return the plan of a run: a line for each data set and model, or only for each data set if there are many."""
     if len(lines) > _MOST_LINES:
-        lines = _by_dataset(lines)
-    rows: list[tuple[Any, ...]] = [
-        (line["experiment"], line["dataset"], line["model"], line["cells"], line["to_run"], line["fits"],
-         "no data" if line["unavailable"] else "unknown" if line["seconds"] is None else duration(line["seconds"]))
-        for line in lines
-    ]  # fmt: skip
+        groups = groupby(lines, key=itemgetter("experiment", "dataset"))
+        lines = [_sum_of_models(list(of_models)) for _, of_models in groups]
+    rows = []
+    for line in lines:
+        took = "unknown" if line["seconds"] is None else duration(line["seconds"])
+        names = [line[name] for name in ("experiment", "dataset", "model", "cells", "to_run", "fits")]
+        rows.append([*names, "no data" if line["unavailable"] else took])
     right = ("cells", "to run", "fits", "one core")
     left: tuple[str, ...] = ("experiment", "data set", "model")
     if len({line["experiment"] for line in lines}) == 1:
@@ -34,17 +35,12 @@ def plan_table(lines: list[dict[str, Any]]) -> RichTable:
     return grid((*left, *right), rows, right=right, whole=left[-2:])
 
 
-def _by_dataset(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the lines of a plan, summed over the models on each data set of a table."""
-    merged = []
-    for (experiment, dataset), group in groupby(lines, key=itemgetter("experiment", "dataset")):
-        of_models = list(group)
-        names = f"{len(of_models)} model{'s' * (len(of_models) > 1)}"
-        totals = {name: sum(line[name] for line in of_models) for name in ("cells", "to_run", "unavailable", "fits")}
-        seconds = [line["seconds"] for line in of_models]
-        totals["seconds"] = None if None in seconds else sum(seconds)
-        merged.append({"experiment": experiment, "dataset": dataset, "model": names, **totals})
-    return merged
+def _sum_of_models(lines: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the sum of the lines of the models on one data set of a table."""
+    totals = {name: sum(line[name] for line in lines) for name in ("cells", "to_run", "unavailable", "fits")}
+    seconds = [line["seconds"] for line in lines]
+    totals["seconds"] = None if None in seconds else sum(seconds)
+    return lines[0] | totals | {"model": f"{len(lines)} model{'s' * (len(lines) > 1)}"}
 
 
 def show_experiment(file: ExperimentFile) -> RenderableType:
@@ -73,15 +69,13 @@ def show_experiment(file: ExperimentFile) -> RenderableType:
     ]
     models = []
     for column, model in spec.models.items():
-        searched = model.search if isinstance(model.search, tuple) else [
-            f"{name} in {_values(values.expand())}" for name, values in model.search.items()
-        ]  # fmt: skip
-        fixed = ", ".join(f"{k}={v}" for k, v in model.params.items())
-        printed = ", ".join(f"{k}={v}" for k, v in model.printed.items())
+        searched = model.search
+        if not isinstance(searched, tuple):
+            searched = tuple(f"{name} in {_values(values.expand())}" for name, values in searched.items())
+        fixed, printed = (", ".join(f"{k}={v}" for k, v in each.items()) for each in (model.params, model.printed))
         differs = ", ".join(model.overrides)
         models.append((column, model.model, model.like or "", ", ".join(searched), fixed, printed, differs))
-    heading = Text(f"{file.id}  {spec.label}: {spec.title}", style="bold")
-    parts: list[RenderableType] = [heading, grid(("", ""), facts)]
+    parts: list[RenderableType] = [Text(f"{file.id}  {spec.label}: {spec.title}", style="bold"), grid(("", ""), facts)]
     if models:
         columns = ("column", "model", "like", "searched", "fixed", "printed as", "differs on")
         used = [i for i, _ in enumerate(columns) if i < 2 or any(line[i] for line in models)]

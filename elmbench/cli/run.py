@@ -1,4 +1,4 @@
-"""`elmbench run`."""
+"""`elmbench run`, and what `elmbench compare` shares with it."""
 
 from __future__ import annotations
 
@@ -8,75 +8,67 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
+from typer import Argument, Option
 
-from elmbench.cli import completion
 from elmbench.cli.app import app
-from elmbench.cli.state import split_words, state
+from elmbench.cli.options import DryRun, Jobs, Profile, Retry, Words, datasets, models, split_words, tables
+from elmbench.cli.state import state
+from elmbench.errors import ElmbenchError
 
 if TYPE_CHECKING:
     from elmbench.reporting.results import Results
     from elmbench.running.executors.base import Executor
     from elmbench.workflow.prepare import PreparedRun
-    from elmbench.workflow.until_told import Outlook, TwoStages
+    from elmbench.workflow.stages import Outlook, TwoStages
 
 T = TypeVar("T")
 
 
 @app.command()
 def run(
-    experiments: Annotated[
-        list[str] | None, typer.Argument(help="Ids or aliases, such as table4.", autocompletion=completion.tables)
-    ] = None,
-    paper: Annotated[str | None, typer.Option(help="Every experiment of this paper.")] = None,
-    everything: Annotated[bool, typer.Option("--all", help="Every experiment.")] = False,
-    profile: Annotated[str, typer.Option(help="ci, fast or paper.")] = "fast",
-    dataset: Annotated[
-        list[str] | None,
-        typer.Option("-d", "--dataset", help="Only this data set.", autocompletion=completion.datasets),
-    ] = None,
+    experiments: Annotated[Words, Argument(help="Ids or aliases, such as table4.", autocompletion=tables)] = None,
+    paper: Annotated[str | None, Option(help="Every experiment of this paper.")] = None,
+    everything: Annotated[bool, Option("--all", help="Every experiment.")] = False,
+    profile: Profile = "fast",
+    dataset: Annotated[Words, Option("-d", "--dataset", help="Only this data set.", autocompletion=datasets)] = None,
     model: Annotated[
-        list[str] | None,
-        typer.Option(
+        Words,
+        Option(
             "-m",
             "--model",
             help="Only this model; any of `elmbench list models`, or module:Class.",
-            autocompletion=completion.models,
+            autocompletion=models,
         ),
     ] = None,
-    select: Annotated[
-        list[str] | None, typer.Option(help="nested, oracle or published, in place of the profile's.")
-    ] = None,
-    runs: Annotated[int | None, typer.Option(min=1, help="Runs, in place of the profile's.")] = None,
+    select: Annotated[Words, Option(help="nested, oracle or published, in place of the profile's.")] = None,
+    runs: Annotated[int | None, Option(min=1, help="Runs, in place of the profile's.")] = None,
     until_told: Annotated[
-        bool,
-        typer.Option("--until-told", help="Three runs (or --runs), then as many as tell the models apart."),
+        bool, Option("--until-told", help="Three runs (or --runs), then as many as tell the models apart.")
     ] = False,
     budget: Annotated[
-        str | None, typer.Option(help="With --until-told: begin no more runs after this time, such as 30min.")
+        str | None, Option(help="With --until-told: begin no more runs after this time, such as 30min.")
     ] = None,
-    reading: Annotated[list[str] | None, typer.Option(help="ID=VALUE; see `elmbench list readings`.")] = None,
-    metric: Annotated[list[str] | None, typer.Option(help="Show this metric too; see `elmbench list metrics`.")] = None,
-    grid: Annotated[
-        list[str] | None, typer.Option(help="Grid of a model that is added: 'my-model: {C: [1, 10]}'.")
-    ] = None,
-    with_baselines: Annotated[bool, typer.Option("--with-baselines", help="Add ridge, SVM, trees, ...")] = False,
+    reading: Annotated[Words, Option(help="ID=VALUE; see `elmbench list readings`.")] = None,
+    metric: Annotated[Words, Option(help="Show this metric too; see `elmbench list metrics`.")] = None,
+    grid: Annotated[Words, Option(help="Grid of a model that is added: 'my-model: {C: [1, 10]}'.")] = None,
+    with_baselines: Annotated[bool, Option("--with-baselines", help="Add ridge, SVM, trees, ...")] = False,
     other_data: Annotated[
-        bool, typer.Option("--other-data", help="Take files that are not the public ones; tables say so.")
+        bool, Option("--other-data", help="Take files that are not the public ones; tables say so.")
     ] = False,
-    jobs: Annotated[int, typer.Option("-j", "--jobs", min=1, help="Worker processes.")] = 1,
-    engine: Annotated[str, typer.Option(help="local, or dask: on a cluster; see docs/cluster.md.")] = "local",
-    scheduler: Annotated[str | None, typer.Option(help="Address of a dask scheduler, such as tls://HOST:8786.")] = None,
-    blas_threads: Annotated[int, typer.Option(min=1, help="Linear algebra threads in a worker.")] = 1,
-    limit: Annotated[str, typer.Option(help="Of each search and fit: time=600s,memory=4GB.")] = "",
+    jobs: Jobs = 1,
+    engine: Annotated[str, Option(help="local, or dask: on a cluster; see docs/cluster.md.")] = "local",
+    scheduler: Annotated[str | None, Option(help="Address of a dask scheduler, such as tls://HOST:8786.")] = None,
+    blas_threads: Annotated[int, Option(min=1, help="Linear algebra threads in a worker.")] = 1,
+    limit: Annotated[str, Option(help="Of each search and fit: time=600s,memory=4GB.")] = "",
     clean_times: Annotated[
-        bool, typer.Option("--clean-times", help="Time the chosen fits again, one by one, with nothing beside them.")
+        bool, Option("--clean-times", help="Time the chosen fits again, one by one, with nothing beside them.")
     ] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would run, and how long.")] = False,
-    retry: Annotated[bool, typer.Option("--retry", help="Run again what ended other than ok.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Run everything again.")] = False,
+    dry_run: DryRun = False,
+    retry: Retry = False,
+    force: Annotated[bool, Option("--force", help="Run everything again.")] = False,
 ) -> None:
     """Run experiments and write their tables; what has been computed before is not computed again."""
     from elmbench.running.executors import executor_of
@@ -84,8 +76,6 @@ def run(
     from elmbench.specs.limits import parse_duration, parse_limits
 
     if budget is not None and not until_told:
-        from elmbench.errors import ElmbenchError
-
         problem, next_step = f"--budget {budget} is given without --until-told", f"--until-told --budget {budget}"
         raise ElmbenchError(problem, expected="both, or neither", next_step=next_step)
     seconds = math.inf if budget is None else parse_duration(budget)
@@ -98,19 +88,18 @@ def run(
         from elmbench.specs.grids import read_all_grids
         from elmbench.work.plan import Request
         from elmbench.workflow.prepare import RunOptions, prepare
-        from elmbench.workflow.until_told import TwoStages
 
         options = RunOptions(
             experiments=tuple(experiments or ()),
             paper=paper,
             everything=everything,
             profile=profile,
-            readings=_pairs(reading or []),
+            readings=_readings(reading or []),
             metrics=split_words(metric),
             request=Request(
                 datasets=tuple(dataset or ()),
                 models=tuple(model or ()),
-                select=_selections(select or []),
+                select=tuple(select or ()),  # type: ignore[arg-type]  # checked by `prepare`
                 runs=runs,
                 with_baselines=with_baselines,
                 data_dir=state.data_dir,
@@ -123,6 +112,8 @@ def run(
             clean_times=clean_times,
         )
         if until_told:
+            from elmbench.workflow.stages import TwoStages
+
             stages = TwoStages(options, state.results_dir)
             if dry_run:
                 _show_two_stages(stages)
@@ -132,6 +123,20 @@ def run(
             show_plan(prepare(options, state.results_dir))
         else:
             run_prepared(prepare(options, state.results_dir), executor)
+
+
+def _readings(texts: list[str]) -> dict[str, str]:
+    readings: dict[str, str] = {}
+    for text in texts:
+        name, separator, value = text.partition("=")
+        if not separator or name in readings:
+            raise ElmbenchError(
+                f"--reading {text!r}" + (" names a reading twice" if name in readings else ""),
+                expected="ID=VALUE, each id once",
+                next_step="elmbench list readings",
+            )
+        readings[name] = value
+    return readings
 
 
 def run_prepared(
@@ -153,23 +158,27 @@ def run_cells(prepared: PreparedRun, executor: Executor, carry_out: Callable[...
     counts = prepared.count_cells()
     known = counts["planned"] - counts["to_run"] - counts["unavailable"]
     if counts["to_run"]:
-        workers = f"{executor.workers} worker{'s' * (executor.workers > 1)}"
-        state.say(f"{counts['to_run']} cells to run on {workers}" + (f", {known} known from before" if known else ""))
+        on = _workers(executor.workers)
+        state.say(f"{counts['to_run']} cells to run {on}" + (f", {known} known from before" if known else ""))
     if damaged := prepared.store.damaged:
         typer.echo(f"{damaged} damaged records in {prepared.store.root}: they are computed again", err=True)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        with RunProgress(prepared, state.quiet or state.as_json, executor) as progress:
+        with RunProgress(prepared, state.silent, executor) as progress:
             return carry_out(prepared, progress.on_event, executor)
     except KeyboardInterrupt:
         typer.echo("interrupted: what had ended is stored; the same command goes on from there", err=True)
         raise typer.Exit(130) from None
 
 
+def _workers(count: int) -> str:
+    return f"on {count} worker{'s' * (count > 1)}"
+
+
 def _show(results: Sequence[Results]) -> None:
     """Print tables."""
-    state.emit(
-        [
+    if state.as_json:
+        lines = [
             {
                 "experiment": result.resolved.file.id,
                 "profile": result.resolved.profile,
@@ -179,14 +188,14 @@ def _show(results: Sequence[Results]) -> None:
             }
             for result in results
         ]
-    )
-    if not state.as_json:
-        for result in results:
-            state.console.print(result.renderable(state.width, claims=False))
-            if result.claims:
-                table = f"elmbench table {result.resolved.file.id} --profile {result.resolved.profile}"
-                state.say(f"tested claims of the paper: {len(result.claims)}; {table}")
-            state.say(f"written to {result.folder}")
+        state.emit(lines)
+        return
+    for result in results:
+        state.console.print(result.renderable(state.width, claims=False))
+        if result.claims:
+            table = f"elmbench table {result.resolved.file.id} --profile {result.resolved.profile}"
+            state.say(f"tested claims of the paper: {len(result.claims)}; {table}")
+        state.say(f"written to {result.folder}")
 
 
 def _exit_if_failed(prepared: PreparedRun) -> None:
@@ -216,10 +225,9 @@ def _run_in_two_stages(stages: TwoStages, seconds: float, executor_of_run: Calla
     counts = sum((verdict_counts(result.figures.to_dict("records"))[0] for result in results), Counter[str]())
     state.say("reached: " + (", ".join(f"{n} {verdict}" for verdict, n in counts.items()) or "no verdict"))
     if stages.left is not None:
-        workers = stages.options.settings.jobs
+        workers, cells = stages.options.settings.jobs, stages.left.count_cells()["to_run"]
         took = duration(stages.left.seconds_on(workers))
-        cells = stages.left.count_cells()["to_run"]
-        state.say(f"left for lack of time: {cells} cells, roughly {took} on {workers} worker{'s' * (workers > 1)}")
+        state.say(f"left for lack of time: {cells} cells, roughly {took} {_workers(workers)}")
     _exit_if_failed(stages.first)
 
 
@@ -251,45 +259,14 @@ def show_plan(prepared: PreparedRun) -> None:
     from elmbench.cli.progress import duration
     from elmbench.cli.render import plan_table
 
-    lines = prepared.cost_by_entry()
-    jobs = prepared.options.settings.jobs
-    seconds = prepared.seconds_on(jobs)
-    times = {"seconds": seconds, "longest": prepared.longest, "jobs": jobs, "unknown": prepared.unknown}
-    total: dict[str, Any] = {**prepared.count_cells(), **times}
+    lines, counts, jobs = prepared.cost_by_entry(), prepared.count_cells(), prepared.options.settings.jobs
+    seconds, longest, unknown = prepared.seconds_on(jobs), prepared.longest, prepared.unknown
+    total = {**counts, "seconds": seconds, "longest": longest, "jobs": jobs, "unknown": unknown}
     state.emit({"tables": lines, "total": total}, plan_table(lines))
-    lacking = f"; {total['unavailable']} lack their data" if total["unavailable"] else ""
-    roughly = f"roughly {duration(seconds)}" if seconds or not total["unknown"] else "unknown time"
-    longest = prepared.longest
-    state.say(
-        f"{total['to_run']} of {total['planned']} cells would run, in {roughly} "
-        f"on {jobs} worker{'s' * (jobs > 1)}{lacking}"
-        + (f"; the longest search or fit takes {duration(longest)}." if longest else ".")
-    )
-    if total["unknown"]:
-        state.say(f"The duration of {', '.join(total['unknown'])} is unknown until some cells have ended.")
-
-
-def _pairs(readings: list[str]) -> dict[str, str]:
-    from elmbench.errors import ElmbenchError
-
-    pairs: dict[str, str] = {}
-    for text in readings:
-        name, separator, value = text.partition("=")
-        if not separator or name in pairs:
-            raise ElmbenchError(
-                f"--reading {text!r}" + (" names a reading twice" if name in pairs else ""),
-                expected="ID=VALUE, each id once",
-                next_step="elmbench list readings",
-            )
-        pairs[name] = value
-    return pairs
-
-
-def _selections(names: list[str]) -> Any:
-    from elmbench.errors import unknown_name
-    from elmbench.reporting.cells import SELECTIONS
-
-    for name in names:
-        if name not in SELECTIONS:
-            raise unknown_name("selection", name, list(SELECTIONS), "elmbench run --help")
-    return tuple(names)
+    lacking = f"; {counts['unavailable']} lack their data" if counts["unavailable"] else ""
+    roughly = f"roughly {duration(seconds)}" if seconds or not unknown else "unknown time"
+    most = f"; the longest search or fit takes {duration(longest)}" if longest else ""
+    planned = f"{counts['to_run']} of {counts['planned']} cells would run, in {roughly} "
+    state.say(f"{planned}{_workers(jobs)}{lacking}{most}.")
+    if unknown:
+        state.say(f"The duration of {', '.join(unknown)} is unknown until some cells have ended.")

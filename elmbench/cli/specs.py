@@ -5,8 +5,8 @@ from typing import Annotated, Any
 
 import typer
 
-from elmbench.cli import completion
 from elmbench.cli.app import app
+from elmbench.cli.options import tables
 from elmbench.cli.state import state
 
 
@@ -88,7 +88,7 @@ _LISTS: dict[str, tuple[Callable[[], Iterator[dict[str, Any]]], tuple[str, ...]]
 
 
 @app.command()
-def show(experiment: Annotated[str, typer.Argument(autocompletion=completion.tables)]) -> None:
+def show(experiment: Annotated[str, typer.Argument(autocompletion=tables)]) -> None:
     """Show a table's protocol, grids, data and published values."""
     from elmbench.cli.render import show_experiment
     from elmbench.specs.catalogue import find_experiment
@@ -114,13 +114,13 @@ def validate() -> None:
             for model in file.spec.models.values():
                 find_model(model.model)
             choices = [{name: value} for name in file.spec.readings for value in file.paper.readings[name].values]
-            tables = [resolve(file, profile) for profile in file.profiles]
-            tables += [resolve(file, profile, choice) for profile in file.profiles[:1] for choice in choices]
-            for resolved in tables:
-                for dataset in resolved.datasets.values():
-                    resolved.spec.protocol.metric_for(dataset.task)
-                layout_of(resolved)
-                _ = resolved.published
+            resolved = [resolve(file, profile) for profile in file.profiles]
+            resolved += [resolve(file, profile, choice) for profile in file.profiles[:1] for choice in choices]
+            for one in resolved:
+                for dataset in one.datasets.values():
+                    one.spec.protocol.metric_for(dataset.task)
+                layout_of(one)
+                _ = one.published
             _ = file.printed_parameters
         except ElmbenchError as error:
             problem = error.found if str(file.path.parent) in error.found else f"{file.path}: {error.found}"
@@ -136,10 +136,10 @@ def env() -> None:
     from elmbench.running.environment import describe_environment
 
     environment = describe_environment()
-    rows = []
+    rows: list[tuple[str, Any]] = []
     for key, value in environment.items():
         if isinstance(value, dict):
-            rows += [(name, version) for name, version in value.items()]
+            rows += value.items()
         elif isinstance(value, list):
             rows += [(key, ", ".join(str(v) for v in entry.values() if v)) for entry in value]
         else:

@@ -56,40 +56,27 @@ class State:
         """The width of tables in characters: that of the terminal, at most 80."""
         return min(80, self.console.width)
 
+    @property
+    def silent(self) -> bool:
+        """True if nothing but results and errors is printed."""
+        return self.quiet or self.as_json
+
     def emit(self, content: Any, text: Any = None) -> None:
         """Print `content` as JSON with `--json`, else `text` (a string or anything that rich prints)."""
         if self.as_json:
-            print(as_json(content))
+            print(json.dumps(content, indent=1, default=str))
         elif text is not None:
-            self.console.print(text, markup=False) if isinstance(text, str) else self.console.print(text)
+            self.console.print(text, markup=not isinstance(text, str))
 
-    def say(self, text: str) -> None:
-        """Print a line for people; not with `-q` or `--json`."""
-        if not (self.quiet or self.as_json):
-            self.console.print(text, markup=False)
+    def say(self, *lines: str) -> None:
+        """Print lines for people; not with `-q` or `--json`."""
+        for line in () if self.silent else lines:
+            self.console.print(line, markup=False)
 
     def remark(self, text: str) -> None:
         """Print a line for people on standard error, apart from what may go to a file; not with `-q` or `--json`."""
-        if not (self.quiet or self.as_json):
+        if not self.silent:
             print(text, file=sys.stderr)
-
-
-def split_words(texts: list[str] | None) -> tuple[str, ...]:
-    """Return the values of an option that may be repeated or hold several values separated by commas."""
-    return tuple(word.strip() for text in texts or () for word in text.split(",") if word.strip())
-
-
-def check_decimal(mark: str, command: str) -> None:
-    """Raise ElmbenchError unless a decimal mark is a comma, a point or empty."""
-    from elmbench.errors import unknown_name
-
-    if mark not in ("", ".", ","):
-        raise unknown_name("decimal mark", mark, [".", ","], f"elmbench {command} --help")
-
-
-def as_json(content: Any) -> str:
-    """Return JSON for a script."""
-    return json.dumps(content, indent=1, default=str)
 
 
 #: The one state of the process.

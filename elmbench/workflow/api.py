@@ -98,14 +98,13 @@ def run(
     for spec_dir in spec_dirs:
         add_spec_dir(Path(spec_dir))
     folder = None if data_dir is None else str(data_dir)
-    request = Request(
-        tuple(datasets), tuple(models), tuple(select), runs, with_baselines, folder, grids=dict(grids or {})
-    )
     options = RunOptions(
         experiments=(experiment,),
         profile=profile,
         readings=dict(readings or {}),
-        request=request,
+        request=Request(
+            tuple(datasets), tuple(models), tuple(select), runs, with_baselines, folder, grids=dict(grids or {})
+        ),
         settings=Settings(jobs, folder, tuple(map(str, paths)), blas_threads, parse_limits(limit)),
         retry=retry,
         force=force,

@@ -1,14 +1,15 @@
 """Results of many tables compared with their baselines or with the published values."""
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from elmbench.errors import ElmbenchError
 from elmbench.layouts import layout_of
 from elmbench.layouts.table import COMPARED, VERDICTS
-from elmbench.reporting.agreement import Agreement, self_test
+from elmbench.reporting.agreement import self_test
 from elmbench.reporting.baseline import BaselineCheck, compare_with_baseline, refuse_failures, update_baseline
 from elmbench.reporting.cells import read_cells
 from elmbench.reporting.figures import verdict_counts
@@ -36,7 +37,7 @@ def check_baselines(names: list[str], profile: str, results_dir: Path) -> dict[s
     Raises NothingToCompareError if a named table has no baseline or no results, or if no table has both.
     """
     files = _files(names, lambda file: _baseline(file).is_file())
-    if files and not names:
+    if not names:
         # A table without results is no failure unless all of them lack results.
         files = [file for file in files if has_results(results_dir, profile, file.id)] or files
     if not files:
@@ -86,8 +87,6 @@ def update_baselines(names: list[str], results_dir: Path) -> dict[str, int]:
 def update_tables(names: list[str], profile: str, results_dir: Path, watch: Watch = iter) -> list[Path]:
     """Rewrite the other files of tables, by default of all, from their `cells.csv`; return the folders.
 
-    `watch` yields the tables that it is given, one after the other.
-
     Raises NothingToCompareError if a named table has no results, or if no table has any.
     """
     files = _files(names, lambda file: has_results(results_dir, profile, file.id))
@@ -106,45 +105,52 @@ def update_tables(names: list[str], profile: str, results_dir: Path, watch: Watc
 class PublishedCheck:
     """The published figures of one table under one profile.
 
-    `folder`: the folder of the table's results. `verdicts`, `facts`: the number of figures with each verdict, and of
-    facts of data sets. `joint`: the verdict on the table (`elmbench.reporting.joint`). `metrics`: how each metric as a
-    whole compares. `figures`: a line of `summary.csv` for each figure that has a verdict. `claims`: a line of
-    `claims.csv` for each claim of the paper about the table, with Holm's correction for all claims of the paper that
-    were checked. `missing_runs`: the models with too few runs for an interval: `dataset`, `model`, `more_runs` and
-    their `minutes`. `results`: the results that are compared. `every_profile`: the results of all profiles from the
-    same folder: a claim of the paper may need the data sets of another one.
+    `every_profile`: the results of all profiles from the same folder: a claim of the paper may need the data sets of
+    another one. `claims`: a line of `claims.csv` for each claim of the paper about the table, with Holm's correction
+    for all claims of the paper that were checked.
     """
 
-    experiment: str
-    profile: str
-    folder: str
-    verdicts: dict[str, int]
-    facts: dict[str, int]
-    joint: dict[str, Any]
-    metrics: list[Agreement]
-    figures: list[dict[str, Any]]
-    claims: list[dict[str, Any]]
-    missing_runs: list[dict[str, Any]]
     results: Results
     every_profile: list[Results]
+    claims: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def experiment(self) -> str:
+        """The id of the table."""
+        return self.results.resolved.file.id
+
+    @cached_property
+    def figures(self) -> list[dict[str, Any]]:
+        """A line of `summary.csv` for each figure that has a verdict."""
+        return records(self.results.figures[self.results.figures["verdict"] != ""])
+
+    @cached_property
+    def verdicts(self) -> list[dict[str, int]]:
+        """The number of figures with each verdict, and that of facts of data sets."""
+        return [{verdict: counts[verdict] for verdict in VERDICTS} for counts in verdict_counts(self.figures)]
 
     @property
     def compared(self) -> int:
         """The number of figures and facts that are compared with our runs."""
-        return sum(self.verdicts[verdict] + self.facts[verdict] for verdict in COMPARED)
-
-    @property
-    def differs(self) -> bool:
-        """True if a figure or a fact differs from the print."""
-        return bool(self.verdicts["differs"] or self.facts["differs"])
+        return sum(counts[verdict] for counts in self.verdicts for verdict in COMPARED)
 
     def record(self) -> dict[str, Any]:
-        """Return the check for JSON: everything but the results."""
-        names = [field.name for field in fields(self) if field.name not in ("metrics", "results", "every_profile")]
-        figures = [one for one in self.results.compared if one.measure.metric == self.joint["metric"]]
-        tested = self.joint | {"self_test": self_test(figures, self.experiment, self.profile)}
-        metrics = [asdict(one) for one in self.metrics]
-        return {name: getattr(self, name) for name in names} | {"joint": tested, "metrics": metrics}
+        """Return the check for JSON."""
+        joint, profile = joint_record(self.results.verdicts), self.results.resolved.profile
+        figures = [one for one in self.results.compared if one.measure.metric == joint["metric"]]
+        verdicts, facts = self.verdicts
+        return {
+            "experiment": self.experiment,
+            "profile": profile,
+            "folder": str(self.results.folder),
+            "verdicts": verdicts,
+            "facts": facts,
+            "joint": joint | {"self_test": self_test(figures, self.experiment, profile)},
+            "figures": self.figures,
+            "claims": self.claims,
+            "missing_runs": records(self.results.missing_runs),
+            "metrics": [asdict(one) for one in self.results.agreements],
+        }
 
 
 def check_published(
@@ -152,10 +158,8 @@ def check_published(
 ) -> list[PublishedCheck]:
     """Compare the named tables, or all with results, with their published figures.
 
-    Only the default readings and the table's own selection count.
-
-    `profile`: by default, for each table the profile with results that is nearest to the printed protocol; a claim that
-    it does not test counts under the next one. `watch`: yields the tables that it is given, one after the other.
+    Only the default readings and the table's own selection count. `profile`: by default, for each table the profile
+    with results that is nearest to the printed protocol; a claim that it does not test counts under the next one.
 
     Raises NothingToCompareError if a named table has no results.
     """
@@ -163,28 +167,15 @@ def check_published(
     wanted = (profile,) if profile else tuple(reversed(PROFILES))
     for file in watch(_files(names, lambda file: dirs.best_profile(file.id, wanted) is not None)):
         best = dirs.best_profile(file.id, wanted) or profile or "fast"
-        resolved = resolve(file, best)
-        results_dir = dirs.of(best, file.id)
+        resolved, results_dir = resolve(file, best), dirs.of(best, file.id)
         _require_results(file, best, results_dir)
-        results = read_results(resolved, results_dir)
         others = [name for name in wanted if name not in (best, "ci") and has_results(results_dir, name, file.id)]
-        every_profile = [results, *(read_results(resolve(file, name), results_dir) for name in others)]
-        figures = records(results.figures[results.figures["verdict"] != ""])
-        verdicts, facts = ({verdict: counts[verdict] for verdict in VERDICTS} for counts in verdict_counts(figures))
-        check = PublishedCheck(
-            file.id, best, str(results.folder), verdicts, facts, joint_record(results.verdicts), results.agreements,
-            figures, [], records(results.missing_runs), results, every_profile,
-        )  # fmt: skip
-        checks.append(check)
-    return [replace(check, claims=claims) for check, claims in zip(checks, _claims_by_table(checks), strict=True)]
-
-
-def _claims_by_table(checks: Sequence[PublishedCheck]) -> Iterator[list[dict[str, Any]]]:
-    """Yield the claims of each table, corrected over the tables of its paper."""
+        first, *more = (read_results(one, results_dir) for one in (resolved, *(resolve(file, name) for name in others)))
+        checks.append(PublishedCheck(first, [first, *more]))
     papers: dict[str, list[Results]] = {}
     for check in checks:
         papers.setdefault(check.results.resolved.file.paper.key, []).extend(check.every_profile)
     claims: dict[str, list[dict[str, Any]]] = {}
     for one in (one for results in papers.values() for one in tested_claims(results)):
         claims.setdefault(one.table, []).append(one.outcome.record() | {"profile": one.results.resolved.profile})
-    return (claims.get(check.experiment, []) for check in checks)
+    return [replace(check, claims=claims.get(check.experiment, [])) for check in checks]

@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from functools import cache
 from hashlib import sha256
-from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -19,16 +18,15 @@ from elmbench.datasets.local_files import short_slug, write_arrays
 from elmbench.datasets.user_data import Task, UserData
 from elmbench.errors import ElmbenchError
 from elmbench.registry import registry
-from elmbench.registry.plugins import write_plugin
+from elmbench.registry.plugins import load_plugins, loaded_plugins, write_plugin
 from elmbench.running.engine import Event
 from elmbench.running.executors.base import Settings
-from elmbench.running.executors.local import LocalExecutor
 from elmbench.specs.limits import parse_limits
-from elmbench.workflow.budget import spend
-from elmbench.workflow.comparison import Comparison, prepare_comparison
+from elmbench.workflow.comparison import Comparison, prepare_comparison, unused_name
 from elmbench.workflow.execute import compute, execute
+from elmbench.workflow.final_model import ComparisonResults
 from elmbench.workflow.prepare import RunOptions
-from elmbench.workflow.takeaway import ComparisonResults
+from elmbench.workflow.stages import spend
 
 
 def compare(
@@ -118,11 +116,8 @@ def compare(
     ElmbenchError
         If the data or what is asked for cannot be used.
     """
-    from elmbench.registry.plugins import load_plugins, loaded_plugins
-
-    columns = {"_groups": groups, "_order": time_order, "_fold": fold, "_weights": weights}
-    extra = {key: values for key, values in columns.items() if values is not None}
-    named = {key: key if key in extra else None for key in columns}
+    by_row = {"_groups": groups, "_order": time_order, "_fold": fold, "_weights": weights}
+    extra = {key: values for key, values in by_row.items() if values is not None}
     X = _rows(X)
     digest = sha256(str(joblib.hash((X, y, extra, test))).encode()).hexdigest()[:12]
     results_dir = Path(results_dir) if results_dir is not None else _temporary_folder()
@@ -135,22 +130,22 @@ def compare(
     names, estimators = named_models(models)
     files = (write_plugin(estimators, path.parent, sys.path),) if estimators else ()
     paths = load_plugins(plugins)
-    metrics = (metric,) if isinstance(metric, str) else tuple(metric)
+    columns = {key.strip("_"): key for key in extra}
     rows = UserData(
         str(path),
         "target",
         task,
-        groups=named["_groups"],
-        ordered_by=named["_order"],
+        groups=columns.get("groups"),
+        ordered_by=columns.get("order"),
         impute=impute,
         test=held_out,
-        fold=named["_fold"],
-        weights=named["_weights"],
+        fold=columns.get("fold"),
+        weights=columns.get("weights"),
         positive="" if positive is None else str(positive),
     )
-    asked = Comparison(
-        (rows,), tuple(names), dict(grids or {}), metrics, folds, runs, limit, f"{short_slug(name)}-{digest[:8]}"
-    )
+    metrics = (metric,) if isinstance(metric, str) else tuple(metric)
+    title = f"{short_slug(name)}-{digest[:8]}"
+    asked = Comparison((rows,), tuple(names), dict(grids or {}), metrics, folds, runs, limit, title)
     settings = Settings(jobs, None, tuple(map(str, (*paths, *files))), blas_threads, parse_limits(limit))
     options = RunOptions(settings=settings, command=f"elmbench.compare(X, y, name={name!r})")
     with loaded_plugins(files):
@@ -158,8 +153,7 @@ def compare(
             run = spend(asked, options, results_dir, budget, lambda run, executor: compute(run, on_event, executor))
         else:
             run = prepare_comparison(asked, options, results_dir)
-        with LocalExecutor(settings) as executor:
-            (results,) = execute(run, on_event, executor)
+        (results,) = execute(run, on_event)
     shared = {field.name: getattr(results, field.name) for field in fields(results)}
     return ComparisonResults(**shared, run=run, plugins=files)
 
@@ -174,10 +168,7 @@ def _temporary_folder() -> Path:
 def named_models(models: Sequence[Any]) -> tuple[list[str], dict[str, Any]]:
     """Return the names of models, and the estimators among them by name.
 
-    Raises
-    ------
-    ElmbenchError
-        If a model is neither a name nor an estimator.
+    Raises ElmbenchError if a model is neither a name nor an estimator.
     """
     names: list[str] = []
     estimators: dict[str, Any] = {}
@@ -185,23 +176,16 @@ def named_models(models: Sequence[Any]) -> tuple[list[str], dict[str, Any]]:
         if isinstance(model, str):
             names.append(model)
             continue
-        base, estimator = model if isinstance(model, tuple) and len(model) == 2 else (_title(model), model)
-        if isinstance(estimator, type) or not all(
-            hasattr(estimator, name) for name in ("fit", "predict", "get_params")
-        ):
+        steps = getattr(model, "steps", None)
+        name = "+".join(step for step, _ in steps) if steps else type(model).__name__
+        name, estimator = model if isinstance(model, tuple) and len(model) == 2 else (name, model)
+        methods = ("fit", "predict", "get_params")
+        if isinstance(estimator, type) or not all(hasattr(estimator, method) for method in methods):
             problem = f"{estimator!r} is neither the name of a model nor an estimator"
             raise ElmbenchError(problem, expected='such as "ridge" or SVC()', next_step="correct `models`")
-        taken = set(registry()).union(names)
-        candidates = chain([base], (f"{base}-{i}" for i in count(2)))
-        name = next(name for name in candidates if name not in taken)
-        names.append(name)
-        estimators[name] = estimator
+        names.append(unused_name(name, {*registry(), *names}))
+        estimators[names[-1]] = estimator
     return names, estimators
-
-
-def _title(estimator: Any) -> str:
-    steps = getattr(estimator, "steps", None)
-    return "+".join(name for name, _ in steps) if steps else type(estimator).__name__
 
 
 def _rows(X: Any) -> Any:

@@ -1,7 +1,8 @@
 """A comparison of models on a user's data: an experiment in memory, and its plan."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -47,23 +48,11 @@ SVM_STEPS = 100_000
 class Comparison:
     """A request for a comparison.
 
-    Attributes
-    ----------
-    data : tuple of UserData
-    models : tuple of str
-        Names of models; by default those of `MODELS` for the task.
-    grids : mapping of str to mapping
-        Grids in place of the models' own, as an experiment file writes them.
-    metrics : tuple of str
-        Metrics in front of `METRICS`; the first that fits the task chooses hyperparameters.
-    folds, runs : int
-        Outer folds, and repetitions of them.
-    limit : str
-        Limit of each search and fit.
-    name : str
-        Name of the results folder; by default the names of the data.
-    left_out, halved : mapping of str to str
-        Models that are not run, and models whose grids are searched at every second value, with the reasons.
+    `models`: by default those of `MODELS` for the task. `grids`: in place of the models' own, as an experiment file
+    writes them. `metrics`: in front of `METRICS`; the first that fits the task chooses hyperparameters. `folds`,
+    `runs`: outer folds, and repetitions of them. `limit`: of each search and fit. `name`: of the results folder; by
+    default the names of the data. `left_out`, `halved`: models that are not run, and models whose grids are searched
+    at every second value, with the reasons.
     """
 
     data: tuple[UserData, ...]
@@ -81,18 +70,24 @@ class Comparison:
 def prepare_comparison(asked: Comparison, options: RunOptions, results_dir: Path) -> PreparedRun:
     """Plan a comparison.
 
-    Raises
-    ------
-    ElmbenchError
-        If the data or the request cannot be used.
+    Raises ElmbenchError if the data or the request cannot be used.
     """
-    specs = _named_apart([describe(data) for data in asked.data])
+    specs: list[DatasetSpec] = []
+    for spec in map(describe, asked.data):
+        # The names differ from each other and from all data sets of the suite.
+        name = f"own-{spec.name}" if is_of_suite(spec.name) else spec.name
+        specs.append(spec.model_copy(update={"name": unused_name(name, [one.name for one in specs])}))
     add_dataset_specs(specs)
     resolved = experiment_of(asked, specs)
     for spec in specs:
         if spec.groups is not None:
             _check_groups(load(spec), resolved.spec.protocol.outer.split(spec.name, spec.task))
     return prepare_tables(replace(options, profile=COMPARE, whole=True), [(resolved, Request())], results_dir)
+
+
+def unused_name(name: str, taken: Collection[str]) -> str:
+    """Return a name, with a number if it is taken."""
+    return next(one for one in chain([name], (f"{name}-{i}" for i in count(2))) if one not in taken)
 
 
 def _check_groups(data: Dataset, split: Split) -> None:
@@ -109,11 +104,13 @@ def _check_groups(data: Dataset, split: Split) -> None:
 
 def experiment_of(asked: Comparison, specs: Sequence[DatasetSpec]) -> Resolved:
     """Return the experiment of a comparison of these data sets."""
+    names = [spec.name for spec in specs]
+    of_data = "-".join(names) if len(names) <= 3 else f"{names[0]}-and-{len(names) - 1}-more"
     content = {
-        "id": f"own/{_name_of(asked, specs)}",
+        "id": f"own/{short_slug(asked.name) if asked.name else of_data}",
         "title": ", ".join(spec.title for spec in specs),
         "label": "Comparison",
-        "datasets": [spec.name for spec in specs],
+        "datasets": names,
         "protocol": _protocol(asked, specs),
         "models": _columns(asked, specs),
         "layout": SIDE_BY_SIDE,
@@ -123,32 +120,20 @@ def experiment_of(asked: Comparison, specs: Sequence[DatasetSpec]) -> Resolved:
     return comparison_of(content, {"tune-rows": TUNE_ROWS} if many else {}, Path("elmbench compare"))
 
 
-def _name_of(asked: Comparison, specs: Sequence[DatasetSpec]) -> str:
-    if asked.name:
-        return short_slug(asked.name)
-    first = "-".join(spec.name for spec in specs[:3])
-    return first if len(specs) <= 3 else f"{specs[0].name}-and-{len(specs) - 1}-more"
-
-
-def _named_apart(specs: list[DatasetSpec]) -> list[DatasetSpec]:
-    """Return specs with names that differ from each other and from all data sets of the suite."""
-    taken: set[str] = set()
-    renamed = []
-    for spec in specs:
-        name = f"own-{spec.name}" if is_of_suite(spec.name) else spec.name
-        base, count = name, 2
-        while name in taken:
-            name, count = f"{base}-{count}", count + 1
-        taken.add(name)
-        renamed.append(spec.model_copy(update={"name": name}))
-    return renamed
-
-
 def _protocol(asked: Comparison, specs: Sequence[DatasetSpec]) -> dict[str, Any]:
     grouped, ordered = any(spec.groups for spec in specs), any(spec.ordered_by for spec in specs)
     if grouped and ordered:
         problem = "both groups and an order of the rows are given"
         raise ElmbenchError(problem, expected="one of the two", next_step="leave --groups or --time-order out")
+    tasks = {spec.task for spec in specs}
+    for name in asked.metrics:
+        if find_metric(name).task not in tasks or counts_rows(name):
+            task = specs[0].task
+            raise ElmbenchError(
+                f"{name!r} is not a {task} metric; {specs[0].title} is a {task} task",
+                expected=f"one of {', '.join(metric_names(task))}, or a scorer of scikit-learn for {task}",
+                next_step="choose another --metric, or another --task or --target",
+            )
     # Folds of a regression are not stratified: a split knows its task.
     kind = "stratified-group-kfold" if grouped else "ordered-kfold" if ordered else "stratified-kfold"
     by_column = {"kind": "standard", "fit-on": "train"}
@@ -159,7 +144,7 @@ def _protocol(asked: Comparison, specs: Sequence[DatasetSpec]) -> dict[str, Any]
         "outer": _outer(asked, specs, kind) | {"runs": asked.runs},
         "inner": {"kind": kind, "folds": INNER_FOLDS},
         "select": "nested",
-        "metrics": _metrics(asked, specs),
+        "metrics": list(dict.fromkeys((*asked.metrics, *METRICS))),
         "std": "of-folds",
         "order": "stored" if ordered else "shuffled",
     }
@@ -182,26 +167,14 @@ def _outer(asked: Comparison, specs: Sequence[DatasetSpec], kind: str) -> dict[s
     return {"kind": split.kind, "folds": split.folds}
 
 
-def _metrics(asked: Comparison, specs: Sequence[DatasetSpec]) -> list[str]:
-    tasks = {spec.task for spec in specs}
-    for name in asked.metrics:
-        if find_metric(name).task not in tasks or counts_rows(name):
-            task = specs[0].task
-            raise ElmbenchError(
-                f"{name!r} is not a {task} metric; {specs[0].title} is a {task} task",
-                expected=f"one of {', '.join(metric_names(task))}, or a scorer of scikit-learn for {task}",
-                next_step="choose another --metric, or another --task or --target",
-            )
-    return list(dict.fromkeys((*asked.metrics, *METRICS)))
-
-
 def _columns(asked: Comparison, specs: Sequence[DatasetSpec]) -> dict[str, Any]:
     """Return the columns of the table: models with their grids, and the data sets that they are too slow for."""
     tasks = {spec.task for spec in specs}
+    metrics = [find_metric(name) for name in (*asked.metrics, *METRICS)]
     columns = {}
     for name in dict.fromkeys((*(asked.models or MODELS), DUMMY)):
         entry = find_model(name)
-        able = {task for task in tasks if getattr(entry, task) is not None}
+        able = [spec for spec in specs if getattr(entry, spec.task) is not None]
         if not able:
             if name in asked.models:
                 entry.factory(next(iter(tasks)))  # says which task it has
@@ -210,15 +183,20 @@ def _columns(asked: Comparison, specs: Sequence[DatasetSpec]) -> dict[str, Any]:
         if entry.name == "svm":
             column["params"] = {"max_iter": SVM_STEPS}
         if name in asked.grids:
-            check_parameters(name, entry.factory(next(iter(able))), asked.grids[name])
+            check_parameters(name, entry.factory(able[0].task), asked.grids[name])
             column["search"] = {key: _grid(values) for key, values in asked.grids[name].items()}
-        chooses = {task: metric_for(asked, task) for task in able}
-        left_out = {spec.name: _lacks(entry, spec, chooses[spec.task]) for spec in specs if spec.task in able}
-        if not asked.models:
-            left_out |= {spec.name: why for spec in specs if (why := _too_large(name, spec, asked.folds))}
-        column["not-run"] = {dataset: why for dataset, why in left_out.items() if why}
+        not_run = {}
+        for spec in able:
+            chooses = next(metric for metric in metrics if metric.task == spec.task)
+            rows = spec.shape.instances * (asked.folds - 1) // asked.folds
+            if not asked.models and name in LARGE_MODELS and rows > MOST_ROWS:
+                grows = f"its time and memory grow with the square of {rows} rows, or faster"
+                not_run[spec.name] = f"{grows}; -m {name} runs it anyway"
+            elif lacks := _lacks(entry, spec, chooses):
+                not_run[spec.name] = lacks
         if entry.name in asked.left_out:
-            column["not-run"] |= dict.fromkeys([spec.name for spec in specs], asked.left_out[entry.name])
+            not_run |= dict.fromkeys([spec.name for spec in specs], asked.left_out[entry.name])
+        column["not-run"] = not_run
         if entry.name in asked.halved:
             half = Model.model_validate(column | {"remark": asked.halved[entry.name]}).thinned(2)
             column = half.model_dump(mode="json", by_alias=True, exclude_defaults=True)
@@ -235,11 +213,6 @@ def _grid(values: Any) -> Any:
     return values if isinstance(values, dict | list) else list(values) if isinstance(values, tuple) else [values]
 
 
-def metric_for(asked: Comparison, task: str) -> Metric:
-    """Return the metric that chooses hyperparameters of the models for a task."""
-    return next(metric for name in (*asked.metrics, *METRICS) if (metric := find_metric(name)).task == task)
-
-
 def _lacks(entry: ModelEntry, spec: DatasetSpec, metric: Metric) -> str:
     """Return why a model cannot be fitted to weighted rows, or chosen by a metric; empty if it can."""
     weighted = spec.weights is not None
@@ -254,11 +227,3 @@ def _lacks(entry: ModelEntry, spec: DatasetSpec, metric: Metric) -> str:
         return "it takes no weights of rows" if weighted and weight_argument(factory()) is None else ""
     except TypeError:  # it has parameters without defaults
         return ""
-
-
-def _too_large(name: str, spec: DatasetSpec, folds: int) -> str:
-    """Return the reason to leave a default model out on a data set; empty if it runs."""
-    n = spec.shape.instances * (folds - 1) // folds
-    if name not in LARGE_MODELS or n <= MOST_ROWS:
-        return ""
-    return f"its time and memory grow with the square of {n} rows, or faster; -m {name} runs it anyway"

@@ -4,9 +4,8 @@ The cells of one entry of a table share a hash of their protocol, grid, data and
 its software. Results that differ in these are refused before anything is written.
 """
 
-from __future__ import annotations
-
 import math
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,8 +26,6 @@ _SAME = 1e-8
 _NAMED = 12
 #: Keys of a result that depend on the machine or the moment.
 _TIMES = ("fit_seconds", "search_seconds", "predict_seconds", "seconds", "condition", "warnings", "traceback", CLEAN)
-
-Table = tuple[str, str]
 
 
 @dataclass(frozen=True)
@@ -52,10 +49,16 @@ def merge(folders: list[Path], into: Path) -> Merged:
     Raises ElmbenchError if a folder holds no results; if their specs, data or versions differ; or if two results that
     should be equal differ. Nothing is written then.
     """
-    sources = [folder for folder in folders if folder.resolve() != into.resolve()]
-    stores = [_open_store(folder) for folder in sources]
     target = Store(into)
-    differences = list(_refusals([(into, target), *zip(sources, stores, strict=True)]))
+    sources = {folder: Store(folder) for folder in folders if folder.resolve() != into.resolve()}
+    for folder, store in sources.items():
+        if not store.tables():
+            raise ElmbenchError(
+                f"{folder} holds no results of a run",
+                expected="results folders, each with its .store",
+                next_step="copy the whole folder from the other machine, .store included",
+            )
+    differences = list(dict.fromkeys(_differences({into: target} | sources)))
     if differences:
         more = f"\n... and {len(differences) - _NAMED} more" if len(differences) > _NAMED else ""
         raise ElmbenchError(
@@ -63,67 +66,49 @@ def merge(folders: list[Path], into: Path) -> Merged:
             expected="results of the same specs, data and versions, equal where several folders have them",
             next_step="update elmbench and its packages on all machines and run again there, or leave a folder out",
         )
+    catalogue, tables, unknown = load_catalogue(), [], []
     try:
-        count = sum(_copy(store, target) for store in stores)
-        tables, unknown = _write(target, into)
+        count = sum(_copy(store, target) for store in sources.values())
+        with target.writing_tables():
+            for experiment, profile in sorted(target.tables()):
+                if experiment in catalogue:
+                    tables.append(write_results(resolve(catalogue[experiment], profile), target, into))
+                else:
+                    unknown.append(experiment)
     finally:
         target.close()
     return Merged(count, tables, unknown)
 
 
-def _open_store(folder: Path) -> Store:
-    store = Store(folder)
-    if not store.tables():
-        raise ElmbenchError(
-            f"{folder} holds no results of a run",
-            expected="results folders, each with its .store",
-            next_step="copy the whole folder from the other machine, .store included",
-        )
-    return store
-
-
-# --- Differences
-
-
-def _refusals(sources: list[tuple[Path, Store]]) -> Iterator[str]:
-    """Yield each difference between a folder and the ones before it, once."""
-    entries: dict[tuple[Any, ...], tuple[str, Path]] = {}
+def _differences(stores: Mapping[Path, Store]) -> Iterator[str]:
+    """Yield each difference between a folder and the first one before it that has the same entry, work or package."""
+    entries: dict[tuple[str, ...], tuple[str, Path]] = {}
     results: dict[str, tuple[dict[str, Any], Path]] = {}
     software: dict[str, tuple[set[str], Path]] = {}
-    for folder, store in sources:
+    for folder, store in stores.items():
+        for (experiment, profile), cell in _cells(store):
+            entry = (experiment, profile, cell.dataset, cell.model, cell.select, cell.reading)
+            family, other = entries.setdefault(entry, (cell.family, folder))
+            if family != cell.family:
+                name = f"{experiment} ({profile}) {cell.dataset} {cell.model}, {cell.select}"
+                yield f"- {name}: {folder} and {other} differ in the protocol, grid, data or version of the model"
         records = _records(store)
-        texts = [*_other_entries(folder, store, entries), *_other_results(folder, records, results)]
-        texts += _other_software(folder, store, records, software)
-        yield from (f"- {text}" for text in dict.fromkeys(texts))
-
-
-def _other_entries(folder: Path, store: Store, known: dict[tuple[Any, ...], tuple[str, Path]]) -> Iterator[str]:
-    """Yield the table entries whose protocol, grid, data or model version differ."""
-    for (experiment, profile), cell in _cells(store):
-        entry = (experiment, profile, cell.dataset, cell.model, cell.select, cell.reading)
-        family, other = known.setdefault(entry, (cell.family, folder))
-        if family != cell.family:
-            name = f"{experiment} ({profile}) {cell.dataset} {cell.model}, {cell.select}"
-            yield f"{name}: {folder} and {other} differ in the protocol, grid, data or version of the model"
-
-
-def _other_results(
-    folder: Path, records: Mapping[str, dict[str, Any]], known: dict[str, tuple[dict[str, Any], Path]]
-) -> Iterator[str]:
-    """Yield the work whose results differ between folders."""
-    for key, record in records.items():
-        result = record["result"]
-        first, other = known.setdefault(key, (result, folder))
-        if _replaces(result, first):
-            known[key] = result, folder
-        elif not _replaces(first, result):
-            names = (result.keys() | first.keys()) - set(_TIMES)
-            differs = sorted(name for name in names if not _same(result.get(name), first.get(name)))
-            if differs:
-                unit, work = record["unit"], work_from(record["unit"])
-                name = f"{work.model_name} on {work.data.name}" if work.data is not None else unit["kind"]
-                where = f"run {unit.get('run', 0)}, fold {unit.get('fold', 0)}"
-                yield f"{name}, {where}: {folder} and {other} have other {', '.join(differs)} ({key[:12]})"
+        for key, record in records.items():
+            result = record["result"]
+            first, other = results.setdefault(key, (result, folder))
+            if _replaces(result, first):
+                results[key] = result, folder
+            elif not _replaces(first, result):
+                names = (result.keys() | first.keys()) - set(_TIMES)
+                if differs := sorted(name for name in names if not _same(result.get(name), first.get(name))):
+                    unit, work = record["unit"], work_from(record["unit"])
+                    name = f"{work.model_name} on {work.data.name}" if work.data is not None else unit["kind"]
+                    where = f"run {unit.get('run', 0)}, fold {unit.get('fold', 0)}"
+                    yield f"- {name}, {where}: {folder} and {other} have other {', '.join(differs)} ({key[:12]})"
+        for package, versions in _versions(store, records).items():
+            known, other = software.setdefault(package, (versions, folder))
+            if others := versions - known:
+                yield f"- {package}: {folder} has {', '.join(sorted(others))}, {other} has {', '.join(sorted(known))}"
 
 
 def _replaces(new: Mapping[str, Any], old: Mapping[str, Any]) -> bool:
@@ -134,57 +119,42 @@ def _same(one: Any, other: Any) -> bool:
     """Return True if two values of results are equal but for round-off."""
     if isinstance(one, float) and isinstance(other, float | int):
         return math.isclose(one, other, rel_tol=_SAME, abs_tol=_SAME) or (math.isnan(one) and math.isnan(other))
-    if isinstance(one, dict) and isinstance(other, dict) and {"true", "predicted"} <= one.keys() == other.keys():
-        return same_predictions(one, other, _SAME)
     if isinstance(one, dict) and isinstance(other, dict):
+        if {"true", "predicted"} <= one.keys() == other.keys():
+            return same_predictions(one, other, _SAME)
         return one.keys() == other.keys() and all(_same(one[name], other[name]) for name in one)
     if isinstance(one, list) and isinstance(other, list):
         return len(one) == len(other) and all(map(_same, one, other))
     return bool(one == other)
 
 
-def _other_software(
-    folder: Path, store: Store, records: Mapping[str, Any], known: dict[str, tuple[set[str], Path]]
-) -> Iterator[str]:
-    """Yield the packages whose version differs from that in the first folder with results."""
-    versions: dict[str, set[str]] = {}
+def _versions(store: Store, records: Mapping[str, Any]) -> dict[str, set[str]]:
+    """Return the versions of Python and of each package in the environments of records."""
+    versions = defaultdict(set)
     for name in {record["environment"] for record in records.values()}:
         environment = store.environment(name)
         python = ".".join((environment.get("python") or "").split(".")[:2])
         for package, version in {"python": python, **environment.get("packages", {})}.items():
             if version:
-                versions.setdefault(package, set()).add(version)
-    for package, present in versions.items():
-        first, other = known.setdefault(package, (present, folder))
-        if others := present - first:
-            yield f"{package}: {folder} has {', '.join(sorted(others))}, {other} has {', '.join(sorted(first))}"
+                versions[package].add(version)
+    return versions
 
 
-# --- Copying
-
-
-def _cells(store: Store) -> Iterator[tuple[Table, Cell]]:
+def _cells(store: Store) -> Iterator[tuple[tuple[str, str], Cell]]:
     """Yield the cells of each table that can run."""
-    for table in sorted(store.tables()):
-        for cell in store.cells(table[1], table[0]):
-            if cell.key:
-                yield table, cell
+    for experiment, profile in sorted(store.tables()):
+        yield from (((experiment, profile), cell) for cell in store.cells(profile, experiment) if cell.key)
 
 
 def _records(store: Store) -> dict[str, dict[str, Any]]:
     """Return the records that the cells of the tables depend on, by key."""
     records: dict[str, dict[str, Any]] = {}
     ahead = [cell.key for _, cell in _cells(store)]
-    seen = set(ahead)
     while ahead:
         key = ahead.pop()
-        record = store.get(key)
-        if record is None:
-            continue
-        records[key] = record
-        new = set(work_from(record["unit"]).needs) - seen
-        seen |= new
-        ahead += new
+        if key not in records and (record := store.get(key)) is not None:
+            records[key] = record
+            ahead += work_from(record["unit"]).needs
     return records
 
 
@@ -201,16 +171,3 @@ def _copy(source: Store, target: Store) -> int:
         for cells, command in source.requests(profile, experiment):
             target.add_cells(profile, experiment, cells, command)
     return count
-
-
-def _write(store: Store, folder: Path) -> tuple[list[Results], list[str]]:
-    """Write the tables of a store; return them, and the ids of tables that this installation does not have."""
-    catalogue = load_catalogue()
-    tables, unknown = [], []
-    with store.writing_tables():
-        for experiment, profile in sorted(store.tables()):
-            if experiment in catalogue:
-                tables.append(write_results(resolve(catalogue[experiment], profile), store, folder))
-            else:
-                unknown.append(experiment)
-    return tables, unknown

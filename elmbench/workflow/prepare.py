@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from elmbench.errors import DataUnavailableError, ElmbenchError, unknown_name
 from elmbench.layouts import with_metrics
@@ -16,6 +16,7 @@ from elmbench.running.store import Store
 from elmbench.specs.catalogue import PROFILES, ExperimentFile, find_experiment, load_catalogue
 from elmbench.specs.limits import Limits, parse_limits
 from elmbench.specs.profiles import Resolved, resolve
+from elmbench.specs.protocol import Selection
 from elmbench.work.base import Work
 from elmbench.work.fit import Fit
 from elmbench.work.plan import Plan, Request
@@ -47,6 +48,11 @@ class RunOptions:
     command: str = ""
     whole: bool = False
     until: float = math.inf
+
+    @property
+    def many_tables(self) -> bool:
+        """True if the tables are not named one by one."""
+        return self.everything or self.paper is not None
 
 
 @dataclass
@@ -88,12 +94,8 @@ class PreparedRun:
         """
         cells = [cell for _, plan in self.tables for cell in plan.cells]
         keys = {cell.key for cell in cells if not cell.unavailable}
-        unavailable = sum(bool(cell.unavailable) for cell in cells)
-        return {
-            "planned": len(keys) + unavailable,
-            "to_run": len(keys.intersection(self.todo)),
-            "unavailable": unavailable,
-        }
+        missing = sum(bool(cell.unavailable) for cell in cells)
+        return {"planned": len(keys) + missing, "to_run": len(keys.intersection(self.todo)), "unavailable": missing}
 
     def cost_by_entry(self) -> list[dict[str, Any]]:
         """Return the plan of each data set and column of each table, with the remaining fits and seconds.
@@ -106,11 +108,10 @@ class PreparedRun:
         for resolved, plan in self.tables:
             for cell in plan.cells:
                 entry = (resolved.file.id, cell.dataset, cell.model)
-                line = lines.setdefault(
-                    entry,
-                    dict(zip(("experiment", "dataset", "model"), entry, strict=True))
-                    | {"cells": 0, "to_run": 0, "unavailable": 0, "fits": 0, "seconds": 0.0},
-                )
+                if entry not in lines:
+                    lines[entry] = dict(zip(("experiment", "dataset", "model"), entry, strict=True))
+                    lines[entry] |= {"cells": 0, "to_run": 0, "unavailable": 0, "fits": 0, "seconds": 0.0}
+                line = lines[entry]
                 line["cells"] += 1
                 line["unavailable"] += bool(cell.unavailable)
                 line["to_run"] += cell.key in todo
@@ -137,19 +138,21 @@ def chosen_experiments(options: RunOptions) -> list[ExperimentFile]:
     Raises ElmbenchError if none is named, or one does not exist.
     """
     catalogue = load_catalogue()
-    if options.experiments and (options.everything or options.paper is not None):
+    if options.experiments and options.many_tables:
         other = "--all" if options.everything else f"--paper {options.paper}"
         raise ElmbenchError(
             f"{' '.join(options.experiments)} is named beside {other}",
             expected="tables by name, or --paper KEY, or --all",
             next_step="give one of them",
         )
-    if options.profile not in PROFILES:
-        raise unknown_name("profile", options.profile, list(PROFILES), "elmbench run --help")
-    if options.everything or options.paper is not None:
-        papers = sorted({file.spec.paper for file in catalogue.values()})
-        if options.paper is not None and options.paper not in papers:
-            raise unknown_name("paper", options.paper, papers, "elmbench list experiments")
+    names = {"profile": (PROFILES, (options.profile,)), "selection": (get_args(Selection), options.request.select)}
+    for kind, (known, chosen) in names.items():
+        for name in set(chosen).difference(known):
+            raise unknown_name(kind, name, list(known), "elmbench run --help")
+    papers = sorted({file.spec.paper for file in catalogue.values()})
+    if options.paper is not None and options.paper not in papers:
+        raise unknown_name("paper", options.paper, papers, "elmbench list experiments")
+    if options.many_tables:
         return [
             file
             for file in catalogue.values()
@@ -170,28 +173,45 @@ def prepare(options: RunOptions, results_dir: Path) -> PreparedRun:
 
     Raises ElmbenchError if something in the request does not exist, or a data file is bad.
     """
-    files = chosen_experiments(options)
-    if options.everything or options.paper:
-        files = [f for f in files if not options.request.datasets or _request_of(options, f).datasets]
-    if not files:
+    requests = [(file, _request_of(options, file)) for file in chosen_experiments(options)]
+    if options.many_tables and options.request.datasets:
+        requests = [(file, request) for file, request in requests if request.datasets]
+    if not requests:
         raise ElmbenchError(
             "no table has these data sets under this profile",
             expected="data sets of the tables",
             next_step="elmbench list experiments",
         )
-    for name in options.readings:
-        if not any(name in file.spec.readings for file in files):
-            resolve(files[0], options.profile, {name: options.readings[name]})
+    for name, value in options.readings.items():
+        if not any(name in file.spec.readings for file, _ in requests):
+            resolve(requests[0][0], options.profile, {name: value})  # says which readings it has
     wanted = []
-    for file in files:
-        readings = {k: v for k, v in options.readings.items() if k in file.spec.readings}
-        resolved = with_metrics(resolve(file, options.profile, readings), options.metrics)
-        wanted.append((resolved, _request_of(options, file)))
+    for file, request in requests:
+        readings = {name: value for name, value in options.readings.items() if name in file.spec.readings}
+        wanted.append((with_metrics(resolve(file, options.profile, readings), options.metrics), request))
     run = prepare_tables(options, wanted, results_dir)
     for (resolved, plan), (_, request) in zip(run.tables, wanted, strict=True):
-        _refuse_absent(plan, resolved, request)
-        _refuse_unprinted(plan, resolved, request)
+        named = {resolved.dataset(name).name for name in request.datasets}
+        for cell in plan.cells:
+            if cell.unavailable and cell.dataset in named:
+                problem, _, step = cell.unavailable.partition("; ")
+                raise DataUnavailableError(problem, expected="the data that are named", next_step=step or None)
+        if request.select == ("published",) and plan.cells and all(cell.select != "published" for cell in plan.cells):
+            problem = f"{resolved.file.id} has no printed hyperparameters of these models on these data sets"
+            step = "leave --select out, or give --select nested"
+            raise ElmbenchError(problem, expected="columns that the paper prints them for", next_step=step)
     return run
+
+
+def _request_of(options: RunOptions, file: ExperimentFile) -> Request:
+    """Return the request for one table: of many tables, its own ones of the requested data sets."""
+    request = options.request
+    if not options.many_tables or not request.datasets:
+        return request
+    resolved = resolve(file, options.profile)
+    known = {*file.spec.datasets, *resolved.spec.datasets}
+    wanted = (resolved.dataset(name).name for name in request.datasets)
+    return replace(request, datasets=tuple(name for name in wanted if name in known))
 
 
 def prepare_tables(options: RunOptions, wanted: list[tuple[Resolved, Request]], results_dir: Path) -> PreparedRun:
@@ -210,8 +230,11 @@ def prepare_tables(options: RunOptions, wanted: list[tuple[Resolved, Request]], 
         else:
             tables.append((resolved, plan))
         works |= plan.works
-        # Work that two tables share has the more generous limit.
-        for key, limit in _declared_limits(resolved, plan).items():
+        fit = parse_limits(resolved.spec.limit)
+        search = parse_limits(resolved.spec.search_limit).over(fit)
+        for key, work in plan.works.items():
+            limit = fit if isinstance(work, Fit) else search
+            # Work that two tables share has the more generous limit.
             declared[key] = limit.wider(declared.get(key, limit))
     limits = effective_limits(works, declared, options.settings)
     todo = pending(works, limits, store, retry=options.retry, force=options.force)
@@ -221,38 +244,3 @@ def prepare_tables(options: RunOptions, wanted: list[tuple[Resolved, Request]], 
         if record is not None and record.get("seconds") and record["result"]["status"] == "ok":
             estimates.note(key, record["seconds"])
     return PreparedRun(options, results_dir, store, tables, works, limits, todo, estimates)
-
-
-def _refuse_absent(plan: Plan, resolved: Resolved, request: Request) -> None:
-    """Raise ElmbenchError if a data set that the user named is missing."""
-    named = {resolved.dataset(name).name for name in request.datasets}
-    for cell in plan.cells:
-        if cell.unavailable and cell.dataset in named:
-            problem, _, next_step = cell.unavailable.partition("; ")
-            raise DataUnavailableError(problem, expected="the data that are named", next_step=next_step or None)
-
-
-def _refuse_unprinted(plan: Plan, resolved: Resolved, request: Request) -> None:
-    """Raise ElmbenchError if published hyperparameters are requested, but the paper prints none for these cells."""
-    if request.select == ("published",) and plan.cells and all(cell.select != "published" for cell in plan.cells):
-        problem = f"{resolved.file.id} has no printed hyperparameters of these models on these data sets"
-        next_step = "leave --select out, or give --select nested"
-        raise ElmbenchError(problem, expected="columns that the paper prints them for", next_step=next_step)
-
-
-def _declared_limits(resolved: Resolved, plan: Plan) -> dict[str, Limits]:
-    """Return the limits that the file of a table declares for its work."""
-    fit = parse_limits(resolved.spec.limit)
-    search = parse_limits(resolved.spec.search_limit).over(fit)
-    return {key: fit if isinstance(work, Fit) else search for key, work in plan.works.items()}
-
-
-def _request_of(options: RunOptions, file: ExperimentFile) -> Request:
-    """Return the request for one table: its own ones of the requested data sets."""
-    request = options.request
-    if not (options.everything or options.paper) or not request.datasets:
-        return request
-    resolved = resolve(file, options.profile)
-    known = {*file.spec.datasets, *resolved.spec.datasets}
-    wanted = (resolved.dataset(name).name for name in request.datasets)
-    return replace(request, datasets=tuple(name for name in wanted if name in known))

@@ -17,26 +17,11 @@ from elmbench.specs.files import spec_root
 def report(dirs: ResultsDirs, folder: Path | None = None, watch: Watch = iter) -> list[Path]:
     """Build the site from the results, and write `readings/<paper>.md` for each paper with a reading that was run.
 
-    Nothing is written if the results, specifications, documents and code are those of the last report.
+    Return the first page of the site, then the pages of readings, which are in the user's folder. Nothing is written if
+    the results, specifications, documents and code are those of the last report. `folder`: by default `site` in the
+    user's folder.
 
-    Parameters
-    ----------
-    dirs : ResultsDirs
-        The pages of readings are written into the user's folder.
-    folder : path, optional
-        Folder of the site; by default `site` in the user's folder.
-    watch : callable
-        Yields the tables that it is given, one after the other.
-
-    Returns
-    -------
-    list of path
-        The first page of the site, then the pages of readings.
-
-    Raises
-    ------
-    ElmbenchError
-        If there are no results, or the folder holds something other than a site.
+    Raises ElmbenchError if there are no results, or the folder holds something other than a site.
     """
     site = folder or dirs.own / "site"
     digest = _digest(dirs)

@@ -41,20 +41,21 @@ def table_status(store: Store, experiment: str | None = None) -> list[TableStatu
         missing: Counter[Any] = Counter()
         for cell in store.cells(profile, name):
             absent = {"status": "unavailable", "reason": cell.unavailable}
-            result = absent if cell.unavailable else store.result(cell.key)
-            ending = result["status"] if result else "missing"
+            result = absent if cell.unavailable else store.result(cell.key) or {"status": "missing"}
+            ending, entry = result["status"], (cell.dataset, cell.model, cell.select)
             ended[ending] += 1
-            entry = cell.dataset, cell.model, cell.select
-            missing[entry] += ending == "missing"
-            if result and ending == "ok":
+            if ending == "missing":
+                missing[entry] += 1
+            elif ending == "ok":
                 took[entry].append(sum((float(result.get(each) or 0.0) for each in _TIMES), 0.0))
-            if result and ending != "ok":
+            else:
                 # Missing data are not a fault of the model.
                 what = cell.dataset if ending == "unavailable" else f"{cell.dataset} {cell.model}"
                 reason, _, _ = result["reason"].strip().partition("\n")
                 reasons[f"{what} {ending}: {reason}"] += 1
         if ended:
             means = {entry: fmean(seconds) for entry, seconds in took.items()}
-            left = sum(n * means.get(entry, fmean(means.values())) for entry, n in missing.items()) if means else None
-            lines.append(TableStatus(name, profile, ended.total(), dict(ended), dict(reasons), left))
+            left = [n * means.get(entry, fmean(means.values())) for entry, n in missing.items()] if means else None
+            seconds = None if left is None else sum(left, 0.0)
+            lines.append(TableStatus(name, profile, ended.total(), dict(ended), dict(reasons), seconds))
     return lines

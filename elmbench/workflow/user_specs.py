@@ -12,7 +12,7 @@ from elmbench.specs.datasets.sources import FileOptions
 from elmbench.specs.files import invalid, parse_spec, read_yaml
 
 #: The file of a folder that describes data sets.
-DATASETS = "datasets.yaml"
+_DATASETS = "datasets.yaml"
 _ENDINGS = (".yaml", ".yml")
 
 
@@ -27,8 +27,8 @@ def add_table(path: Path) -> ExperimentFile:
     Raises ElmbenchError if a file is missing or invalid.
     """
     path = path.expanduser().resolve()
-    if (path.parent / DATASETS).is_file():
-        _add_datasets(path.parent / DATASETS)
+    if (path.parent / _DATASETS).is_file():
+        _add_datasets(path.parent / _DATASETS)
     file = read_own_table(path)
     add_experiments([file])
     return file
@@ -43,12 +43,12 @@ def add_spec_dir(folder: Path) -> None:
     Raises ElmbenchError if the folder is missing or empty, or a file is invalid.
     """
     folder = folder.expanduser().resolve()
-    datasets = folder / DATASETS
-    tables = sorted(path for path in folder.glob("*") if path.suffix in _ENDINGS and path.name != DATASETS)
+    datasets = folder / _DATASETS
+    tables = sorted(path for path in folder.glob("*") if path.suffix in _ENDINGS and path.name != _DATASETS)
     papers = (folder / "experiments").is_dir()
     if not (datasets.is_file() or tables or papers):
         problem = f"{folder} {'holds no specs' if folder.is_dir() else 'is not there'}"
-        expected = f"a folder with {DATASETS}, files of tables such as my-table.yaml, or experiments/<paper>/"
+        expected = f"a folder with {_DATASETS}, files of tables such as my-table.yaml, or experiments/<paper>/"
         raise ElmbenchError(problem, expected=expected, next_step="correct --spec-dir")
     if datasets.is_file():
         _add_datasets(datasets)

@@ -41,23 +41,28 @@ class Outcome:
 def elmbench(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> Iterator[Callable[..., Outcome]]:
-    """Run a command in an empty folder, beside no committed results: `elmbench("run", "table4")`."""
+    """Run a command in an empty folder, beside no committed results: `elmbench("run", "table4", code=0)`.
+
+    It must end with the exit code, unless `code` is None.
+    """
     monkeypatch.delenv("COLUMNS", raising=False)
     monkeypatch.setattr("elmbench.reporting.folders.committed_results", lambda: None)
     (tmp_path / "cwd").mkdir()
     monkeypatch.chdir(tmp_path / "cwd")
     handler = signal.getsignal(signal.SIGTERM)
 
-    def run(*words: object) -> Outcome:
+    def run(*words: object, code: int | None = 0) -> Outcome:
         for name, value in vars(type(state)()).items():
             setattr(state, name, value)
         capsys.readouterr()
+        exit_code: Any = 0
         try:
             main([str(word) for word in words])
-            code: Any = 0
         except SystemExit as ended:
-            code = ended.code
-        return Outcome(int(code or 0), *capsys.readouterr())
+            exit_code = ended.code
+        outcome = Outcome(int(exit_code or 0), *capsys.readouterr())
+        assert code in (None, outcome.code), outcome
+        return outcome
 
     yield run
     signal.signal(signal.SIGTERM, handler)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -36,11 +37,22 @@ MISTAKES = [
     ("run table4 --limit time=-1s", "the limit 'time=-1s' cannot be read", "time=NUMBER"),
     ("run table4 --limit 600", "the limit '600' cannot be read", "time=NUMBER"),
     ("run table4 --limit time=600s,time=1h", "the limit 'time=1h' cannot be read", "each once"),
+    ("run table4 --select published --profile ci -m svm", "no printed hyperparameters", "columns that the paper"),
+    ("run table4 -d sylva", "the data set 'sylva' is not here", "the data that are named"),
+    ("run table4 --all", "table4 is named beside --all", "--paper KEY, or --all"),
+    ("run table4 --paper eem", "table4 is named beside --paper eem", "--paper KEY, or --all"),
+    ("run table4 --until-told --runs 2", "--until-told has a first stage of --runs 2", "3 runs or more"),
+    ("run table4 --until-told --force", "--until-told is given with --retry or --force", "one of them"),
+    ("run table4 --until-told --budget soon", "the duration 'soon' cannot be read", "NUMBER[s|min|h]"),
+    ("run table4 --budget 30min", "--budget 30min is given without --until-told", "both, or neither"),
     ("run", "no experiment is named", "--all"),
     ("run --paper nope", "unknown paper 'nope'", "kos-elm"),
     ("run --all -d iris", "unknown data set 'iris'", LISTED),
     ("table table4 --format pdf", "unknown format 'pdf'", "csv, latex, md, text"),
     ("table table4", "elmbench-results/fast/kos-elm/table4/cells.csv is not there", "an earlier run"),
+    ("table", "no table is named", "an id or alias"),
+    ("status --results-dir=", "--results-dir is '', which is empty", "a folder"),
+    (f"status --results-dir {__file__}", "which is not a folder", "a folder"),
     ("list tables", "unknown list 'tables'", "readings"),
     ("check --against nothing", "unknown reference 'nothing'", "baseline, published"),
     ("data status nope", "unknown data set 'nope'", LISTED),
@@ -52,8 +64,7 @@ MISTAKES = [
 
 @pytest.mark.parametrize(("command", "problem", "expected"), MISTAKES, ids=[mistake[0] for mistake in MISTAKES])
 def test_a_mistake_gets_one_clear_message(elmbench: Callable, command: str, problem: str, expected: str) -> None:
-    outcome = elmbench(*command.split())
-    assert outcome.code == 2
+    outcome = elmbench(*command.split(), code=2)
     assert outcome.out == ""
     first, second, third = outcome.err.splitlines()
     assert first.startswith("error: ")
@@ -79,8 +90,8 @@ def test_a_mistake_gets_one_clear_message(elmbench: Callable, command: str, prob
     ],
 )
 def test_usage_that_cannot_be_read(elmbench: Callable, command: str, said: str) -> None:
-    outcome = elmbench(*command.split())
-    assert (outcome.code, outcome.out) == (2, "")
+    outcome = elmbench(*command.split(), code=2)
+    assert outcome.out == ""
     assert f"Error: {said}" in outcome.err
     assert outcome.err.startswith("Usage: elmbench")
     # The command that comes next.
@@ -88,11 +99,29 @@ def test_usage_that_cannot_be_read(elmbench: Callable, command: str, said: str) 
     assert "Traceback" not in outcome.err
 
 
+@pytest.mark.parametrize("option", ["--results-dir", "--data-dir", "--cache-dir", "--plugin"])
+def test_an_option_without_its_value_is_named(elmbench: Callable, option: str) -> None:
+    result = elmbench("run", "table4", option, code=2)
+    assert result.err.strip().splitlines()[-1] == f"Error: Option '{option}' requires an argument."
+
+
 @pytest.mark.parametrize("quiet", [("-q",), ("--json",)])
 def test_errors_are_printed_in_any_case(elmbench: Callable, quiet: tuple[str, ...]) -> None:
-    outcome = elmbench("show", "nope", *quiet)
-    assert (outcome.code, outcome.out) == (2, "")
+    outcome = elmbench("show", "nope", *quiet, code=2)
+    assert outcome.out == ""
     assert outcome.err.startswith("error: unknown experiment 'nope'")
+
+
+def test_debug_shows_where_an_error_arose(elmbench: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = elmbench("show", "nope", code=2)
+    assert "Traceback" not in plain.err
+    for words in (["--debug", "show", "nope"], ["show", "nope", "--debug"]):
+        shown = elmbench(*words, code=2)
+        assert "Traceback" in shown.err
+        assert "find_experiment" in shown.err
+        assert shown.err.endswith(plain.err)
+    monkeypatch.setenv("ELMBENCH_DEBUG", "1")
+    assert "Traceback" in elmbench("show", "nope", code=2).err
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
@@ -113,3 +142,12 @@ def test_a_reader_that_has_seen_enough_hears_no_error() -> None:
         assert process.stderr is not None
         process.stdout.close()
         assert process.stderr.read() == b""
+
+
+def test_a_terminal_of_few_signs() -> None:
+    code = "from elmbench.cli import main\ntry:\n    main(['--help'])\nexcept SystemExit:\n    print('0.9 ± 0.1')"
+    environment = {"PYTHONIOENCODING": "ascii", "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.endswith("0.9 ? 0.1\n")

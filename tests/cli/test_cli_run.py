@@ -20,7 +20,6 @@ def cells(folder: str | Path = "elmbench-results", table: str = "ci/toy/one") ->
 def test_a_real_run_prints_and_writes_the_table(elmbench: Callable, real: Path) -> None:
     # Everything is known, so this is what the run before has printed too.
     result = elmbench("run", "table4", "--profile", "ci", "-m", "elm", "-m", "k-elm", "--results-dir", real)
-    assert result.code == 0
     assert "Table IV" in result.out
     assert "0.93±0.012" in result.out
     assert f"written to {real}/ci/kos-elm/table4" in result.out.replace("\n", "")
@@ -39,8 +38,7 @@ def test_a_real_run_prints_and_writes_the_table(elmbench: Callable, real: Path) 
 def test_no_written_file_holds_a_path_of_this_machine(elmbench: Callable, toy: Callable, worker: dict) -> None:
     toy(datasets=["wdbc", "sylva"])
     worker["k-elm"] = {"status": "failed", "reason": f"OSError: cannot read '{Path.home()}/secret/model.bin'"}
-    result = elmbench("run", "one", "--profile", "paper", "--data-dir", Path().resolve(), "-q")
-    assert result.code == 1
+    elmbench("run", "one", "--profile", "paper", "--data-dir", Path().resolve(), "-q", code=1)
     files = [path for path in Path("elmbench-results/paper").rglob("*") if path.is_file()]
     assert len(files) == 4
     folders = {str(Path().resolve()), str(Path(__file__).parents[2]), str(Path.home()), sys.prefix}
@@ -53,16 +51,16 @@ def test_no_written_file_holds_a_path_of_this_machine(elmbench: Callable, toy: C
 
 def test_cells_of_the_request(elmbench: Callable, toy: Callable, worker: dict) -> None:
     toy()
-    assert elmbench(*CI).code == 0
+    elmbench(*CI)
     cells_of_run = cells()
     assert cells_of_run.groupby("model").size().to_dict() == {"ELM": 3, "K-ELM": 3, "OS-ELM": 3, "FB-KOS-ELM": 3}
     assert set(cells_of_run["select"]) == {"nested"}
-    assert elmbench(*CI, "-m", "ELM", "--runs", 2, "--select", "oracle", "--select", "nested").code == 0
+    elmbench(*CI, "-m", "ELM", "--runs", 2, "--select", "oracle", "--select", "nested")
     elm = cells()[cells()["model"] == "ELM"]
     assert elm.groupby(["select", "run"]).size().to_dict() == {
         ("nested", 0): 3, ("nested", 1): 3, ("oracle", 0): 3, ("oracle", 1): 3,
     }  # fmt: skip
-    assert elmbench(*CI, "-m", "svm", "--reading", "order=stored").code == 0
+    elmbench(*CI, "-m", "svm", "--reading", "order=stored")
     svm = cells()[cells()["model"] == "svm"]
     assert svm["reading"].tolist() == ["order=stored"] * 3
     commands = json.loads(Path("elmbench-results/ci/toy/one/environment.json").read_text())["commands"]
@@ -83,28 +81,28 @@ def test_what_is_known_is_not_computed_again(elmbench: Callable, toy: Callable, 
     again = elmbench(*CI, "-m", "elm", "-m", "k-elm")
     assert "3 cells to run on 1 worker, 3 known from before" in again.out
     assert len(ran) == 6
-    assert elmbench(*CI, "-m", "elm", "--force").code == 0
+    elmbench(*CI, "-m", "elm", "--force")
     assert len(ran) == 12
 
 
 def test_cells_that_did_not_end_ok_run_again_with_retry(elmbench: Callable, toy: Callable, worker: dict) -> None:
     toy()
     worker["elm"] = lambda unit: {"status": "diverged", "reason": "no"} if unit["kind"] == "cell" else {}
-    assert elmbench(*CI, "-m", "elm").code == 0
+    elmbench(*CI, "-m", "elm")
     worker.clear()
-    assert elmbench(*CI, "-m", "elm").code == 0
+    elmbench(*CI, "-m", "elm")
     assert set(cells()["status"]) == {"diverged"}
-    assert elmbench(*CI, "-m", "elm", "--retry").code == 0
+    elmbench(*CI, "-m", "elm", "--retry")
     assert set(cells()["status"]) == {"ok"}
 
 
 def test_the_traceback_of_a_failed_cell_is_shown_on_demand(elmbench: Callable, toy: Callable, worker: dict) -> None:
     toy()
     worker["k-elm"] = {"status": "failed", "reason": "ValueError: no", "traceback": "Traceback: mine.py, line 7"}
-    result = elmbench("run", "one", "--profile", "ci")
+    result = elmbench(*CI, code=1)
     assert "--debug where" in result.err
     assert "line 7" not in result.err
-    assert elmbench("--debug", "run", "one", "--profile", "ci").err.count("mine.py, line 7") == 1
+    assert elmbench("--debug", *CI, code=1).err.count("mine.py, line 7") == 1
 
 
 @pytest.mark.parametrize(
@@ -113,13 +111,12 @@ def test_the_traceback_of_a_failed_cell_is_shown_on_demand(elmbench: Callable, t
 def test_exit_codes(elmbench: Callable, toy: Callable, worker: dict, status: str, code: int) -> None:
     toy()
     worker["elm"] = lambda unit: {"status": status, "reason": "> 5 s"} if unit["kind"] == "cell" else {}
-    result = elmbench(*CI, "-m", "elm", "-m", "k-elm")
-    assert result.code == code
+    result = elmbench(*CI, "-m", "elm", "-m", "k-elm", code=code)
     assert result.err.count("cells failed") == code
     # One failure does not stop the others, and stays as it is when nothing is run again.
     assert set(cells()[cells()["model"] == "K-ELM"]["status"]) == {"ok"}
-    assert elmbench(*CI, "-m", "elm").code == code
-    assert elmbench(*CI, "-m", "k-elm").code == 0
+    elmbench(*CI, "-m", "elm", code=code)
+    elmbench(*CI, "-m", "k-elm")
 
 
 @pytest.mark.parametrize(
@@ -149,7 +146,6 @@ def test_limits_of_fits_and_of_searches(
 def test_absent_data_are_no_failure(elmbench: Callable, toy: Callable, worker: dict) -> None:
     toy(datasets=["sylva"])
     result = elmbench(*CI)
-    assert result.code == 0
     assert set(cells()["status"]) == {"unavailable"}
     assert "sylva unavailable: the data set 'sylva' is not here" in result.out
 
@@ -157,8 +153,8 @@ def test_absent_data_are_no_failure(elmbench: Callable, toy: Callable, worker: d
 def test_a_bad_data_file_is_an_error(elmbench: Callable, toy: Callable, worker: dict, tmp_path: Path) -> None:
     toy(datasets=["sylva"])
     (tmp_path / "sylva.csv").write_text("a,b\n1,2\n")
-    result = elmbench(*CI, "--data-dir", tmp_path)
-    assert (result.code, result.out) == (2, "")
+    result = elmbench(*CI, "--data-dir", tmp_path, code=2)
+    assert result.out == ""
     assert "sylva.csv" in result.err
     assert not Path("elmbench-results").exists()
 
@@ -171,13 +167,12 @@ def test_other_data_are_refused_or_marked_everywhere(
     noise = [",".join([*(f"{(i * p) % 97}" for p in range(3, 33)), "MB"[i < 357]]) for i in range(569)]
     (tmp_path / "wdbc.csv").write_text("\n".join([header, *noise]))
     words = (*CI, "--data-dir", tmp_path)
-    refused = elmbench(*words)
-    assert (refused.code, refused.out) == (2, "")
+    refused = elmbench(*words, code=2)
+    assert refused.out == ""
     assert "wdbc.csv is other data than the public file of 'wdbc'" in refused.err
     assert "--other-data" in refused.err
     assert not Path("elmbench-results").exists()
     result = elmbench(*words, "--other-data")
-    assert result.code == 0
     other = "wdbc.csv is other data than the public file"
     guessed = "labels recognised by the sizes of the classes: B is 1, M is 2"
     folder = Path("elmbench-results/ci/toy/one")
@@ -191,7 +186,7 @@ def test_other_data_are_refused_or_marked_everywhere(
     assert guessed in record["remarks"]["wdbc"]
     assert record["commands"][0].endswith("--other-data")
     # The public rows leave nothing of it.
-    assert elmbench(*CI).code == 0
+    elmbench(*CI)
     assert "data" not in pd.read_csv(folder / "cells.csv").columns
     assert "remarks" not in json.loads((folder / "environment.json").read_text())
 
@@ -199,7 +194,6 @@ def test_other_data_are_refused_or_marked_everywhere(
 def test_dry_run_says_what_would_run_and_writes_nothing(elmbench: Callable, toy: Callable, worker: dict) -> None:
     toy(datasets=["wdbc", "sylva"])
     result = elmbench("run", "one", "--profile", "paper", "--dry-run", "--jobs", 2)
-    assert result.code == 0
     assert "24 of 48 cells would run" in result.out
     assert "on 2 workers; 24 lack their data; the longest search or fit takes" in " ".join(result.out.split())
     assert not Path("elmbench-results").exists()
@@ -259,3 +253,11 @@ def test_json_is_all_that_is_printed(elmbench: Callable, toy: Callable, worker: 
         "too few runs",
         None,
     )
+
+
+def test_clean_times_are_in_the_table_and_the_command(elmbench: Callable, toy: Callable, worker: dict) -> None:
+    toy()
+    result = elmbench("run", "one", "--profile", "ci", "-m", "elm", "--jobs", 2, "--clean-times")
+    assert "times of fits: all measured one by one" in " ".join(result.out.split())
+    assert set(pd.read_csv("elmbench-results/ci/toy/one/cells.csv")["clean_times"]) == {1.0}
+    assert "--clean-times" in Path("elmbench-results/ci/toy/one/table.md").read_text()

@@ -63,15 +63,9 @@ def fits(run: PreparedRun) -> list[Fit]:
 def test_three_classes_from_a_file_to_the_table() -> None:
     X, y = load_iris(return_X_y=True)
     frame = pd.DataFrame(X, columns=list("abcd")).assign(species=np.array(["s", "ve", "vi"])[y])
-    results = elmbench.compare(
-        frame[list("abcd")],
-        frame["species"],
-        ["k-elm", "ridge"],
-        name="iris",
-        folds=3,
-        grids={"k-elm": SMALL["k-elm"]},
-        results_dir="results",
-    )
+    X, options = frame[list("abcd")], {"name": "iris", "folds": 3, "results_dir": "results"}
+    grids = {"k-elm": SMALL["k-elm"]}
+    results = elmbench.compare(X, frame["species"], ["k-elm", "ridge"], grids=grids, **options)
     assert results.folder.parent == Path("results/compare/own")
     assert results.folder.name.startswith("iris-")
     files = {path.name for path in results.folder.iterdir()}
@@ -91,15 +85,7 @@ def test_three_classes_from_a_file_to_the_table() -> None:
     assert results.table.subtitle == searched
     # What is known is not computed again, and the table is that of the last request.
     events: list[Any] = []
-    again = elmbench.compare(
-        frame[list("abcd")],
-        frame["species"],
-        ["ridge"],
-        name="iris",
-        folds=3,
-        results_dir="results",
-        on_event=events.append,
-    )
+    again = elmbench.compare(X, frame["species"], ["ridge"], on_event=events.append, **options)
     assert not events
     assert set(again.cells["model"]) == {"ridge", "dummy"}
 
@@ -291,22 +277,21 @@ def test_a_dummy_row_marks_what_is_no_better(task: str) -> None:
     assert "real: *" not in text
 
 
-def test_a_regression_has_no_classifiers() -> None:
+def test_a_regression_has_its_own_models_and_metrics() -> None:
     pd.DataFrame(np.random.default_rng(0).normal(size=(40, 3))).to_csv("a.csv", index=False)
-    run = prepare_comparison(Comparison((UserData("a.csv"),)), RunOptions(), Path("elmbench-results"))
-    ((resolved, _),) = run.tables
+    data = UserData("a.csv")
+    ((resolved, _),) = prepared(data, models=()).tables
     assert "eem" not in resolved.spec.models
     assert "ls-svm" in resolved.spec.models
-
-
-def test_a_regression_is_ranked_by_a_metric_of_regression() -> None:
-    pd.DataFrame(np.random.default_rng(0).normal(size=(40, 3))).to_csv("a.csv", index=False)
     with pytest.raises(ElmbenchError) as caught:
-        prepared(UserData("a.csv"), metrics=("mcc",))
+        prepared(data, metrics=("mcc",))
     assert str(caught.value.expected).startswith("one of nrmse, rmse, mse, mae, r2, or a scorer")
-    ((resolved, _),) = prepared(UserData("a.csv"), metrics=("rmse", "neg_max_error")).tables
+    ((resolved, _),) = prepared(data, metrics=("rmse", "neg_max_error")).tables
     assert resolved.spec.protocol.metric_for("regression") == "rmse"
     assert resolved.spec.protocol.outer.split("a", "regression").kind == "kfold"
+    asked = Comparison((data,), ("ridge",), {"svm": {"C": [1]}})
+    with pytest.raises(ElmbenchError, match="unknown model of the comparison 'svm'"):
+        prepare_comparison(asked, RunOptions(), Path("elmbench-results"))
 
 
 def test_a_rare_class_is_named_and_the_folds_stay_stratified() -> None:
@@ -324,11 +309,3 @@ def test_a_rare_class_is_named_and_the_folds_stay_stratified() -> None:
     assert set(results.cells["status"]) == {"ok"}
     assert "stratified-kfold" in results.text
     assert "the class 'rare' has 2 rows" in " ".join(results.text.split())
-
-
-def test_a_grid_of_a_model_that_is_not_compared_is_said() -> None:
-    pd.DataFrame(np.random.default_rng(0).normal(size=(40, 3))).to_csv("a.csv", index=False)
-    with pytest.raises(ElmbenchError, match="unknown model of the comparison 'svm'"):
-        prepare_comparison(
-            Comparison((UserData("a.csv"),), ("ridge",), {"svm": {"C": [1]}}), RunOptions(), Path("elmbench-results")
-        )

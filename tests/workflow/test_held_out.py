@@ -19,8 +19,8 @@ from elmbench.work.fit import Fit
 from elmbench.work.search import Search
 from elmbench.workflow.comparison import Comparison, prepare_comparison
 from elmbench.workflow.execute import execute
+from elmbench.workflow.final_model import fit_final
 from elmbench.workflow.prepare import PreparedRun, RunOptions
-from elmbench.workflow.takeaway import fit_final
 
 pytestmark = pytest.mark.usefixtures("alone")
 GRIDS = {"logistic-regression": {"C": [1.0]}, "k-elm": {"C": [1.0, 16.0], "gamma": [0.1]}}

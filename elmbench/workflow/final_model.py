@@ -5,20 +5,20 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
+import joblib
 import numpy as np
+import pandas as pd
 import scipy.sparse as sp
 
-from elmbench.datasets.dataset import Dataset
-from elmbench.datasets.load import load
 from elmbench.datasets.sources.file import FileSource
 from elmbench.datasets.table import Table, label_words
 from elmbench.datasets.user_table import header_of, read_user_file, sorted_by, take_row_columns
 from elmbench.errors import ElmbenchError, first_line
 from elmbench.files import replacing
 from elmbench.layouts.comparison import ranking
-from elmbench.protocol.folds import fold_of
+from elmbench.protocol.folds import fold_of, load_rows
 from elmbench.protocol.scaling import encoder, prepared_inputs
 from elmbench.protocol.splits import splitter
 from elmbench.registry.plugins import loaded_plugins
@@ -29,9 +29,6 @@ from elmbench.work.fit import Fit
 from elmbench.work.scoring import best, grid_scores, weight_argument
 from elmbench.work.search import Search
 from elmbench.workflow.prepare import PreparedRun
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -61,18 +58,18 @@ class ComparisonResults(Results):
 def fit_final(run: PreparedRun, results: Results, column: str = "") -> Any:
     """Return a model of a comparison on one data set, fitted to all rows; the best one if none is named.
 
-    Raises
-    ------
-    ElmbenchError
-        If there are several data sets, or no such model.
+    Raises ElmbenchError if there are several data sets, or no such model.
     """
     ((resolved, plan),) = run.tables
     if len(resolved.datasets) > 1:
         problem = f"{len(resolved.datasets)} data sets are compared"
         raise ElmbenchError(problem, expected="one data set for the model", next_step="compare one data set")
     (spec,) = resolved.datasets.values()
-    column = column or _best_column(results, spec)
-    keys = [cell.key for cell in plan.cells if cell.model == column and cell.key]
+    ranked = [column] if column else ranking(results.summary, spec.name)
+    if not ranked:
+        problem = f"no model has ended on all folds of {spec.title}"
+        raise ElmbenchError(problem, expected="a model to keep", next_step="elmbench status shows how the cells ended")
+    keys = [cell.key for cell in plan.cells if cell.model == ranked[0] and cell.key]
     if not keys:
         problem = f"{column!r} is not a model of this comparison"
         known = ", ".join(dict.fromkeys(cell.model for cell in plan.cells))
@@ -80,7 +77,7 @@ def fit_final(run: PreparedRun, results: Results, column: str = "") -> Any:
     table, groups, weights = _rows(spec)
     work = run.works[keys[0]]
     assert isinstance(work, Fit)
-    factory, params = work.factory_with(_search_all_rows(run, work, load(spec)) | work.params)
+    factory, params = work.factory_with(_search_all_rows(run, work) | work.params)
     model = factory(**params)
     by_weight = {} if weights is None else {f"model__{weight_argument(model)}": weights}
     if work.calibrate is not None and not hasattr(model, "predict_proba") and hasattr(model, "decision_function"):
@@ -96,14 +93,6 @@ def fit_final(run: PreparedRun, results: Results, column: str = "") -> Any:
         # A pipeline passes weights on under the name of its last step.
         warnings.filterwarnings("ignore", "Since Pipeline does not appear to accept")
         return _pipeline(table, model, spec).fit(X, _targets(table, spec.task), **by_weight)
-
-
-def _best_column(results: Results, spec: DatasetSpec) -> str:
-    ranked = ranking(results.summary, spec.name)
-    if not ranked:
-        problem = f"no model has ended on all folds of {spec.title}"
-        raise ElmbenchError(problem, expected="a model to keep", next_step="elmbench status shows how the cells ended")
-    return ranked[0]
 
 
 def _rows(spec: DatasetSpec) -> tuple[Table, Any, Any]:
@@ -146,11 +135,12 @@ def _pipeline(table: Table, model: Any, spec: DatasetSpec) -> Any:
     return TransformedTargetRegressor(pipeline, transformer=StandardScaler())
 
 
-def _search_all_rows(run: PreparedRun, work: Fit, data: Dataset) -> dict[str, Any]:
+def _search_all_rows(run: PreparedRun, work: Fit) -> dict[str, Any]:
     """Return the hyperparameters that the search of a comparison chooses on all rows but held-out ones."""
     search = run.works[work.chosen] if work.chosen else None
     if not isinstance(search, Search):
         return {}
+    data = load_rows(work.outer_fold.dataset, None)
     rows, protocol = np.arange(len(data.y)) if data.splits is None else data.splits["train"], work.outer_fold.protocol
     X = prepared_inputs(data.X, rows, protocol.scale, data.nominal if data.is_raw else None)
     whole = fold_of(data, X, protocol.targets, rows, rows[:0])
@@ -163,8 +153,6 @@ def _search_all_rows(run: PreparedRun, work: Fit, data: Dataset) -> dict[str, An
 
 def save(estimator: Any, path: Path) -> None:
     """Write an estimator with joblib. Loading the file runs code that it names."""
-    import joblib
-
     with replacing(path) as partial:
         joblib.dump(estimator, partial, compress=3)
 
@@ -172,29 +160,13 @@ def save(estimator: Any, path: Path) -> None:
 def predict_file(
     model: Path, file: Path, separator: str = "", decimal: Literal["", ".", ","] = "", *, proba: bool = False
 ) -> pd.DataFrame:
-    """Return the predictions of a saved model for the rows of a file.
+    """Return the predictions of a saved model for the rows of a file, with `proba` the probability of each class too.
 
-    Parameters
-    ----------
-    separator, decimal : str
-        Marks of a text table; detected if empty.
-    proba : bool, default=False
-        Return the probabilities too, in columns `probability_<class>`.
+    `separator`, `decimal`: marks of a text table; detected if empty.
 
-    Returns
-    -------
-    DataFrame
-        `prediction`, a line for each row.
-
-    Raises
-    ------
-    ElmbenchError
-        If the model cannot be loaded or has no probabilities, or a column of the file is missing or has unusable
-        values.
+    Raises ElmbenchError if the model cannot be loaded or has no probabilities, or a column of the file is missing or
+    has unusable values.
     """
-    import joblib
-    import pandas as pd
-
     try:
         estimator = joblib.load(model)
         steps = getattr(estimator, "regressor_", estimator).named_steps
@@ -207,10 +179,14 @@ def predict_file(
         problem = f"{model} holds {type(steps['model']).__name__}, which gives no probabilities"
         next_step = "leave --proba out, or save a model again by: elmbench compare ... --metric log_loss --save FILE"
         raise ElmbenchError(problem, expected="a classifier that does", next_step=next_step)
-    words = (*columns.get("words", ()), *columns.get("dates", ()))
-    header = header_of(names)
     source = FileSource(
-        kind="file", path=str(file), target=-1, words=words, separator=separator, decimal=decimal, header=header
+        kind="file",
+        path=str(file),
+        target=-1,
+        words=(*columns.get("words", ()), *columns.get("dates", ())),
+        separator=separator,
+        decimal=decimal,
+        header=header_of(names),
     )
     table = read_user_file(source)
     if names:
@@ -231,8 +207,6 @@ def predict_file(
 
 def _frame_like(table: Table, names: list[str], columns: dict[str, list[str]], file: Path) -> pd.DataFrame:
     """Return the columns of a file that a model was fitted to."""
-    import pandas as pd
-
     frame = table.frame().assign(**{table.target_name: table.target})
     if sp.issparse(table.X):  # whose last features may be zero in all rows
         frame = frame.reindex(columns=names, fill_value=0.0)

@@ -66,7 +66,7 @@ def importance_of(run: PreparedRun) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
 
 
-def write_own_page(run: PreparedRun, importance: PreparedRun, results: Results, path: Path) -> None:
+def write_page(run: PreparedRun, importance: PreparedRun, results: Results, path: Path) -> None:
     """Write the page of a comparison, and `importance.csv` beside its tables.
 
     Raises WriteError if they cannot be written.

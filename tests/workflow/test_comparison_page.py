@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 
 import elmbench
+from elmbench.workflow.comparison_page import importance_of, plan_importance, write_page
 from elmbench.workflow.execute import compute
-from elmbench.workflow.own_page import importance_of, plan_importance, write_own_page
-from elmbench.workflow.takeaway import ComparisonResults
+from elmbench.workflow.final_model import ComparisonResults
 
 pytestmark = pytest.mark.usefixtures("alone")
 
@@ -28,7 +28,7 @@ def shop() -> pd.DataFrame:
 def page_of(results: ComparisonResults) -> tuple[pd.DataFrame, str]:
     importance = plan_importance(results.run, results)
     compute(importance, lambda event: None, None)
-    write_own_page(results.run, importance, results, Path("report.html"))
+    write_page(results.run, importance, results, Path("report.html"))
     assert not plan_importance(results.run, results).todo
     return importance_of(importance), Path("report.html").read_text("utf-8")
 

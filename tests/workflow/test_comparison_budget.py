@@ -12,10 +12,10 @@ from sklearn.datasets import make_classification
 from elmbench.datasets.local_files import write_arrays
 from elmbench.datasets.user_data import UserData
 from elmbench.running.executors.base import Executor
-from elmbench.workflow.budget import spend
 from elmbench.workflow.comparison import SVM_STEPS, Comparison
 from elmbench.workflow.execute import execute
 from elmbench.workflow.prepare import PreparedRun, RunOptions
+from elmbench.workflow.stages import spend
 
 pytestmark = pytest.mark.usefixtures("alone")
 GRIDS = {"svm": {"C": [1.0, 10.0], "gamma": [0.1, 1.0]}, "ridge": {"C": [1.0, 10.0]}}
@@ -59,22 +59,16 @@ def test_what_the_time_did_not_suffice_for_is_said(asked: Comparison, tmp_path: 
         runs.append(run)
         execute(run)
 
-    def spent_after(count: int) -> PreparedRun:
+    def spent_after_one() -> PreparedRun:
         runs.clear()
-        return spend(
-            asked,
-            RunOptions(),
-            tmp_path / "results",
-            LONG,
-            carry_out,
-            lambda: began + 1e6 * (len(runs) >= count),
-        )
+        folder = tmp_path / "results"
+        return spend(asked, RunOptions(), folder, LONG, carry_out, lambda: began + 1e6 * bool(runs))
 
-    (first,) = execute(spent_after(1))
+    (first,) = execute(spent_after_one())
     assert set(first.cells["model"]) == {"ridge", "dummy"}
     assert any("svm not run: the budget of 200h is spent" in note.text for note in first.table.notes)
     # The same command goes on from what is stored.
-    (second,) = execute(spent_after(1))
+    (second,) = execute(spent_after_one())
     assert len(runs) == 1
     assert set(second.cells["model"]) == {"ridge", "dummy", "svm"}
     assert any(

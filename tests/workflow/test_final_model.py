@@ -24,7 +24,7 @@ import elmbench
 from elmbench.datasets.load import load
 from elmbench.errors import ElmbenchError
 from elmbench.protocol.scaling import prepared_inputs
-from elmbench.workflow.takeaway import predict_file, save
+from elmbench.workflow.final_model import predict_file, save
 
 RANDOM = np.random.default_rng(0)
 

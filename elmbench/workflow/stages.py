@@ -1,0 +1,258 @@
+"""Runs in stages: comparisons within a time limit, and runs whose first stage determines the number of runs.
+
+A comparison computes cheap models first, and searches every second value of a grid if time is short. A run in two
+stages follows Stein's rule (1945, docs/verdicts.md): the deviation of the first runs alone, never their mean,
+determines how many more separate the models, so the intervals keep their level, and a second call chooses the same
+number.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TypeVar
+
+from elmbench.errors import ElmbenchError
+from elmbench.layouts import layout_of
+from elmbench.reporting.cells import Order, cells_frame
+from elmbench.reporting.figures import ComparedFigure, compared_figures
+from elmbench.reporting.results import Results
+from elmbench.reporting.summary import MeasuredCells, summarise
+from elmbench.reporting.verdicts import FEWEST_RUNS, runs_to_tell
+from elmbench.running.executors.base import Executor
+from elmbench.running.executors.local import LocalExecutor
+from elmbench.specs.limits import parse_duration
+from elmbench.specs.profiles import Resolved
+from elmbench.work.plan import Plan
+from elmbench.workflow.comparison import Comparison, prepare_comparison
+from elmbench.workflow.prepare import PreparedRun, RunOptions, prepare, prepare_tables
+
+#: A data set of a table (experiment, data set), or a model on it (experiment, data set, column).
+Unit = tuple[str, ...]
+Clock = Callable[[], float]
+Key = TypeVar("Key")
+
+
+def affordable(costs: Mapping[Key, float], seconds: float) -> set[Key]:
+    """Return the cheapest units that fit half of the time, or one unit that fits all of it.
+
+    Half, because later estimates use the times that are measured meanwhile.
+    """
+    batch: set[Key] = set()
+    total = 0.0
+    for unit, cost in sorted(costs.items(), key=lambda item: item[1]):
+        total += cost
+        if total > (seconds / 2 if batch else seconds):
+            break
+        batch.add(unit)
+    return batch
+
+
+def spend(
+    asked: Comparison,
+    options: RunOptions,
+    results_dir: Path,
+    budget: str,
+    carry_out: Callable[[PreparedRun, Executor], object],
+    clock: Clock = time.monotonic,
+) -> PreparedRun:
+    """Compute as much of a comparison as fits a time limit, and return the plan of that part, which is complete.
+
+    A model whose grid is too expensive, or of unknown duration, is searched on every second value of its grid. The
+    whole grid takes its place if there is time for it afterwards. A later call resumes from the stored results.
+
+    `budget`: a duration, such as "10min". No work begins after it, and running work is stopped then. `carry_out`:
+    carries out a plan on an executor.
+    """
+    end = clock() + parse_duration(budget)
+    again = replace(options, until=end, retry=False)
+    reason, remark = f"the budget of {budget} is spent; the same command goes on", f"for the budget of {budget}"
+
+    def plan(models: Mapping[str, set[str]], options: RunOptions = again) -> PreparedRun:
+        whole, halved = (models.get(kind, set()) for kind in ("whole", "halved"))
+        left_out = dict.fromkeys(columns.difference(whole, halved), reason)
+        halves = dict.fromkeys(halved, f"every second value of its grid, {remark}")
+        return prepare_comparison(replace(asked, left_out=left_out, halved=halves), options, results_dir)
+
+    first = prepare_comparison(asked, again, results_dir)
+    ((resolved, _),), known = first.tables, first.estimates
+    columns = set(resolved.spec.models)
+    tried: dict[str, set[str]] = {"whole": set(), "halved": set()}
+    ended: dict[str, set[str]] = {"whole": set(), "halved": set()}
+    while True:
+        left = max(0.0, end - clock()) * options.settings.jobs
+        for kind in tried:
+            waiting = columns - tried[kind] - ended[kind] - ended["whole"]
+            planned = plan({kind: waiting})
+            planned.estimates.learn(known)
+            costs = _costs(planned, [(model,) for model in sorted(waiting)], math.inf)
+            unknown = [model for model, cost in costs.items() if math.isinf(cost)] if left else []
+            if batch := {model for (model,) in affordable(costs, left) or unknown[: kind == "halved"]}:
+                break
+        else:
+            return plan(ended)
+        tried[kind] |= batch
+        models = {name: known | batch if name == kind else known - batch for name, known in ended.items()}
+        if (run := plan(models, replace(again, retry=options.retry))).todo:
+            with LocalExecutor(options.settings) as executor:
+                carry_out(run, executor)
+            run.store.close()
+        done = plan(models)
+        known = done.estimates
+        ended[kind] |= batch - {line["model"] for line in done.cost_by_entry() if line["to_run"]}
+        ended["halved"] -= ended["whole"]
+
+
+def _costs(plan: PreparedRun, units: Collection[Unit], unknown: float) -> dict[Unit, float]:
+    """Return the estimated seconds of the remaining work of each unit on one core.
+
+    The units are models, data sets of tables, or models on them. `unknown`: the seconds of work of unknown duration.
+    """
+    costs = dict.fromkeys(units, 0.0)
+    for line in plan.cost_by_entry():
+        entry = line["experiment"], line["dataset"], line["model"]
+        for unit in {entry, entry[:2], entry[2:]} & costs.keys():
+            costs[unit] += unknown if line["seconds"] is None else line["seconds"]
+    return costs
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """The number of runs that the published figures need.
+
+    `runs`: the total number of runs of each model that needs more than those of the first stage. `enough`, `more`,
+    `never`: the figures for which the first runs suffice, those that need more runs, and those for which no number of
+    runs suffices. `seconds`: estimated seconds of the further runs that are not stored yet, from the times of the first
+    runs.
+    """
+
+    runs: dict[Unit, int]
+    enough: int
+    more: int
+    never: int
+    seconds: float
+
+
+class TwoStages:
+    """A run in two stages.
+
+    `options`: the number of runs is that of the first stage, three by default.
+
+    `size`: the number of runs in the first stage. `first`: the first stage. `left`: the work that there was no time
+    for; None if all was done.
+
+    Raises ElmbenchError if the first stage has fewer than three runs, or if stored results are to be recomputed.
+    """
+
+    def __init__(self, options: RunOptions, results_dir: Path) -> None:
+        self.size = options.request.runs or FEWEST_RUNS
+        if self.size < FEWEST_RUNS:
+            raise ElmbenchError(
+                f"--until-told has a first stage of --runs {self.size}",
+                expected=f"{FEWEST_RUNS} runs or more, for a deviation",
+                next_step=f"give --runs {FEWEST_RUNS}, or leave it out",
+            )
+        if options.retry or options.force:
+            raise ElmbenchError(
+                "--until-told is given with --retry or --force",
+                expected="one of them",
+                next_step="run with --retry or --force first, then with --until-told",
+            )
+        self.options = replace(options, request=replace(options.request, runs=self.size, first_runs=self.size))
+        self.results_dir = results_dir
+        self.first = prepare(self.options, results_dir)
+        self.datasets = {
+            (resolved.file.id, cell.dataset) for resolved, plan in self.first.tables for cell in plan.cells
+        }
+        self.left: PreparedRun | None = None
+
+    def run(
+        self,
+        carry_out: Callable[[PreparedRun], list[Results]],
+        on_outlook: Callable[[Outlook], None] = lambda outlook: None,
+        seconds: float = math.inf,
+        clock: Clock = time.monotonic,
+    ) -> list[Results]:
+        """Run both stages and return the tables.
+
+        `carry_out`: carries out a plan and writes its tables. `on_outlook`: called after the first stage. `seconds`:
+        time after which no more work begins, by the estimates. The cheapest work is done first.
+        """
+        end = clock() + seconds
+
+        def stage(
+            units: Collection[Unit], plan: Callable[[Iterable[Unit]], PreparedRun]
+        ) -> tuple[set[Unit], list[Results] | None]:
+            """Carry out as many units as there is time for; return them, and the tables that the last plan wrote."""
+            done = set[Unit]()
+            tables: list[Results] | None = None
+            while waiting := set(units) - done:
+                left = max(0, end - clock()) * self.options.settings.jobs
+                batch = waiting if math.isinf(left) else affordable(_costs(plan(units), waiting, 0.0), left)
+                if not batch:
+                    break
+                done |= batch
+                prepared = plan(done)
+                tables = carry_out(prepared) if prepared.todo else None
+            return done, tables
+
+        datasets, _ = stage(self.datasets, self.plan)
+        outlook = self.outlook()
+        on_outlook(outlook)
+
+        def more(models: Iterable[Unit]) -> PreparedRun:
+            return self.plan(datasets, {model: outlook.runs[model] for model in models})
+
+        models, tables = stage(outlook.runs, more)
+        if len(datasets) < len(self.datasets) or len(models) < len(outlook.runs):
+            self.left = self.plan(self.datasets, outlook.runs)
+        # The tables are written even if nothing was left to compute, but only once.
+        return carry_out(more(models)) if tables is None else tables
+
+    def outlook(self) -> Outlook:
+        """Return the number of runs that the figures need, from the stored results of the first stage."""
+        runs: Counter[Unit] = Counter()
+        needs: list[float] = []
+        for resolved, plan in self.first.tables:
+            for figure in self._figures(resolved, plan):
+                apart = math.inf if figure.printed.apart is None else figure.printed.apart
+                needs.append(runs_to_tell(figure.draws, figure.printed, apart) or math.inf)
+                unit = resolved.file.id, figure.dataset, figure.model
+                if self.size < needs[-1] < math.inf:
+                    runs[unit] = max(runs[unit], int(needs[-1]))
+        enough, never = sum(need <= self.size for need in needs), needs.count(math.inf)
+        further = self.plan({unit[:2] for unit in runs}, runs)
+        seconds = further.seconds_on(self.options.settings.jobs)
+        return Outlook(dict(runs), enough, len(needs) - enough - never, never, seconds)
+
+    def _figures(self, resolved: Resolved, plan: Plan) -> Iterator[ComparedFigure]:
+        """Yield the compared figures with the draws of the first stage."""
+        values = [measure.column for measure in layout_of(resolved).values(resolved)]
+        self.first.store.refresh()
+        cells = cells_frame(plan.cells, self.first.store, values, Order(resolved))
+        if len(cells):
+            measured = MeasuredCells(cells, resolved)
+            summary = summarise(measured)
+            figures = compared_figures(summary[summary["published"].notna()], measured)
+            yield from (figure for figure in figures if figure.draws.runs == self.size)
+
+    def plan(self, datasets: Iterable[Unit], runs: Mapping[Unit, int] | None = None) -> PreparedRun:
+        """Plan the first stage on these data sets, with this number of runs for each of these models."""
+        wanted = []
+        for resolved, plan in self.first.tables:
+            for name in dict.fromkeys(cell.dataset for cell in plan.cells):
+                if (resolved.file.id, name) in datasets:
+                    request = replace(self.options.request, datasets=(name,))
+                    wanted.append((resolved, request))
+                    more: dict[int, list[str]] = {}
+                    for (experiment, dataset, model), n in (runs or {}).items():
+                        if (experiment, dataset) == (resolved.file.id, name):
+                            more.setdefault(n, []).append(model)
+                    for n, models in more.items():
+                        one = replace(request, models=tuple(models), runs=n, with_baselines=False, grids={})
+                        wanted.append((resolved, one))
+        return prepare_tables(self.options, wanted, self.results_dir)

@@ -1,0 +1,143 @@
+"""Folders of results: the user's before the committed ones, which never change; those of other machines; the site."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from elmbench.reporting import folders
+from elmbench.running.store import Store
+from elmbench.work.plan import Cell
+
+CI = ("--profile", "ci")
+
+
+@pytest.fixture
+def committed(real: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The results folder of a real run, as the committed one."""
+    monkeypatch.setattr(folders, "committed_results", lambda: real)
+    return real
+
+
+def content(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_committed_tables_are_shown_until_the_user_has_run_them(elmbench: Callable, committed: Path) -> None:
+    words = ("table", "table4", *CI, "--format", "csv")
+    shown = elmbench(*words)
+    assert shown.err.startswith(f"committed results, {committed}/ci/kos-elm/table4; your own: elmbench run")
+    before = content(committed)
+    elmbench("run", "table4", *CI, "-d", "wdbc", "-m", "elm", "-q")
+    assert content(committed) == before
+    mine = elmbench(*words)
+    assert mine.err.startswith("your results, elmbench-results/ci/kos-elm/table4; the committed ones: elmbench table")
+    assert ",K-ELM," in shown.out
+    assert ",K-ELM," not in mine.out
+    again = elmbench(*words, "--results-dir", committed)
+    assert (again.out, again.err) == (shown.out, "")
+
+
+def test_a_check_says_whose_results_it_has_compared(elmbench: Callable, committed: Path) -> None:
+    shutil.copytree(committed / "ci/kos-elm/table7", "elmbench-results/ci/kos-elm/table7")
+    result = elmbench("check", "--against", "published", *CI)
+    last = result.err.splitlines()[-1]
+    assert last == f"1 tables from your results (elmbench-results), 2 from the committed ones ({committed})"
+    lines = elmbench("check", "--against", "published", *CI, "--json").json
+    assert {line["experiment"]: line["folder"] for line in lines} == {
+        "kos-elm/table2": f"{committed}/ci/kos-elm/table2",
+        "kos-elm/table4": f"{committed}/ci/kos-elm/table4",
+        "kos-elm/table7": "elmbench-results/ci/kos-elm/table7",
+    }
+
+
+def test_a_report_shows_committed_tables_and_writes_beside_the_users(elmbench: Callable, committed: Path) -> None:
+    before = content(committed)
+    result = elmbench("report", "-q")
+    assert content(committed) == before
+    assert "elmbench-results/site/index.html" in result.out
+
+
+def test_the_baseline_is_compared_with_the_users_cells_alone(elmbench: Callable, committed: Path) -> None:
+    elmbench("check", "table4", code=3)
+
+
+def test_status_of_a_fresh_clone_names_the_committed_tables(elmbench: Callable, committed: Path) -> None:
+    result = elmbench("status")
+    words = " ".join(result.out.split())
+    assert words.startswith("nothing has been run into elmbench-results; ")
+    assert words.endswith("holds 3 committed tables: elmbench table table4")
+
+
+def test_the_committed_folder_is_that_of_the_checkout(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "results").mkdir()
+    monkeypatch.setattr(folders, "_TOP", tmp_path)
+    assert folders.committed_results() is None
+    (tmp_path / "datasets.yaml").touch()
+    assert folders.committed_results() == tmp_path / "results"
+    monkeypatch.chdir(tmp_path)
+    assert folders.committed_results() == Path("results")
+
+
+def test_a_whole_request_is_all_that_a_table_has(tmp_path: Path) -> None:
+    one, two = (Cell("d", model, 0, 0, "nested", "", model, "f") for model in ("ELM", "SVM"))
+    store = Store(tmp_path)
+    store.add_cells("fast", "a/b", [one], "first", whole=True)
+    store.add_cells("fast", "a/b", [two], "second", whole=True)
+    assert store.cells("fast", "a/b") == [two]
+    assert Store(tmp_path).commands("fast", "a/b") == ["second"]
+    store.add_cells("fast", "a/b", [one, two], "third", whole=True)
+    assert store.cells("fast", "a/b") == [one, two]
+
+
+def test_two_folders_become_one_table(elmbench: Callable, toy: Callable, worker: dict) -> None:
+    toy()
+    for folder, model in (("a", "elm"), ("b", "k-elm")):
+        elmbench("run", "one", "--profile", "ci", "-m", model, "--results-dir", folder)
+    result = elmbench("merge", "a", "b", "--into", "c")
+    assert "12 results joined in c" in result.out
+    assert "written to c/ci/toy/one" in result.out
+    cells = pd.read_csv("c/ci/toy/one/cells.csv")
+    assert cells.groupby("model").size().to_dict() == {"ELM": 3, "K-ELM": 3}
+    # Nothing is computed again of what was joined.
+    again = elmbench("run", "one", "--profile", "ci", "-m", "elm", "-m", "k-elm", "--results-dir", "c")
+    assert "cells to run" not in again.out
+    result = elmbench("merge", "a", "--results-dir", "b", "--json").json
+    assert (result["results"], result["unknown"]) == (6, [])
+
+
+def test_readings_on_one_page(elmbench: Callable, toy: Callable, worker: dict) -> None:
+    toy()
+    nothing = elmbench("report", code=2)
+    assert nothing.out == ""
+    assert nothing.err.startswith("error: no table has results in elmbench-results")
+    run = ("run", "one", "--profile", "paper", "-m", "elm", "-q")
+    elmbench(*run)
+    worker["elm"] = lambda unit: {"measured": {"mcc": 0.5 + 0.01 * unit["fold"]}} if unit["kind"] == "cell" else {}
+    elmbench(*run, "--reading", "order=stored")
+    result = elmbench("report")
+    assert result.out.split() == [
+        "written:", "elmbench-results/site/index.html", "written:", "elmbench-results/readings/toy.md",
+    ]  # fmt: skip
+    text = Path("elmbench-results/readings/toy.md").read_text()
+    assert (
+        "| WDBC ELM mcc (Table I, paper, nested, 6 cells) | 0.92 | 0.920 ± 0.000 | 0.510 ± 0.000 | shuffled |" in text
+    )
+    assert "    elmbench run toy/one --profile paper -m elm --reading order=stored\n" in text
+    assert str(Path().resolve()) not in text
+    index, other = Path("elmbench-results/site/index.html"), Path("elmbench-results/site/claims.html")
+    built = index.stat().st_mtime_ns
+    assert elmbench("report").out == result.out
+    assert index.stat().st_mtime_ns == built
+    # A page that is missing, or results that changed, make a new site.
+    other.unlink()
+    assert elmbench("report").out == result.out
+    assert other.is_file()
+    rebuilt = index.stat().st_mtime_ns
+    elmbench(*run, "-m", "k-elm")
+    assert elmbench("report").out == result.out
+    assert built < rebuilt < index.stat().st_mtime_ns

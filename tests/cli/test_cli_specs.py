@@ -1,0 +1,144 @@
+"""`elmbench list`, `show`, `validate` and `env`, and what every command says about a spec that is not valid."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy
+import pytest
+import sklearn
+import yaml
+
+from elmbench.metrics import REGISTRY
+from elmbench.registry import registry
+from elmbench.specs.catalogue import load_catalogue
+from elmbench.specs.datasets import load_dataset_specs
+
+
+@pytest.mark.parametrize(
+    ("what", "known", "line"),
+    [
+        ("experiments", load_catalogue, {"id": "kos-elm/table4", "alias": ["table4"], "data sets": ["sylva", "wdbc"]}),
+        ("datasets", load_dataset_specs, {"name": "wdbc", "task": "classification", "rows": 569, "columns": 30}),
+        ("models", registry,
+         {"name": "k-elm", "parameters": ["gamma", "C"], "tasks": ["classification", "regression"]}),
+        ("metrics", lambda: REGISTRY,
+         {"name": "log_loss", "task": "classification", "better": "less", "takes": "probabilities"}),
+    ],
+)  # fmt: skip
+def test_lists_are_complete(elmbench: Callable, what: str, known: Callable[[], Mapping], line: dict[str, Any]) -> None:
+    key, name = next(iter(line.items()))
+    listed = {entry[key]: entry for entry in elmbench("list", what, "--json").json}
+    assert list(listed) == list(known())
+    assert line.items() <= listed[name].items()
+    text = elmbench("list", what).out
+    assert all(name in text for name in listed)
+    assert what != "models" or "(baseline)" in listed["svm"]["title"]
+
+
+def test_readings(elmbench: Callable) -> None:
+    listed = {(line["reading"], line["value"]): line for line in elmbench("list", "readings", "--json").json}
+    for reading, default, other in [
+        ("c-grid", "step-3", "all-powers"),
+        ("os-start", "pinv", "ridge"),
+        ("ald-threshold", "squared", "as-printed"),
+        ("carry-over", "none", "folds"),
+        ("order", "shuffled", "stored"),
+        ("scaling", "all", "train"),
+        ("mg-noise", "1.5e-4", "0"),
+    ]:
+        assert listed[reading, default]["default"]
+        assert not listed[reading, other]["default"]
+    assert "kos-elm/table4" in listed["os-start", "ridge"]["tables"]
+    # It has no regression problem.
+    assert "kos-elm/table4" not in listed["mg-noise", "0"]["tables"]
+    assert "LEAKING" in listed["carry-over", "folds"]["meaning"]
+    text = elmbench("list", "readings").out
+    assert "step-3 (default) " in text
+    assert all(name in text for name in ("LEAKING", *(name for name, _ in listed)))
+
+
+def test_show_has_protocol_grids_data_cost_and_published_values(elmbench: Callable) -> None:
+    text = elmbench("show", "table4").out
+    for what in (
+        "kos-elm/table4", "Table IV", "10.1109/TNNLS.2014.2382094", "sylva, wdbc", "10 folds, 3 on wdbc, 20 runs",
+        "nested by mcc", "scaled to [0.0, 1.0] over all rows", "0.00390625, 0.03125, ..., 8192 (8)",
+        "100, 150, ..., 1000 (19)",
+        "ci, fast, paper", "elmbench run kos-elm/table4 --dry-run",
+        "c-grid, os-start", "initial_batch=250", "budget in 50, 100,", "0.94", "0.002",
+    ):  # fmt: skip
+        assert what in text, what
+    content = elmbench("show", "table4", "--json").json
+    assert content["id"] == "kos-elm/table4"
+    assert content["protocol"]["outer"] == {
+        "kind": "stratified-kfold", "folds": 10, "runs": 20, "sizes": {}, "except": {"wdbc": {"folds": 3}},
+    }  # fmt: skip
+
+
+def test_env_has_versions_and_machine(elmbench: Callable) -> None:
+    result = elmbench("env", "--json").json
+    assert result["packages"]["numpy"] == numpy.__version__
+    assert result["packages"]["scikit-learn"] == sklearn.__version__
+    assert {"elmbench", "scipy", "numba", "pandas"} <= set(result["packages"])
+    assert result["cores"] >= 1
+    assert all(entry["internal_api"] for entry in result["blas"])
+    text = elmbench("env").out
+    assert f"numpy {numpy.__version__}" in " ".join(text.split())
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def test_the_suites_own_specs_are_valid(elmbench: Callable) -> None:
+    result = elmbench("validate")
+    assert result.err == ""
+    assert result.out.startswith("valid: ")
+    counts = elmbench("validate", "--json").json
+    assert counts["experiments"] >= 9
+    assert counts["datasets"] >= 37
+
+
+VERBS = ["validate", "list experiments", "list readings", "show one", "run one", "table one", "check one",
+         "baseline update one"]  # fmt: skip
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_broken_yaml(elmbench: Callable, toy: Callable, verb: str) -> None:
+    path = toy()
+    path.write_text(path.read_text().replace("datasets:\n", "datasets: [\n"))
+    result = elmbench(*verb.split(), code=2)
+    assert result.out == ""
+    first, expected, following = result.err.splitlines()
+    assert first.startswith(f"error: {path}, line ")
+    assert expected == "Expected: valid YAML, each key once"
+    assert following == "Next: correct the line, then: elmbench validate"
+
+
+@pytest.mark.parametrize(
+    ("changes", "figures", "said"),
+    [
+        ({"grid": {}}, "WDBC", "unknown key 'grid'; allowed here: aliases, claims, "),
+        ({"models": {"A": {"model": "no-elm"}}}, "WDBC", "unknown model 'no-elm'"),
+        ({"datasets": ["nope"]}, "WDBC", "unknown data set 'nope'"),
+        ({"datasets": ["wdbc", "calhousing"]}, "WDBC", "without a regression metric"),
+        ({"layout": "curvs"}, "WDBC", "'layout' is 'curvs' (did you mean 'curves'?)"),
+        ({}, "WDCB", "unknown data set 'WDCB' (did you mean 'WDBC'?)"),
+    ],
+)
+def test_what_is_wrong_is_named(elmbench: Callable, toy: Callable, changes: dict, figures: str, said: str) -> None:
+    path = toy()
+    path.write_text(yaml.safe_dump(yaml.safe_load(path.read_text()) | changes, sort_keys=False))
+    printed = path.with_name("one.csv")
+    printed.write_text(printed.read_text().replace("WDBC", figures))
+    result = elmbench("validate", code=2)
+    assert result.out == ""
+    assert said in result.err
+    assert result.err.startswith(f"error: {path}: ")
+    assert "Next: " in result.err
+    assert "Traceback" not in result.err
+
+
+def test_specs_that_are_not_there(elmbench: Callable, use_tree: Callable, tmp_path: Path) -> None:
+    use_tree(tmp_path)
+    assert elmbench("list", "experiments", "--json").json == []
+    elmbench("show", "table4", code=2)
