@@ -44,8 +44,7 @@ class Surface:
         return self._scale_to_norm(result) if result.any() else weights
 
     def _scale_to_norm(self, weights: Array) -> Array:
-        scaled: Array = weights / (self.radii @ weights**self.q) ** (1.0 / self.q)
-        return scaled
+        return np.asarray(weights / (self.radii @ weights**self.q) ** (1.0 / self.q))
 
 
 class Ball(NamedTuple):

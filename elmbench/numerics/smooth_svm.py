@@ -1,14 +1,9 @@
 """Smooth support vector machines: squared losses whose corners are rounded, minimised by Newton's method.
 
 The objective is sum_i loss_i(a_i'z) + ridge |z|^2 / 2, minimised over z, for the rows a_i of a matrix A without
-negative entries. It is that of the papers below divided by C, with ridge 1/C.
-
-References
-----------
-Lee and Mangasarian, SSVM: A smooth support vector machine for classification, Computational Optimization and
-Applications 20, 2001.
-Lee, Hsieh and Huang, epsilon-SSVR: A smooth support vector machine for epsilon-insensitive regression, IEEE TKDE 17(5),
-2005.
+negative entries. It is that of two papers divided by C, with ridge 1/C: Lee and Mangasarian, SSVM: A smooth support
+vector machine for classification, Computational Optimization and Applications 20, 2001; Lee, Hsieh and Huang,
+epsilon-SSVR: A smooth support vector machine for epsilon-insensitive regression, IEEE TKDE 17(5), 2005.
 """
 
 from collections.abc import Callable

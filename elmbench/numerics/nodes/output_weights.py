@@ -44,8 +44,7 @@ def many_weights(
     """Yield the output weights of several networks from one draw of hidden nodes, each network in one of the results.
 
     For networks with at most as many nodes as rows, H'H is computed once, and one Cholesky factor for each ridge serves
-    all of them. For larger ones, HH' is extended from one number of nodes to the next, and one reduction of it serves
-    all ridges.
+    all of them. For larger ones, HH' is extended from one number of nodes to the next, for all ridges.
 
     `nodes` are those of the largest network, `networks` numbers of nodes and ridges; X, T and scale are as in
     `output_weights`. `solvers` counts the method of each network: "leading cholesky", "cholesky", "reduction" or

@@ -1,13 +1,10 @@
 """Kernel recursive least squares, row by row: with all rows, a fixed budget, or approximate dependency.
 
 Each is a state that grows by `extend`, from rows with the Gaussian kernel or, in a `MatrixState`, from a kernel matrix.
-It depends on the rows and their order only, not on their division into calls.
-
-References
-----------
-Scardapane et al., Online Sequential Extreme Learning Machine With Kernels, Table I and section IV.
-Van Vaerenbergh, Santamaria, Liu, Principe, Fixed-budget kernel recursive least-squares, ICASSP 2010.
-Engel, Mannor, Meir, The kernel recursive least-squares algorithm, IEEE Trans. Signal Process. 52 (2004), Table 1.
+It depends on the rows and their order only, not on their division into calls. See Scardapane et al., Online Sequential
+Extreme Learning Machine With Kernels, Table I and section IV; Van Vaerenbergh, Santamaria, Liu, Principe, Fixed-budget
+kernel recursive least-squares, ICASSP 2010; Engel, Mannor, Meir, The kernel recursive least-squares algorithm, IEEE
+Trans. Signal Process. 52 (2004), Table 1.
 """
 
 import sys
