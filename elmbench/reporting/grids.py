@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, SupportsFloat
 
 from elmbench.layouts.base import Entry
 from elmbench.metrics import less_is_better
@@ -73,7 +73,8 @@ def grids_of(section: EntrySection, resolved: Resolved) -> list[Grid]:
     table with a single data set one of models and measures, and models that have few measures in common one of data
     sets and the measures of each model.
     """
-    best, printed = _best(section.entries, lambda entry: entry.mean), _best(section.entries, _printed_value)
+    best = _best((entry, entry.mean) for entry in section.entries)
+    printed = _best((entry, entry.published.value) for entry in section.entries if entry.published)
     figures = [
         GridFigure(entry, line, id(entry) in best, id(entry) in printed)
         for entry, line in zip(section.entries, section.lines, strict=True)
@@ -122,18 +123,12 @@ def _spelt(axis: str, name: str, resolved: Resolved) -> str:
     return "all data sets" if name == ALL else resolved.spelling(name)
 
 
-def _printed_value(entry: Entry) -> float | None:
-    figure = entry.published
-    return None if figure is None or figure.value is None else float(figure.value)
-
-
-def _best(entries: Iterable[Entry], value_of: Callable[[Entry], float | None]) -> set[int]:
-    """Return the entries (by `id`) that are the best of two models or more on their data set."""
-    values = [(value_of(entry), entry) for entry in entries if is_quality(entry.measure.metric)]
-    known = [(value, entry) for value, entry in values if value is not None]
+def _best(values: Iterable[tuple[Entry, SupportsFloat | None]]) -> set[int]:
+    """Return the entries (by `id`) whose value is the best of two models or more on their data set."""
+    known = [(entry, float(value)) for entry, value in values if value is not None and is_quality(entry.measure.metric)]
     best = set()
-    for group in grouped(known, lambda one: (one[1].dataset, one[1].measure.column)).values():
-        pick = min if less_is_better(group[0][1].measure.metric) else max
-        limit = pick(value for value, _ in group)
-        best |= {id(entry) for value, entry in group if value == limit and len(group) > 1}
+    for group in grouped(known, lambda one: (one[0].dataset, one[0].measure.column)).values():
+        pick = min if less_is_better(group[0][0].measure.metric) else max
+        limit = pick(value for _, value in group)
+        best |= {id(entry) for entry, value in group if value == limit and len(group) > 1}
     return best

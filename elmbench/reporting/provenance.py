@@ -45,8 +45,7 @@ def provenance(resolved: Resolved, planned: list[Cell], store: Store, commands: 
 
 def _first_on_data(key: str, store: Store) -> dict[str, Any]:
     """Return the work of a key or, if it only combines results of other work, the first of these."""
-    record = store.get(key)
-    unit: dict[str, Any] = record["unit"] if record is not None else {}
+    unit: dict[str, Any] = (store.get(key) or {}).get("unit", {})
     needs = work_from(unit).needs if unit and "dataset" not in unit else ()
     return _first_on_data(needs[0], store) if needs else unit
 
