@@ -107,22 +107,12 @@ def test_results_are_read_from_cells_and_not_from_the_store(resolved: Resolved, 
 
 
 @pytest.mark.parametrize(
-    ("function", "code", "broken_write"),
-    [
-        *(("fsync", errno.ENOSPC, i) for i in range(len(FILES))),
-        ("replace", errno.EROFS, 0),
-        ("replace", errno.EROFS, 3),
-    ],
+    "fault", [*(("fsync", errno.ENOSPC, i) for i in range(len(FILES))), *(("replace", errno.EROFS, i) for i in (0, 3))]
 )
 def test_a_disk_that_fills_or_turns_read_only_leaves_no_file_half_written(
-    resolved: Resolved,
-    store: Store,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    broken_write: int,
-    function: str,
-    code: int,
+    resolved: Resolved, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: tuple[str, int, int]
 ) -> None:
+    function, code, broken_write = fault
     folder = write_results(resolved, store, tmp_path).folder
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     fill(store, mcc=0.25, models=("ELM", "K-ELM", "OS-ELM"))

@@ -220,34 +220,20 @@ def test_runs_that_are_left_out(toy: Toy, runs: list[float], left_out: tuple[int
     assert (one.left_out, one.left_out_reproduced) == left_out
 
 
-def test_times_are_compared_as_ratios(toy: Toy) -> None:
+def test_each_time_is_compared_by_itself_as_ratios(toy: Toy) -> None:
     figures = "WDBC,ELM,train_seconds,1.0,,\nWDBC,K-ELM,train_seconds,4.0,,\nWDBC,OS-ELM,train_seconds,0.5,,\n"
-    resolved = toy(figures, protocol=HOLDOUT)
-    seconds = {"ELM": 0.01, "K-ELM": 0.02, "OS-ELM": 0.01}
-    lines = [cell(model, run, mcc=0.9, fit_seconds=value) for model, value in seconds.items() for run in range(4)]
-    one = result(resolved, lines)["fit_seconds"]
-    # Twice the first model's time where four times are printed, once where half is printed.
-    assert (one.median_factor, one.median_difference, one.pairings) == (pytest.approx(2.0), None, 0)
-    assert one.rank_correlation == pytest.approx(np.corrcoef([1.5, 3, 1.5], [2, 3, 1])[0, 1])
-
-
-def test_each_time_is_compared_by_itself(toy: Toy) -> None:
-    times = {"train_seconds": (1.0, 4.0), "test_seconds": (1.0, 8.0)}
-    protocol = HOLDOUT | {"metrics": ["mcc", "fit_seconds", "predict_seconds"]}
-    figures = "".join(
-        f"WDBC,{model},{time},{value},,\n"
-        for time, values in times.items()
-        for model, value in zip(("ELM", "K-ELM", "OS-ELM"), (*values, 0), strict=True)
-    )
+    # A time that is printed as 0 has no ratio.
+    figures += "WDBC,ELM,test_seconds,1.0,,\nWDBC,K-ELM,test_seconds,8.0,,\nWDBC,OS-ELM,test_seconds,0,,\n"
+    changes = {"protocol": HOLDOUT | {"metrics": ["mcc", "fit_seconds", "predict_seconds"]}}
     lines = [
-        cell(model, run, mcc=0.9, fit_seconds=0.01, predict_seconds=0.02)
-        for model in ("ELM", "K-ELM", "OS-ELM")
+        cell(model, run, mcc=0.9, fit_seconds=value, predict_seconds=0.02)
+        for model, value in {"ELM": 0.01, "K-ELM": 0.02, "OS-ELM": 0.01}.items()
         for run in range(4)
     ]
-    ours = result(toy(figures, protocol=protocol), lines)
-    # A time that is printed as 0 has no ratio.
-    assert {name: (one.figures, one.median_factor) for name, one in ours.items()} == {
-        "fit_seconds": (2, pytest.approx(4.0)),
-        "predict_seconds": (2, pytest.approx(8.0)),
-    }
-    assert result(toy(figures, protocol=protocol, profiles={"fast": {"rows": 200}}, profile="fast"), lines) == {}
+    ours = result(toy(figures, **changes), lines)
+    fit, predict = ours.pop("fit_seconds"), ours.pop("predict_seconds")
+    # Twice the first model's time where four times are printed, once where half is printed.
+    assert (fit.median_factor, fit.median_difference, fit.pairings) == (pytest.approx(2.0), None, 0)
+    assert fit.rank_correlation == pytest.approx(np.corrcoef([1.5, 3, 1.5], [2, 3, 1])[0, 1])
+    assert (predict.figures, predict.median_factor, ours) == (2, pytest.approx(8.0), {})
+    assert result(toy(figures, **changes, profiles={"fast": {"rows": 200}}, profile="fast"), lines) == {}
