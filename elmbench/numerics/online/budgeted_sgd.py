@@ -181,8 +181,8 @@ def project(a: int, m: int, gamma: float, weights: Array, distances: Array) -> N
             for i in range(r):
                 left -= w[i] * w[i]
             if left > LEAST_DISTANCE:
-                factor[r, :r] = w[:r]
-                factor[:r, r] = w[:r]
+                for i in range(r):
+                    factor[r, i] = factor[i, r] = w[i]
                 factor[r, r] = math.sqrt(left)
                 basis[r] = s
                 r += 1
@@ -190,8 +190,9 @@ def project(a: int, m: int, gamma: float, weights: Array, distances: Array) -> N
         w[i] = math.exp(-gamma * distances[a, basis[i]])
     solve_lower(factor, r, w)
     solve_upper(factor, r, w)
-    for i in range(r):
-        weights[:, basis[i]] += w[i] * weights[:, a]
+    for o in range(len(weights)):
+        for i in range(r):
+            weights[o, basis[i]] += w[i] * weights[o, a]
 
 
 def take_out(a: int, m: int, held: SupportVectors) -> None:
