@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import permutations, product
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 from made_cells import committed
-from numpy.typing import NDArray
 from scipy.stats import binom, binomtest, spearmanr
 
 from elmbench.reporting.agreement import pattern_error_and_power, self_test
@@ -35,16 +35,12 @@ from elmbench.specs.profiles import resolve
 
 def figure(dataset: str, model: str, means: Sequence[float], print_: float, metric: str = "mcc") -> ComparedFigure:
     """A figure with these run means; the print is a single draw without rounding."""
-    array = np.array(means)
-    runs = np.arange(len(array))
-    return ComparedFigure(
-        dataset, dataset, model, Measure(metric), runs, array, draws_of_means(array, 0.0), Printed(print_, 0.0)
-    )
+    array, printed = np.array(means), Printed(print_, 0.0)
+    draws, runs = draws_of_means(array, 0.0), np.arange(len(array))
+    return ComparedFigure(dataset, dataset, model, Measure(metric), runs, array, draws, printed)
 
 
-def table(
-    rng: np.random.Generator, truth: NDArray[np.float64], runs: int = 10, noise: float = 0.01
-) -> list[ComparedFigure]:
+def table(rng: np.random.Generator, truth: Any, runs: int = 10, noise: float = 0.01) -> list[ComparedFigure]:
     """A table of data sets by models with these true means, the print drawn like our runs."""
     return [
         figure(f"set {i}", f"model {j}", rng.normal(mean, noise, runs).tolist(), float(rng.normal(mean, noise)))

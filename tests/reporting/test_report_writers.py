@@ -146,13 +146,8 @@ def lines_of(results: Results) -> list[str]:
 
 @pytest.fixture
 def both(read: Callable[..., Results]) -> Results:
-    cells = [
-        *runs("ELM", "wdbc", 0.90, 0.901, 0.899),
-        *runs("K-ELM", "wdbc", 0.90, 0.91, 0.89),
-        *runs("ELM", "sylva", 0.52, 0.52, 0.521),
-        *runs("K-ELM", "sylva", 0.4, 0.6, 0.5),
-    ]
-    return read(cells)
+    wdbc = runs("ELM", "wdbc", 0.90, 0.901, 0.899) + runs("K-ELM", "wdbc", 0.90, 0.91, 0.89)
+    return read(wdbc + runs("ELM", "sylva", 0.52, 0.52, 0.521) + runs("K-ELM", "sylva", 0.4, 0.6, 0.5))
 
 
 def test_data_sets_are_rows_and_models_columns(both: Results) -> None:
