@@ -58,18 +58,13 @@ def test_a_page_needs_no_other_file_and_shows_the_columns_that_count() -> None:
     assert "elmbench.compare(X, y" in page
 
 
-def test_a_calibrated_model_has_importance_too() -> None:
+def test_a_calibrated_model_and_a_regression_have_importance_too() -> None:
     frame = shop().drop(columns="age")
     losses, _ = page_of(elmbench.compare(frame, frame["colour"] == "red", ["ridge"], folds=3, metric="log_loss"))
     assert losses["column"].iloc[0] == "colour"
     assert losses["importance"].iloc[0] > 0.3
-
-
-def test_a_regression_has_true_and_predicted_values() -> None:
-    frame = shop().drop(columns="age")
-    losses, page = page_of(
-        elmbench.compare(frame, (frame["colour"] == "red") * 3.0 + 0.1 * frame["noise"], ["ridge"], folds=3)
-    )
+    y = (frame["colour"] == "red") * 3.0 + 0.1 * frame["noise"]
+    losses, page = page_of(elmbench.compare(frame, y, ["ridge"], folds=3))
     assert losses["column"].iloc[0] == "colour"
     assert "true and predicted values of test rows" in page
     assert page.count('src="data:image/png;base64,') == 3
