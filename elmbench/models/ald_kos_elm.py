@@ -100,7 +100,9 @@ class ALDKOSELMRegressor(FamilyRegressor, _ALDKOSELM):
 
     See Also
     --------
-    ALDKOSELMClassifier : For classification, with related models.
+    ALDKOSELMClassifier : For classification.
+    KOSELMRegressor : A dictionary of all rows.
+    FBKOSELMRegressor : A dictionary of limited size.
 
     Examples
     --------

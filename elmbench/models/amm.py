@@ -36,13 +36,19 @@ class AMMClassifier(HyperplaneClassifier):
         The choice of a row's own weight. "online": the weight of its class with the largest output at the time of the
         step. "batch": the one with the largest output before the pass of `fit`, which adds no weights; a class with
         rows of negative output gets one weight of zero for these. The first pass, and `partial_fit`, are online.
-    n_epochs, fit_intercept, shuffle, random_state
-        As in `PegasosClassifier`.
+    n_epochs : int, default=5
+        Passes of `fit` over the rows.
     pruning : float, default=10.0
         The smallest weights are dropped as long as their joint norm is at most pruning / (lambda t); a class keeps at
         least one.
     prune_every : int, default=10000
         Number of steps between two prunings.
+    fit_intercept : bool, default=True
+        Add a constant feature 1, whose weights shrink like the others.
+    shuffle : bool, default=True
+        Draw a new order of the rows for each pass of `fit`; if False, keep their order, as `partial_fit` does.
+    random_state : int, RandomState or None, default=None
+        Draws the orders.
 
     Attributes
     ----------
@@ -51,10 +57,12 @@ class AMMClassifier(HyperplaneClassifier):
     intercepts_ : ndarray of shape (n_units_,)
     weight_classes_ : ndarray of shape (n_units_,)
         The label that each weight belongs to.
+    n_steps_ : int
+        Number of steps so far.
+    classes_ : ndarray of shape (n_classes,)
     n_units_ : int
         Number of weights of all classes.
-    n_steps_, classes_, n_features_in_
-        As in `PegasosClassifier`.
+    n_features_in_ : int
 
     See Also
     --------

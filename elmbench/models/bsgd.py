@@ -31,8 +31,8 @@ class BSGDClassifier(StochasticClassifier):
     ----------
     budget : int, default=100
         The most support vectors. A row that already is one adds to its weight.
-    C, shuffle, random_state
-        As in `PegasosClassifier`.
+    C : float, default=1.0
+        Weight of the errors; n is the number of rows in `fit`, or in all calls of `partial_fit` so far.
     gamma : float, "scale" or "auto", default="auto"
         As in `KOSELMClassifier`.
     maintenance : {"merging", "projection", "removal"}, default="merging"
@@ -43,6 +43,10 @@ class BSGDClassifier(StochasticClassifier):
         moves, summed over the outputs.
     n_epochs : int, default=1
         Passes of `fit` over the rows.
+    shuffle : bool, default=True
+        Draw a new order of the rows for each pass of `fit`; if False, keep their order, as `partial_fit` does.
+    random_state : int, RandomState or None, default=None
+        Draws the orders.
 
     Attributes
     ----------
@@ -50,10 +54,12 @@ class BSGDClassifier(StochasticClassifier):
         Sparse if the training rows were.
     beta_ : ndarray of shape (n_units_, n_outputs)
         Weights of the support vectors, one column for two classes, else one for each class.
+    n_steps_ : int
+        Number of steps so far.
+    classes_ : ndarray of shape (n_classes,)
     n_units_ : int
         Number of support vectors.
-    n_steps_, classes_, n_features_in_
-        As in `PegasosClassifier`.
+    n_features_in_ : int
 
     See Also
     --------

@@ -35,15 +35,17 @@ class EEKMClassifier(EntropyClassifier, KernelMixin):
     n_landmarks : int, default=100
         Number of landmarks, h in the paper; all training rows if there are fewer. The landmarks of a smaller machine
         are among those of a larger one with the same integer `random_state`.
+    gamma : float, "scale" or "auto", default="scale"
+        Inverse squared width of the kernel, exp(-gamma d^2); "scale" is 1 / (n_features * X.var()).
     kernel : str or callable, default="rbf"
         As in `KELMClassifier`, but positive semi-definite. With "precomputed", the landmarks are numbers of training
         rows.
-    random_state : int, RandomState or None, default=None
-        Draws the landmarks.
-    gamma, degree, coef0, kernel_params
-        As in `KELMClassifier`.
     priors, costs
         As in `EEMClassifier`.
+    random_state : int, RandomState or None, default=None
+        Draws the landmarks.
+    degree, coef0, kernel_params
+        As in `KELMClassifier`.
 
     Attributes
     ----------

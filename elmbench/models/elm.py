@@ -146,7 +146,9 @@ class ELMRegressor(WeightedRegressor, _ELM):
 
     See Also
     --------
-    ELMClassifier : For classification, with related models.
+    ELMClassifier : For classification.
+    KELMRegressor : A kernel instead of hidden nodes.
+    OSELMRegressor : The same network, learnt block by block.
 
     Examples
     --------

@@ -39,19 +39,32 @@ class ELMRBFClassifier(WeightedClassifier, _ELMRBF):
 
     Parameters
     ----------
-    n_hidden, C, random_state, class_weight
-        As in `ELMClassifier`.
+    n_hidden : int, default=100
+        Number of hidden nodes, L in the paper. The nodes of a smaller network are the first ones of a larger network
+        with the same integer `random_state`.
+    C : float, default=1.0
+        Weight of the errors; 1/C is the ridge.
     gamma : float, "scale" or "auto", default="scale"
         Largest inverse squared width; "scale" is 1 / (n_features * X.var()). A node has u_i * gamma with u_i uniform on
         [0, 1], as in the code of the authors of this ELM.
+    random_state : int, RandomState or None, default=None
+        Draws the hidden nodes.
+    class_weight : "balanced", dict or None, default=None
+        As in `KELMClassifier`.
 
     Attributes
     ----------
     centres_ : ndarray of shape (n_hidden, n_features)
     gammas_ : ndarray of shape (n_hidden,)
         The `gamma` of each node, 1/sigma_i.
-    beta_, classes_, n_units_, condition_, n_features_in_
-        As in `ELMClassifier`.
+    beta_ : ndarray of shape (n_hidden, n_outputs)
+        Output weights.
+    classes_ : ndarray of shape (n_classes,)
+    n_units_ : int
+        Number of hidden nodes.
+    condition_ : float
+        Estimated condition number of K'K + I/C.
+    n_features_in_ : int
 
     See Also
     --------
@@ -78,7 +91,8 @@ class ELMRBFRegressor(WeightedRegressor, _ELMRBF):
 
     See Also
     --------
-    ELMRBFClassifier : For classification, with related models.
+    ELMRBFClassifier : For classification.
+    RKELMRegressor : Centres drawn from the rows.
 
     Examples
     --------

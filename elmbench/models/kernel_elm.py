@@ -215,7 +215,10 @@ class KELMRegressor(WeightedRegressor, _KELM):
 
     See Also
     --------
-    KELMClassifier : For classification, with related models.
+    KELMClassifier : For classification.
+    LSSVMRegressor : The same with an intercept.
+    RKELMRegressor : Some of the rows as centres.
+    KOSELMRegressor : The same model, learnt row by row.
 
     Examples
     --------

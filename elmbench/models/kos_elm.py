@@ -197,7 +197,10 @@ class KOSELMRegressor(FamilyRegressor, KOSELM):
 
     See Also
     --------
-    KOSELMClassifier : For classification, with related models.
+    KOSELMClassifier : For classification.
+    FBKOSELMRegressor : A dictionary of limited size.
+    ALDKOSELMRegressor : A dictionary of independent rows.
+    KELMRegressor : The same model, learnt at once.
 
     Examples
     --------
@@ -226,8 +229,11 @@ class FBKOSELMClassifier(FamilyClassifier, _FBKOSELM):
 
     Parameters
     ----------
-    C, gamma, kernel, degree, coef0, kernel_params
-        As in `KOSELMClassifier`.
+    gamma : float, "scale" or "auto", default="auto"
+        As in `KELMClassifier`; "scale" is computed from the rows of `fit`, or of the first call of `partial_fit`.
+    C, kernel, degree, coef0, kernel_params
+        As in `KELMClassifier`: positive semi-definite kernels. With "precomputed" `fit` takes all rows, and
+        `partial_fit` none beyond those of its first call.
     budget : int, default=200
         Largest number of rows in the dictionary.
 
@@ -268,7 +274,9 @@ class FBKOSELMRegressor(FamilyRegressor, _FBKOSELM):
 
     See Also
     --------
-    FBKOSELMClassifier : For classification, with related models.
+    FBKOSELMClassifier : For classification.
+    KOSELMRegressor : A dictionary of all rows.
+    ALDKOSELMRegressor : A dictionary of independent rows.
 
     Examples
     --------

@@ -137,7 +137,12 @@ class LSSVMRegressor(WeightedRegressor, _LSSVM):
 
     See Also
     --------
-    LSSVMClassifier : For classification, with related models.
+    LSSVMClassifier : For classification.
+    KELMRegressor : The same without an intercept.
+
+    Notes
+    -----
+    `fit` needs 8 n^2 bytes and little more: the kernel matrix is factored where it stands.
 
     References
     ----------

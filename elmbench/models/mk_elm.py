@@ -206,12 +206,14 @@ class MKELMClassifier(FamilyClassifier, _MKELM):
         R_p; ones if `radius` is False.
     beta_ : ndarray of shape (n_samples, n_classes)
         Coefficients of the training rows, alpha in the paper.
+    classes_ : ndarray of shape (n_classes,)
     n_iter_ : int
         Number of times that the kernel weights were updated.
+    n_units_ : int
+        Number of training rows.
     condition_ : float
         Estimated condition number of K + I/C.
-    classes_, n_units_, n_features_in_
-        As in `KELMClassifier`.
+    n_features_in_ : int
 
     See Also
     --------
@@ -256,7 +258,8 @@ class MKELMRegressor(FamilyRegressor, _MKELM):
 
     See Also
     --------
-    MKELMClassifier : For classification, with related models.
+    MKELMClassifier : For classification.
+    KELMRegressor : A single kernel.
 
     Examples
     --------

@@ -153,7 +153,9 @@ class OSELMRegressor(WeightedRegressor, _OSELM):
 
     See Also
     --------
-    OSELMClassifier : For classification, with related models.
+    OSELMClassifier : For classification.
+    ELMRegressor : The network of all rows at once.
+    KOSELMRegressor : A kernel instead of hidden nodes.
 
     Examples
     --------

@@ -34,11 +34,11 @@ class PegasosClassifier(HyperplaneClassifier):
         Weights, one row for two classes, else one for each class.
     intercept_ : ndarray of shape (n_outputs,)
     n_steps_ : int
-        Number of steps so far, one for each row and pass.
+        Number of steps so far.
+    classes_ : ndarray of shape (n_classes,)
     n_units_ : int
         Number of rows of `coef_`.
-    classes_, n_features_in_
-        As in `KELMClassifier`.
+    n_features_in_ : int
 
     See Also
     --------

@@ -143,10 +143,12 @@ class PVMClassifier(ProjectionClassifier, PathMixin):
     mean_ : ndarray of shape (n_features,)
     beta_ : ndarray of shape (n_units, n_outputs)
         Output weights.
+    classes_ : ndarray of shape (n_classes,)
+    n_units_ : int
+        Number of hidden nodes.
     condition_ : float
         Estimated condition number of the hidden outputs.
-    classes_, n_units_, n_features_in_
-        As in `ELMClassifier`.
+    n_features_in_ : int
 
     See Also
     --------

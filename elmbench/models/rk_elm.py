@@ -73,8 +73,8 @@ class RKELMClassifier(WeightedClassifier, _RKELM):
     n_landmarks : int, default=100
         Number of centres, L in the paper; all rows if there are fewer. The centres of a smaller network are the first
         ones of a larger network with the same integer `random_state`.
-    C, coef0, kernel_params, class_weight
-        As in `KELMClassifier`; the paper calls the ridge C.
+    C : float, default=1.0
+        Weight of the errors; 1/C is the ridge, which the paper calls C.
     gamma : float, "scale" or "auto", default="scale"
         Inverse squared width of the kernel, 1/sigma in the paper; "scale" is 1 / (n_features * X.var()). For other
         kernels see `elmbench.numerics.centres.CentreKernel`.
@@ -83,23 +83,31 @@ class RKELMClassifier(WeightedClassifier, _RKELM):
         "precomputed", the centres are numbers of training rows.
     degree : int, default=3
         Degree of the polynomial kernel.
+    coef0 : float, default=1.0
+        Constant term of the polynomial and the sigmoid kernel.
     widths : {"equal", "random"}, default="equal"
         "equal": all centres have the width 1/gamma. "random": each has its own, sigma_i = u_i / gamma with u_i uniform
         on [0.5, 1.5]; only for kernels of distances.
     random_state : int, RandomState or None, default=None
         Draws the centres and the widths.
+    kernel_params : dict, default=None
+        Keyword arguments of a kernel that is a function.
+    class_weight : "balanced", dict or None, default=None
+        As in `KELMClassifier`.
 
     Attributes
     ----------
     centres_ : ndarray or CSR matrix of shape (n_units, n_features), or ndarray of shape (n_units,)
     gammas_ : ndarray of shape (n_units,)
         The `gamma` of each centre.
+    beta_ : ndarray of shape (n_units, n_outputs)
+        Output weights.
+    classes_ : ndarray of shape (n_classes,)
     n_units_ : int
         Number of centres.
     condition_ : float
         Estimated condition number of K'K + I/C.
-    beta_, classes_, n_features_in_
-        As in `ELMClassifier`.
+    n_features_in_ : int
 
     See Also
     --------
@@ -138,7 +146,9 @@ class RKELMRegressor(WeightedRegressor, _RKELM):
 
     See Also
     --------
-    RKELMClassifier : For classification, with related models.
+    RKELMClassifier : For classification.
+    KELMRegressor : All rows as centres.
+    RSVMRegressor : The hinge loss with the same centres.
 
     Examples
     --------

@@ -87,8 +87,8 @@ class RSVMClassifier(FamilyClassifier, _RSVM):
         the landmarks of a smaller machine are among those of a larger one with the same integer `random_state`.
     C : float, default=1.0
         Weight of the errors, nu in the papers.
-    gamma
-        As in `KELMClassifier`.
+    gamma : float, "scale" or "auto", default="scale"
+        Inverse squared width of the kernel, exp(-gamma d^2); "scale" is 1 / (n_features * X.var()).
     random_state : int, RandomState or None, default=None
         Draws the landmarks.
     smoothing : float, default=5.0
@@ -111,10 +111,10 @@ class RSVMClassifier(FamilyClassifier, _RSVM):
         Steps of Newton's method.
     solvers_ : dict of str to int
         ``{"capped": 1}`` if an output did not converge in `max_iter` steps, with a `ConvergenceWarning`; else empty.
+    classes_ : ndarray of shape (n_classes,)
     n_units_ : int
         Number of landmarks.
-    classes_, n_features_in_
-        As in `KELMClassifier`.
+    n_features_in_ : int
 
     See Also
     --------
@@ -166,7 +166,8 @@ class RSVMRegressor(FamilyRegressor, _RSVM):
 
     See Also
     --------
-    RSVMClassifier : For classification, with related models.
+    RSVMClassifier : For classification.
+    RKELMRegressor : Squared errors with the same centres.
 
     References
     ----------

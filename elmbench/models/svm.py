@@ -33,8 +33,8 @@ class SVMClassifier(_Counted, SVC):
     ----------
     C : float, default=1.0
         Weight of the errors.
-    gamma
-        As in `KELMClassifier`.
+    gamma : float, "scale" or "auto", default="scale"
+        Inverse squared width of the kernel, exp(-gamma d^2); "scale" is 1 / (n_features * X.var()).
     class_weight : "balanced", dict or None, default=None
         Factor of C for each class, by label; "balanced" is inversely proportional to the number of its rows.
     max_iter : int, default=-1
@@ -43,14 +43,14 @@ class SVMClassifier(_Counted, SVC):
     Attributes
     ----------
     support_vectors_ : ndarray of shape (n_units_, n_features)
+    classes_ : ndarray of shape (n_classes,)
     n_units_ : int
         Number of support vectors.
     capped_ : float
         Share of the problems of two classes that were stopped at `max_iter`.
     solvers_ : dict of str to int
         ``{"capped": 1}`` if any was stopped, else empty.
-    classes_, n_features_in_
-        As in `KELMClassifier`.
+    n_features_in_ : int
 
     See Also
     --------

@@ -12,6 +12,7 @@ from elm_problems import SHAPES, class_of, counting, dense_output_weights, probl
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from random_examples import examples
+from scipy.optimize import brentq
 from scipy.spatial.distance import cdist
 from sklearn.model_selection import KFold
 
@@ -110,6 +111,48 @@ def test_nodes_of_elm_rbf_hang_on_no_row_and_fewer_are_the_first_of_more(seed):
     assert 0 <= factors.min() < 0.1
     assert 0.9 < factors.max() <= 1
     assert len(set(factors)) == 300
+
+
+@examples(60)
+@given(
+    n=st.integers(2, 40),
+    d=st.integers(1, 4),
+    seed=st.integers(0, 2**31 - 1),
+    gamma=st.integers(0, 12).map(lambda e: 2.0**e),
+)
+def test_theorem_1_all_rows_as_centres_and_a_vanishing_ridge_interpolate(n, d, seed, gamma):
+    """||K beta - T|| is at most r / s^2 ||T|| by the ridge, s the least singular value, and cond(K)^2 by round-off."""
+    X, y = problem(n, d, seed, "two-targets")
+    distances = cdist(X, X, "sqeuclidean")
+    singular = np.linalg.svd(np.exp(-gamma * distances), compute_uv=False)
+    squared = (singular[0] / singular[-1]) ** 2
+    assume(squared < 1e14)
+    ridge = EPS * singular[0] ** 2
+    model = RKELMRegressor(n_landmarks=n, C=1 / ridge, gamma=gamma, random_state=seed).fit(X, y)
+    allowed = (1 + 20 * n) * EPS * squared + 4 * kernel_round_off(X, gamma) * squared
+    assert np.linalg.norm(model.predict(X) - y) <= allowed * np.linalg.norm(y)
+
+
+def test_theorem_1_needs_the_ridge_to_vanish(seed):
+    X, y = problem(30, 2, seed, "regression")
+    model = RKELMRegressor(n_landmarks=30, C=1.0, gamma=64.0, random_state=seed).fit(X, y)
+    assert np.linalg.norm(model.predict(X) - y) > 0.01 * np.linalg.norm(y)
+
+
+def test_theorem_2_is_false_where_widths_differ():
+    """Three distinct rows on a line and unequal widths for which the kernel matrix is singular."""
+    X = np.array([[0.0], [1.0], [3.0]])
+
+    def matrix(sigma):
+        return CentreKernel(X, "rbf", 1 / np.array([40.0, sigma, 20.0])).values(X)
+
+    assert np.linalg.det(matrix(1.0)) > 0.1
+    assert np.linalg.det(matrix(150.0)) < -0.01
+    sigma = brentq(lambda sigma: np.linalg.det(matrix(sigma)), 1.0, 150.0, xtol=1e-14)
+    assert 1.5 < sigma < 149
+    assert np.linalg.svd(matrix(sigma), compute_uv=False)[-1] < 1e-14
+    equal = CentreKernel(X, "rbf", 1 / 3.0).values(X)
+    assert np.linalg.svd(equal, compute_uv=False)[-1] > 0.05
 
 
 def test_shared_work_is_shared(monkeypatch, seed):
