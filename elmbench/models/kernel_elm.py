@@ -35,21 +35,22 @@ class _KELM(KernelSystemMixin):
     def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
         """Compute the kernel of all training rows once for each `gamma`; folds have views of it if possible.
 
-        This holds for the Gaussian kernel of dense rows without weights; see `_by_matrix` for others. All `C` of a fold
-        are solved at once, see `fold_solutions`. Values are accepted if their residual is at most `RESIDUAL` or the
-        round-off of a fit, and labels if the errors of the outputs do not change them. Otherwise the model is fitted.
-        Shared work takes 8 n^2 bytes for n training rows and at most 8 m^2 more for the m rows of the largest fold; the
-        distances of few rows are kept as well, see `kernel_ladder`.
+        This holds for the Gaussian kernel of dense rows without weights; see `_by_matrix` for others, and `_by_factor`
+        for kernels of low rank. All `C` of a fold are solved at once, see `fold_solutions`. Values are accepted if
+        their residual is at most `RESIDUAL` or the round-off of a fit, and labels if the errors of the outputs do not
+        change them. Otherwise the model is fitted. Shared work takes 8 n^2 bytes for n training rows and at most 8 m^2
+        more for the m rows of the largest fold; the distances of few rows are kept as well, see `kernel_ladder`.
         """
         by_label = grid.output == "predict" and issubclass(cls, FamilyClassifier)
+        kernels = {i: model._make_kernel() for i, model in enumerate(grid.models)}
+        kernels = yield from cls._by_factor(grid, kernels, 1 / 6, by_label)
         gammas: dict[float, list[int]] = {}
-        others = []
-        for i, model in enumerate(grid.models):
-            kernel = model._make_kernel()
-            if kernel.is_plain(grid.X) and weight_key(model) is None:
+        others = {}
+        for i, kernel in kernels.items():
+            if kernel.is_plain(grid.X) and weight_key(grid.models[i]) is None:
                 gammas.setdefault(kernel.gamma, []).append(i)
             else:
-                others.append(i)
+                others[i] = kernel
         yield from cls._by_matrix(grid, others)
         if not gammas:
             return

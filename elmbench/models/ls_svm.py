@@ -46,7 +46,9 @@ class _LSSVM(KernelSystemMixin):
 
     @classmethod
     def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
-        yield from cls._by_matrix(grid, range(len(grid.models)))
+        kernels = {i: model._make_kernel() for i, model in enumerate(grid.models)}
+        others = yield from cls._by_factor(grid, kernels, most=1 / 3)
+        yield from cls._by_matrix(grid, others)
 
 
 @estimator

@@ -15,6 +15,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 
 from elmbench.models import KELMClassifier, KELMRegressor
 from elmbench.models import kernel_elm as module
+from elmbench.models.base.paths import Grid
 from elmbench.protocol.predictions import metric_value
 from elmbench.work.scoring import GridProblem, best
 
@@ -209,3 +210,27 @@ def test_outputs_that_cancel_are_left_to_the_fit(monkeypatch, way):
     grid = [{"gamma": 2048.0, "C": C} for C in (2.0, 2.0**13)]
     scores, expected = scores_of(KELMClassifier, X, y, folds, grid, "binary")
     np.testing.assert_array_equal(scores, expected)
+
+
+def test_of_ties_the_first_wins(seed):
+    """Most candidates are perfect for well separated classes."""
+    random = np.random.RandomState(seed)
+    y = np.repeat([-1, 1], 40)
+    X = random.rand(80, 2) + 3 * (y[:, np.newaxis] > 0)
+    folds = list(StratifiedKFold(3, shuffle=True, random_state=0).split(X, y))
+    grid = [{"C": 2.0**c, "gamma": 2.0**g} for c in range(-8, 14, 3) for g in range(-8, 14, 3)]
+    scores, expected = scores_of(KELMClassifier, X, y, folds, grid, "binary")
+    assert (expected == 1.0).all(axis=1).sum() > 20
+    np.testing.assert_array_equal(scores, expected)
+    assert best(scores) == best(expected) == int(np.flatnonzero((expected == 1.0).all(axis=1))[0])
+
+
+def test_a_kernel_of_few_columns_takes_no_fit(monkeypatch):
+    """Its candidates are solved by the factor, but for a ridge within round-off, which is fitted."""
+    X, y = rows(300, 2, 0), targets(rows(300, 2, 0), 0, "regression")
+    folds = list(KFold(3).split(X))
+    fitted = []
+    monkeypatch.setattr(Grid, "fitted_outputs", lambda self, i, j, kernel: fitted.append((i, j)) or np.zeros(100))
+    grid = [{"gamma": 1e-3, "C": C} for C in (1.0, 1e4, 1e15)]
+    assert len(list(class_of("KELM", "regression").evaluate_grid(X, y, folds, grid))) == 9
+    assert fitted == [(2, 0), (2, 1), (2, 2)]

@@ -1,7 +1,7 @@
 """Models with a kernel: their parameters, one ridge system for all rows, and the paths over their grids."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -109,29 +109,43 @@ class KernelSystemMixin(KernelMixin, PathMixin):
         return 8 * n_samples * (n_samples + 2 * n_features + cls._columns * n_outputs) + 5 * BLOCK_BYTES
 
     @classmethod
-    def _by_matrix(cls, grid: Grid, numbers: Iterable[int]) -> Iterator[tuple[int, int, NDArray[Any]]]:
-        """Yield the outputs of candidates with any kernels and weights; those with the same matrix are solved together.
+    def _by_factor(
+        cls, grid: Grid, kernels: Mapping[int, Kernel], most: float, checks_labels: bool = False
+    ) -> Generator[tuple[int, int, NDArray[Any]], None, dict[int, Kernel]]:
+        """Yield the outputs of the candidates whose Gaussian kernel has a factor of few columns; return the others.
 
-        If the Gaussian kernel of all rows has a factor of few columns, this replaces the kernel, and a candidate with a
-        ridge within round-off is fitted. Others take three matrices of 8 m^2 bytes for m training rows, two with a
-        kernel that is not `Kernel.is_plain`.
+        Candidates are given by their numbers and kernels. `most` is the largest number of columns, as a share of the
+        rows. A candidate with a ridge within round-off is fitted, and with `checks_labels` also one of which an error
+        of ten times condition times machine precision would change a label.
         """
-        kernels = {i: grid.models[i]._make_kernel() for i in numbers}
+        others = dict(kernels)
         for gamma in sorted({kernel.gamma for kernel in kernels.values() if kernel.is_plain(grid.X)}):
-            L = kernel_factor(grid.X, gamma, grid.X.shape[0] // 3)
+            L = kernel_factor(grid.X, gamma, int(most * grid.X.shape[0]))
             if L is None:  # a larger gamma takes more columns
                 break
             low_rank = {i: k for i, k in kernels.items() if k.is_plain(grid.X) and k.gamma == gamma}
-            kernels = {i: kernel for i, kernel in kernels.items() if i not in low_rank}
+            others = {i: kernel for i, kernel in others.items() if i not in low_rank}
             for j, (train, test) in enumerate(grid.folds):
                 T, decoded = grid.coded(train)
                 for group in _grouped(grid, train, low_rank):
                     outputs, row_sums = _factor_outputs(L[train], L[test], T, group, cls._centred, grid.solvers)
-                    for (i, kernel, ridge, _), part in zip(group, np.hsplit(outputs, len(group)), strict=True):
-                        if ridge > WITHIN_ROUND_OFF * EPS * row_sums.max():
-                            yield i, j, decoded(part)
-                        else:
-                            yield i, j, grid.fitted_outputs(i, j, kernel)
+                    ridges = np.array([member.ridge for member in group])
+                    accepted = ridges > WITHIN_ROUND_OFF * EPS * row_sums.max()
+                    if checks_labels:
+                        errors = 10 * EPS * (1 + row_sums.mean() / ridges) * np.abs(T).max()
+                        accepted &= cls._each_holds(outputs, np.tile(errors, (len(test), 1)))
+                    parts = np.hsplit(outputs, len(group))
+                    for (i, kernel, *_), part, holds in zip(group, parts, accepted, strict=True):
+                        yield i, j, decoded(part) if holds else grid.fitted_outputs(i, j, kernel)
+        return others
+
+    @classmethod
+    def _by_matrix(cls, grid: Grid, kernels: Mapping[int, Kernel]) -> Iterator[tuple[int, int, NDArray[Any]]]:
+        """Yield the outputs of candidates with any kernels and weights; those with the same matrix are solved together.
+
+        Candidates are given by their numbers and kernels. They take three matrices of 8 m^2 bytes for m training rows,
+        two with a kernel that is not `Kernel.is_plain`.
+        """
         for j, (train, _) in enumerate(grid.folds if kernels else ()):
             T, decoded = grid.coded(train)
             matrices = _FoldKernels(grid, j)
