@@ -68,17 +68,17 @@ def options(
         str | None,
         Option(
             envvar="ELMBENCH_RESULTS_DIR",
-            help="Folder of results and of the store; elmbench-results unless it is named.",
+            help="Folder of results and of the store; by default elmbench-results.",
         ),
     ] = None,
     data_dir: Annotated[
-        str | None, Option(envvar="ELMBENCH_DATA_DIR", help="Folder of data files, looked into before any download.")
+        str | None, Option(envvar="ELMBENCH_DATA_DIR", help="Folder of data files; searched before any download.")
     ] = None,
     cache_dir: Annotated[
-        str | None, Option(envvar="ELMBENCH_CACHE_DIR", help="Where downloads and generated series are kept.")
+        str | None, Option(envvar="ELMBENCH_CACHE_DIR", help="Folder of downloads and generated series.")
     ] = None,
     plugin: Annotated[
-        list[Path] | None, Option(envvar="ELMBENCH_PLUGIN", help="Python file that declares models in MODELS.")
+        list[Path] | None, Option(envvar="ELMBENCH_PLUGIN", help="Python file that defines MODELS.")
     ] = None,
     spec_dir: Annotated[
         list[Path] | None, Option(envvar="ELMBENCH_SPEC_DIR", help="Folder of your own data sets and tables.")

@@ -27,23 +27,29 @@ _TASKS, _ORDERS = ("classification", "regression"), ("day-first", "month-first")
 @app.command()
 def compare(
     data: Annotated[list[str], typer.Argument(help="Files (see docs), openml:ID or sklearn:NAME.")],
-    target: Annotated[str, Option("-t", "--target", help="Target column; else by name, or the last.")] = "",
-    model: Annotated[Words, Option("-m", "--model", help="Models, by commas or repeated; else a dozen.")] = None,
+    target: Annotated[
+        str,
+        Option("-t", "--target", help="Target column; by default by name, or the last one."),
+    ] = "",
+    model: Annotated[Words, Option("-m", "--model", help="Models, separated by commas; by default twelve.")] = None,
     grid: Annotated[Words, Option(help="Grid of a model: 'k-elm: {C: [1, 10]}'.")] = None,
     task: Annotated[
         str | None,
-        Option(help="classification or regression; else by the target.", callback=one_of("task", _TASKS, _HELP)),
+        Option(
+            help="classification or regression; detected by default.",
+            callback=one_of("task", _TASKS, _HELP),
+        ),
     ] = None,
-    positive: Annotated[str, Option(help="Class that precision and F1 are of; else the last.")] = "",
-    metric: Annotated[Words, Option(help="Metrics or scorers; the first chooses and ranks.")] = None,
+    positive: Annotated[str, Option(help="Positive class; by default the last.")] = "",
+    metric: Annotated[Words, Option(help="Metrics; the first one selects and ranks.")] = None,
     folds: Annotated[int, Option(min=2, help="Outer folds.")] = 5,
     runs: Annotated[int, Option(min=1, help="Repetitions of the folds.")] = 1,
     fold: Annotated[str | None, Option(help="Column with the outer fold of each row.")] = None,
-    test: Annotated[str, Option(help="File of held-out rows: all of DATA is learnt.")] = "",
+    test: Annotated[str, Option(help="File of held-out rows; DATA is the training part.")] = "",
     groups: Annotated[str | None, Option(help="Column of groups that stay in one fold.")] = None,
     weights: Annotated[str | None, Option(help="Column with the weight of each row in fits.")] = None,
     time_order: Annotated[
-        str | None, Option("--time-order", help="Column to sort by; each fold follows its rows.")
+        str | None, Option("--time-order", help="Column of times; predict later rows from earlier.")
     ] = None,
     dates: Annotated[
         str,
@@ -57,16 +63,16 @@ def compare(
     drop_missing_target: Annotated[
         bool, Option("--drop-missing-target", help="Leave out rows without a target.")
     ] = False,
-    sep: Annotated[str, Option(help="Separator of a text table; else detected.")] = "",
+    sep: Annotated[str, Option(help="Separator of a text table; detected by default.")] = "",
     decimal: Annotated[str, decimal_mark("compare")] = "",
     header: Annotated[
-        bool | None, Option("--header/--no-header", help="Whether line 1 holds names; else detected.")
+        bool | None, Option("--header/--no-header", help="Line 1 holds names, or data; detected by default.")
     ] = None,
-    impute: Annotated[bool, Option("--impute", help="Fill missing values in, by training rows.")] = False,
-    name: Annotated[str, Option(help="Name of the folder of the results.")] = "",
+    impute: Annotated[bool, Option("--impute", help="Impute missing values from the training rows.")] = False,
+    name: Annotated[str, Option(help="Name of the results folder; default: the data's.")] = "",
     jobs: Jobs = 1,
     limit: Annotated[str, Option(help="Limit of each search and fit.  [default: time=600s]")] = "",
-    budget: Annotated[str, Option(help="Time for all, such as 10min: cheap models first.")] = "",
+    budget: Annotated[str, Option(help="Time limit, such as 10min; cheap models first.")] = "",
     save: Annotated[Path | None, Option(help="Write the best model, fitted to all rows (joblib).")] = None,
     page: Annotated[Path | None, Option("--html", help="Write a page of tables, charts and importances.")] = None,
     dry_run: DryRun = False,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from elmbench.datasets.download import Progress
 
 data_app = typer.Typer(
-    no_args_is_help=True, help="Where data sets come from; fetch or import them.", rich_markup_mode=None
+    no_args_is_help=True, help="Show where data sets come from; fetch or import them.", rich_markup_mode=None
 )
 app.add_typer(data_app, name="data")
 
@@ -41,8 +41,8 @@ def status(names: Annotated[Words, typer.Argument()] = None) -> None:
 @data_app.command("fetch")
 def fetch(
     names: Annotated[Words, typer.Argument()] = None,
-    everything: Annotated[bool, typer.Option("--all", help="Every data set that is not here.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Fetch again what is here.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="All data sets that are missing.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Fetch data sets again.")] = False,
 ) -> None:
     """Fetch data sets from their public sources into the cache; the only command that needs the network."""
     from elmbench.datasets import fetch as module
@@ -94,10 +94,8 @@ def _progress() -> Iterator[Progress | None]:
 def import_(
     name: str,
     file: Path,
-    test: Annotated[Path | None, typer.Option(help="The test rows, where FILE holds the training rows.")] = None,
-    other_data: Annotated[
-        bool, typer.Option("--other-data", help="Take the file also if it is not the public one.")
-    ] = False,
+    test: Annotated[Path | None, typer.Option(help="File of test rows, if FILE holds training rows.")] = None,
+    other_data: Annotated[bool, typer.Option("--other-data", help="Accept a file that is not the public one.")] = False,
 ) -> None:
     """Check a file and copy it into the data directory under the name of its data set."""
     from elmbench.datasets.fetch import import_file

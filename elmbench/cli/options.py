@@ -58,11 +58,11 @@ Table = Annotated[str | None, typer.Argument(autocompletion=tables)]
 Tables = Annotated[Words, typer.Argument(autocompletion=tables)]
 Profile = Annotated[str, typer.Option(help="ci, fast or paper.")]
 Jobs = Annotated[int, typer.Option("-j", "--jobs", min=1, help="Worker processes.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would run, and how long.")]
-Retry = Annotated[bool, typer.Option("--retry", help="Run again what ended other than ok.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the plan with estimated times; run nothing.")]
+Retry = Annotated[bool, typer.Option("--retry", help="Retry cells that did not end ok.")]
 
 
 def decimal_mark(command: str) -> Any:
     """Return the option of a decimal mark."""
     check = one_of("decimal mark", (".", ","), f"elmbench {command} --help")
-    return typer.Option(help="Decimal mark, '.' or ','; else detected.", callback=check)
+    return typer.Option(help="Decimal mark, '.' or ','; detected by default.", callback=check)

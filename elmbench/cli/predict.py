@@ -12,10 +12,12 @@ from elmbench.cli.state import state
 
 @app.command()
 def predict(
-    model: Annotated[Path, typer.Argument(help="File of `compare --save`. Loading runs its code: trust it first.")],
-    data: Annotated[Path, typer.Argument(help="File of new rows, with the columns of the compared one.")],
-    proba: Annotated[bool, typer.Option("--proba", help="Print the probability of each class too.")] = False,
-    sep: Annotated[str, typer.Option(help="Separator of a text table, such as ';' or tab; else detected.")] = "",
+    model: Annotated[
+        Path, typer.Argument(help="File of `compare --save`. Loading it runs code: use only files that you trust.")
+    ],
+    data: Annotated[Path, typer.Argument(help="File of new rows, with the same columns as the training data.")],
+    proba: Annotated[bool, typer.Option("--proba", help="Add the probability of each class.")] = False,
+    sep: Annotated[str, typer.Option(help="Separator of a text table, such as ';' or tab; detected by default.")] = "",
     decimal: Annotated[str, decimal_mark("predict")] = "",
 ) -> None:
     """Predict new rows with a model that `elmbench compare --save` has written, as CSV."""

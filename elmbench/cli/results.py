@@ -62,10 +62,13 @@ def status(experiment: options.Table = None) -> None:
 def merge(
     folders: Annotated[list[Path], typer.Argument(help="Results folders of other machines, with their .store.")],
     into: Annotated[
-        Path | None, typer.Option(help="Where all of them are joined; the results folder if it is not given.")
+        Path | None, typer.Option(help="Folder of the joined results; by default the results folder.")
     ] = None,
 ) -> None:
-    """Join results of several machines and write the tables; other specs, data or versions are refused."""
+    """Join the results of several machines and write the tables.
+
+    Results with other specifications, data or versions are rejected.
+    """
     from elmbench.workflow.merge import merge as join
 
     into = into or state.results_dir
@@ -90,15 +93,15 @@ def table(
         ),
     ] = "text",
     update: Annotated[
-        bool, typer.Option("--update", help="Rewrite summary.csv and table.md; of all tables if none is named.")
+        bool, typer.Option("--update", help="Rewrite summary.csv and table.md, by default of all tables.")
     ] = False,
     statistics: Annotated[bool, typer.Option("--statistics", help="Compare the models over the data sets.")] = False,
     diagram: Annotated[
-        Path | None, typer.Option(help="With --statistics: write the critical differences of the ranks as PNG.")
+        Path | None, typer.Option(help="With --statistics: write the diagram of critical differences as PNG.")
     ] = None,
     metric: Annotated[
         options.Words,
-        typer.Option(help="Show this metric too, of stored predictions; a comparison (own/NAME) is ranked by it."),
+        typer.Option(help="Add this metric, from stored predictions; ranks a comparison (own/NAME)."),
     ] = None,
 ) -> None:
     """Print a table from its cells.csv."""
@@ -166,10 +169,11 @@ def check(
         ),
     ] = "baseline",
     profile: Annotated[
-        str | None, typer.Option(help="ci against the baseline; otherwise the best one with results.")
+        str | None,
+        typer.Option(help="ci, fast or paper; by default ci against the baseline, else the most faithful one."),
     ] = None,
     strict: Annotated[
-        bool, typer.Option("--strict", help="Exit with 1 where a figure differs from the paper.")
+        bool, typer.Option("--strict", help="Exit with code 1 if a figure differs from the paper.")
     ] = False,
 ) -> None:
     """Compare results with the committed baseline or with the published values."""
@@ -223,7 +227,7 @@ def update(experiments: Annotated[list[str], typer.Argument()]) -> None:
 @app.command()
 def report(
     out: Annotated[
-        Path | None, typer.Option(help="Folder of the site; `site` in the results folder if it is not given.")
+        Path | None, typer.Option(help="Folder of the site; by default `site` in the results folder.")
     ] = None,
 ) -> None:
     """Build the site of all results, and a page of readings for each paper."""

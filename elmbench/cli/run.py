@@ -39,38 +39,39 @@ def run(
         Option(
             "-m",
             "--model",
-            help="Only this model; any of `elmbench list models`, or module:Class.",
+            help="Only this model, from `elmbench list models` or module:Class.",
             autocompletion=models,
         ),
     ] = None,
-    select: Annotated[Words, Option(help="nested, oracle or published, in place of the profile's.")] = None,
-    runs: Annotated[int | None, Option(min=1, help="Runs, in place of the profile's.")] = None,
+    select: Annotated[Words, Option(help="nested, oracle or published; by default from the profile.")] = None,
+    runs: Annotated[int | None, Option(min=1, help="Number of runs; by default from the profile.")] = None,
     until_told: Annotated[
-        bool, Option("--until-told", help="Three runs (or --runs), then as many as tell the models apart.")
+        bool,
+        Option("--until-told", help="Run three times (or --runs), then as often as needed to separate the models."),
     ] = False,
     budget: Annotated[
-        str | None, Option(help="With --until-told: begin no more runs after this time, such as 30min.")
+        str | None, Option(help="With --until-told: start no further runs after this time, such as 30min.")
     ] = None,
     reading: Annotated[Words, Option(help="ID=VALUE; see `elmbench list readings`.")] = None,
-    metric: Annotated[Words, Option(help="Show this metric too; see `elmbench list metrics`.")] = None,
-    grid: Annotated[Words, Option(help="Grid of a model that is added: 'my-model: {C: [1, 10]}'.")] = None,
+    metric: Annotated[Words, Option(help="Add this metric; see `elmbench list metrics`.")] = None,
+    grid: Annotated[Words, Option(help="Grid of an added model: 'my-model: {C: [1, 10]}'.")] = None,
     with_baselines: Annotated[bool, Option("--with-baselines", help="Add ridge, SVM, trees, ...")] = False,
     other_data: Annotated[
-        bool, Option("--other-data", help="Take files that are not the public ones; tables say so.")
+        bool, Option("--other-data", help="Accept files that are not the public ones, with a note.")
     ] = False,
     jobs: Jobs = 1,
-    engine: Annotated[str, Option(help="local, or dask: on a cluster; see docs/cluster.md.")] = "local",
+    engine: Annotated[str, Option(help="local, or dask for a cluster; see docs/cluster.md.")] = "local",
     scheduler: Annotated[str | None, Option(help="Address of a dask scheduler, such as tls://HOST:8786.")] = None,
     blas_threads: Annotated[int, Option(min=1, help="Linear algebra threads in a worker.")] = 1,
-    limit: Annotated[str, Option(help="Of each search and fit: time=600s,memory=4GB.")] = "",
+    limit: Annotated[str, Option(help="Limits of each search and each fit: time=600s,memory=4GB.")] = "",
     clean_times: Annotated[
-        bool, Option("--clean-times", help="Time the chosen fits again, one by one, with nothing beside them.")
+        bool, Option("--clean-times", help="Repeat the final fits one by one, so that their times are comparable.")
     ] = False,
     dry_run: DryRun = False,
     retry: Retry = False,
-    force: Annotated[bool, Option("--force", help="Run everything again.")] = False,
+    force: Annotated[bool, Option("--force", help="Run finished cells again.")] = False,
 ) -> None:
-    """Run experiments and write their tables; what has been computed before is not computed again."""
+    """Run experiments and write their tables. Finished cells are not computed again."""
     from elmbench.running.executors import executor_of
     from elmbench.running.executors.base import Settings
     from elmbench.specs.limits import parse_duration, parse_limits
