@@ -106,7 +106,7 @@ def table(
 ) -> None:
     """Print a table from its cells.csv."""
     from elmbench.errors import ElmbenchError
-    from elmbench.reporting.results import read_results
+    from elmbench.reporting.results import read_results, records
     from elmbench.specs.catalogue import find_experiment, load_catalogue
     from elmbench.specs.profiles import recorded_comparison, resolve
 
@@ -132,7 +132,7 @@ def table(
         return
     results = read_results(resolved, dirs.of(*shown), options.split_words(metric))
     if state.as_json:
-        state.emit(results.summary_lines())
+        state.emit(records(results.summary))
     else:
         state.console.file.write(_as_text(results, form))
     if dirs.committed is not None:

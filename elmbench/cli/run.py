@@ -179,13 +179,15 @@ def _workers(count: int) -> str:
 def _show(results: Sequence[Results]) -> None:
     """Print tables."""
     if state.as_json:
+        from elmbench.reporting.results import records
+
         lines = [
             {
                 "experiment": result.resolved.file.id,
                 "profile": result.resolved.profile,
                 "folder": str(result.folder),
                 "cells": result.cells["status"].value_counts().to_dict(),
-                "summary": result.summary_lines(),
+                "summary": records(result.summary),
             }
             for result in results
         ]

@@ -75,10 +75,6 @@ class Results:
     def table(self) -> ResultTable:
         return build_table(self.sections, self.gains, self.summary, self.cells, self.claims, self.resolved)
 
-    def summary_lines(self) -> list[dict[Any, Any]]:
-        """Return the lines of the summary as dictionaries, None for what is missing."""
-        return records(self.summary)
-
     @cached_property
     def figures(self) -> pd.DataFrame:
         """The line of each published figure in the summary, under the default readings and the first selection."""

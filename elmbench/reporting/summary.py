@@ -187,13 +187,6 @@ def printed_of(dataset: str, paper: PublishedValue, layout: Layout, resolved: Re
     return Printed(value, layout.last_place(paper) / 2, resolved.mean_of, apart)
 
 
-def _ending(dataset: str, ended: list[str], runs: NDArray[Any], layout: Layout, resolved: Resolved) -> str:
-    """Return the ending of an entry: `ok` if all its cells are there and ended ok."""
-    if ended != [COMPLETE]:
-        return str(ended[0]) if len(ended) == 1 else "incomplete"
-    return COMPLETE if layout.is_complete(dataset, runs, resolved) else "incomplete"
-
-
 def optimism(cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
     """Return the gain of a choice on the outer test folds (oracle) over a choice on inner folds (nested).
 

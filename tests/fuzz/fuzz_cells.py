@@ -12,7 +12,7 @@ from elmbench.layouts import layout_of
 from elmbench.reporting.baseline import compare_with_baseline
 from elmbench.reporting.cells import read_cells
 from elmbench.reporting.folders import ResultsDirs, results_folder
-from elmbench.reporting.results import Results, read_results
+from elmbench.reporting.results import Results, read_results, records
 from elmbench.reporting.writers.html import html
 from elmbench.reporting.writers.latex import latex
 from elmbench.reporting.writers.markdown import markdown
@@ -60,7 +60,7 @@ def show(results: Results) -> None:
     """Write results in every form."""
     for text in (results.text, html(results.table), latex(results.table), markdown(results.table, ["a"])):
         assert isinstance(text, str)
-    json.dumps(results.summary_lines())
+    json.dumps(records(results.summary))
 
 
 def cells_inputs() -> st.SearchStrategy[bytes]:
