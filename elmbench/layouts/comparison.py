@@ -7,13 +7,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from elmbench.layouts.base import DATASET, MODEL, Entry, Gains, Layout
 from elmbench.layouts.figures import default_cells, words_for
 from elmbench.layouts.metrics import missing_metrics
 from elmbench.layouts.table import Column, Item, Line, Note, Quantity, Text
 from elmbench.metrics import less_is_better
+from elmbench.numerics.significance import Region, corrected_t, holm
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.published import ALL
@@ -197,34 +196,19 @@ def p_text(p: float) -> str:
 def against_best(scores: pd.DataFrame, test_share: float, n: int | None = None) -> pd.Series[float]:
     """Return the p-value of the difference of each model from the best one, by Holm's correction; 1 for the best.
 
-    `scores`: a line for each fold, a column for each model; more is better. `test_share`: test rows over training rows:
-    the variance of the mean of n differences is s^2 (1/n + test_share). `n`: number of folds to assume for the mean and
-    the deviation of the differences; by default, the actual one. The result is empty if there are fewer than two folds
-    or `test_share` is infinite.
+    `scores`: a line for each fold, a column for each model; more is better. `test_share` and `n` are those of
+    `corrected_t`. The result is empty if there are fewer than two folds or `test_share` is infinite.
     """
     import pandas as pd
-    from scipy.special import stdtr
 
-    n_scores = len(scores)
-    n = n_scores if n is None else n
-    if n_scores < 2 or not len(scores.columns) or test_share == math.inf:
+    if len(scores) < 2 or not len(scores.columns) or test_share == math.inf:
         return pd.Series(dtype=float)
     best = scores.mean().idxmax()
-    p: dict[str, float] = {}
-    for model in map(str, scores):
-        apart = (scores[best] - scores[model]).to_numpy(dtype=float)
-        mean, error = float(apart.mean()), float(apart.std(ddof=1)) * math.sqrt(1 / n + test_share)
-        p[model] = 1.0 if mean == 0 else 2 * float(stdtr(n - 1, -mean / error)) if error > 0 else 0.0
+    better = Region(low=0.0)
+    # The test is two-sided.
+    p = {str(name): 2 * corrected_t(scores[best] - scores[name], test_share, better, n=n).confirming for name in scores}
     others = [model for model in p if model != best]
     return pd.Series(p | dict(zip(others, holm([p[model] for model in others]), strict=True)), dtype=float)
-
-
-def holm(p: Sequence[float]) -> list[float]:
-    """Return p-values after Holm's correction: the smallest one times their number, the next one times one less, ..."""
-    order = np.argsort(p, kind="stable")
-    corrected = np.empty(len(p))
-    corrected[order] = np.minimum(1, np.maximum.accumulate(np.asarray(p, float)[order] * np.arange(len(p), 0, -1)))
-    return [float(one) for one in corrected]
 
 
 def runs_needed(scores: pd.DataFrame, test_share: float, folds: int, most: int = MOST_RUNS) -> dict[str, int | None]:

@@ -8,8 +8,8 @@ from typing import Any, Literal, get_args
 
 import pandas as pd
 
+from elmbench.numerics.significance import LEVEL, Finding
 from elmbench.reporting.cells import TIMES
-from elmbench.reporting.comparisons import LEVEL, Finding
 from elmbench.specs.experiments import ALL_OF_THEM, MARGINS, MOST, Claim
 
 ClaimVerdict = Literal[

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elmbench.numerics.seeds import generator
+from elmbench.numerics.significance import ranks
 from elmbench.reporting import grouped
-from elmbench.reporting.comparisons import ranks
 from elmbench.reporting.figures import ComparedFigure
 from elmbench.reporting.verdicts import FEWEST_RUNS, LEVEL, judge
 

@@ -15,7 +15,7 @@ from elmbench.files import write_atomically
 from elmbench.layouts import layout_of
 from elmbench.layouts.base import UNJUDGED
 from elmbench.layouts.table import COMPLETE, Quantity
-from elmbench.reporting.comparisons import LEVEL, Region, corrected_t
+from elmbench.numerics.significance import LEVEL, Region, corrected_t
 from elmbench.reporting.provenance import read_commands
 from elmbench.reporting.results import Results
 from elmbench.reporting.summary import share_of_test_rows

@@ -18,11 +18,11 @@ import numpy as np
 import pandas as pd
 
 from elmbench.errors import ElmbenchError
-from elmbench.layouts.comparison import dummies, holm
+from elmbench.layouts.comparison import dummies
 from elmbench.layouts.figures import new_figure, png
 from elmbench.layouts.table import COMPLETE
 from elmbench.metrics import less_is_better
-from elmbench.reporting.comparisons import wilcoxon_p
+from elmbench.numerics.significance import holm, wilcoxon_p
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.published import ALL
 

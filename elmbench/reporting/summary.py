@@ -14,9 +14,9 @@ from elmbench.layouts import layout_of
 from elmbench.layouts.base import Layout
 from elmbench.layouts.table import COMPLETE, NOT_MEASURED
 from elmbench.metrics import less_is_better
+from elmbench.numerics.significance import Region, corrected_t
 from elmbench.protocol.splits import part_sizes
 from elmbench.reporting.cells import FIRST_RUNS, REMARKS, Order
-from elmbench.reporting.comparisons import Region, corrected_t
 from elmbench.reporting.verdicts import Printed, draws_of, judge, run_means
 from elmbench.specs.datasets.fingerprint import OTHER_DATA, TRAINING_ONLY
 from elmbench.specs.measures import FACTS, Measure

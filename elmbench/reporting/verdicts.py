@@ -16,7 +16,6 @@ import math
 from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -24,6 +23,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from elmbench.metrics import counts_rows, rates
+from elmbench.numerics.significance import t_quantile
 from elmbench.reporting import grouped
 from elmbench.reporting.cells import FIRST_RUNS
 from elmbench.specs.measures import Measure
@@ -37,14 +37,6 @@ FEWEST_RUNS = 3
 MOST_RUNS = 10_000
 #: The least relative half width of a real number, for round-off between machines.
 ROUND_OFF = 1e-6
-
-
-@cache
-def t_quantile(freedom: float, level: float) -> float:
-    """Return the quantile of Student's t distribution, cached because a table needs the same one hundreds of times."""
-    from scipy.special import stdtrit
-
-    return float(stdtrit(freedom, level))
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from rich.text import Text
 
 from elmbench.cli.checks import published_text
 from elmbench.layouts.table import JUDGED, VERDICTS
+from elmbench.numerics.significance import Finding
 from elmbench.reporting.claim_outcomes import ClaimOutcome
-from elmbench.reporting.comparisons import Finding
 from elmbench.reporting.folders import ResultsDirs
 from elmbench.reporting.papers import (
     PaperAnswer,

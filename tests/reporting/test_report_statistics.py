@@ -15,7 +15,7 @@ from random_examples import examples
 from scipy.stats import binomtest, friedmanchisquare, permutation_test, rankdata, ttest_ind, ttest_rel, wilcoxon
 
 from elmbench.errors import ElmbenchError
-from elmbench.reporting.comparisons import Finding, Region, corrected_t, sign, signed_rank, together, welch, wilcoxon_p
+from elmbench.numerics.significance import Finding, Region, corrected_t, sign, signed_rank, together, welch, wilcoxon_p
 from elmbench.reporting.statistics import compare, compare_models, draw_critical_differences
 
 ABOVE = Region(low=0.0)

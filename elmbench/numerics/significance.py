@@ -1,7 +1,7 @@
-"""Tests of a claim about two models: on one data set, over data sets, or by the number of data sets.
+"""Tests of the difference of two models: on one data set, over data sets, or by the number of data sets.
 
-Each returns a `Finding`: the estimate with its 95 % interval, and two probabilities of data at least as extreme as
-ours: if the claim is wrong (`confirming`), and if it is right (`contradicting`).
+Tests of a claim return a `Finding`: the estimate with its 95 % interval, and two probabilities of data at least as
+extreme as ours: if the claim is wrong (`confirming`), and if it is right (`contradicting`).
 """
 
 from __future__ import annotations
@@ -9,11 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-
-from elmbench.reporting.verdicts import t_quantile
 
 #: A claim is decided if one of its two probabilities is at most this, which is one side of a 95 % interval.
 LEVEL = 0.025
@@ -49,18 +48,32 @@ class Finding:
     means: tuple[float, ...] = ()
 
 
+@cache
+def t_quantile(freedom: float, level: float) -> float:
+    """Return the quantile of Student's t distribution, cached because a table needs the same one hundreds of times."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(freedom, level))
+
+
 def corrected_t(
-    differences: ArrayLike, test_share: float, region: Region, least: float = 0.0, of: str = "folds"
+    differences: ArrayLike,
+    test_share: float,
+    region: Region,
+    least: float = 0.0,
+    of: str = "folds",
+    n: int | None = None,
 ) -> Finding:
     """Test the mean of two or more differences (`of` folds or runs) on trials that share training rows.
 
     The variance of the mean of n differences is s^2 (1/n + n_test/n_train), not s^2/n: Nadeau and Bengio, "Inference
     for the generalization error" (2003); for repeated folds Bouckaert and Frank (2004). With a `test_share`
     (n_test/n_train) of 0, this is the ordinary paired t-test. `least` is the least half width of the interval, for
-    models that do not vary.
+    models that do not vary. `n`: the number of differences to assume for this mean and deviation; by default, the
+    actual one.
     """
     values = np.asarray(differences, dtype=float)
-    n = len(values)
+    n = len(values) if n is None else n
     error = float(values.std(ddof=1)) * math.sqrt(1 / n + test_share)
     return _by_t("corrected resampled t-test", float(values.mean()), error, n - 1, region, n, of, least)
 
@@ -128,6 +141,14 @@ def ranks(values: ArrayLike) -> NDArray[np.float64]:
     """Return the ranks of some values, equal ones the mean of theirs."""
     ordered = np.sort(values)
     return (np.searchsorted(ordered, values, "left") + np.searchsorted(ordered, values, "right") + 1) / 2
+
+
+def holm(p: Sequence[float]) -> list[float]:
+    """Return p-values after Holm's correction: the smallest one times their number, the next one times one less, ..."""
+    order = np.argsort(p, kind="stable")
+    corrected = np.empty(len(p))
+    corrected[order] = np.minimum(1, np.maximum.accumulate(np.asarray(p, float)[order] * np.arange(len(p), 0, -1)))
+    return [float(one) for one in corrected]
 
 
 def sign(confirmed: int, n: int) -> Finding:
