@@ -36,7 +36,7 @@ def first_fold(table: str, rows: int | None, data_dir: str | None) -> Planned:
     """Return the work of a table's first run and outer fold, with a limit of rows, on the data sets at hand."""
     resolved = resolve(find_experiment(table), "paper")
     resolved = replace(resolved, settings=resolved.settings.model_copy(update={"rows": rows}))
-    works = make_plan(resolved, Request(runs=1, data_dir=data_dir)).works
+    works = make_plan(resolved, Request(runs=1), data_dir).works
     return {key: work for key, work in works.items() if isinstance(work, Fit | GridWork) and work.outer_fold.fold == 0}
 
 

@@ -103,7 +103,6 @@ def run(
                 select=tuple(select or ()),  # type: ignore[arg-type]  # checked by `prepare`
                 runs=runs,
                 with_baselines=with_baselines,
-                data_dir=state.data_dir,
                 other_data=other_data,
                 grids=read_all_grids(grid or []),
             ),

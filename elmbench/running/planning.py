@@ -13,8 +13,8 @@ from elmbench.work.plan import Plan, Request
 from elmbench.work.planner import DatasetPlanner
 
 
-def make_plan(resolved: Resolved, request: Request) -> Plan:
-    """Return the plan of one experiment.
+def make_plan(resolved: Resolved, request: Request, data_dir: str | None = None) -> Plan:
+    """Return the plan of one experiment on the data files of a folder.
 
     Raises ElmbenchError if a requested data set or model does not exist, or a data file is bad.
     """
@@ -22,7 +22,7 @@ def make_plan(resolved: Resolved, request: Request) -> Plan:
     plan = Plan()
     columns = _columns(resolved, request)
     for dataset in _datasets(resolved, request):
-        layout.plan(DatasetPlanner(plan, resolved, request, dataset, columns))
+        layout.plan(DatasetPlanner(plan, resolved, request, dataset, columns, data_dir))
     if request.models and not plan.cells:
         raise ElmbenchError(
             f"none of {', '.join(request.models)} is for the task of these data sets",

@@ -76,7 +76,6 @@ class Request:
     select: tuple[Selection, ...] = ()
     runs: int | None = None
     with_baselines: bool = False
-    data_dir: str | None = None
     without_data: bool = False
     other_data: bool = False
     grids: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)

@@ -27,7 +27,13 @@ class DatasetPlanner:
     """
 
     def __init__(
-        self, plan: Plan, resolved: Resolved, request: Request, dataset: DatasetSpec, columns: dict[str, Model]
+        self,
+        plan: Plan,
+        resolved: Resolved,
+        request: Request,
+        dataset: DatasetSpec,
+        columns: dict[str, Model],
+        data_dir: str | None,
     ) -> None:
         self.plan = plan
         self.resolved = resolved
@@ -41,7 +47,7 @@ class DatasetPlanner:
             identities = [
                 Identity("not loaded")
                 if request.without_data
-                else identify(dataset, request.data_dir, run, self.work.options, other_data=request.other_data)
+                else identify(dataset, data_dir, run, self.work.options, other_data=request.other_data)
                 for run in range(redrawn)
             ]
             self.work.checksums = [identity.checksum for identity in identities] * (self.work.runs // redrawn)

@@ -102,9 +102,7 @@ def run(
         experiments=(experiment,),
         profile=profile,
         readings=dict(readings or {}),
-        request=Request(
-            tuple(datasets), tuple(models), tuple(select), runs, with_baselines, folder, grids=dict(grids or {})
-        ),
+        request=Request(tuple(datasets), tuple(models), tuple(select), runs, with_baselines, grids=dict(grids or {})),
         settings=Settings(jobs, folder, tuple(map(str, paths)), blas_threads, parse_limits(limit)),
         retry=retry,
         force=force,

@@ -224,7 +224,7 @@ def prepare_tables(options: RunOptions, wanted: list[tuple[Resolved, Request]], 
     works: dict[str, Work] = {}
     declared: dict[str, Limits] = {}
     for resolved, request in wanted:
-        plan = make_plan(resolved, request)
+        plan = make_plan(resolved, request, options.settings.data_dir)
         if tables and tables[-1][0] is resolved:
             tables[-1][1].update(plan)
         else:

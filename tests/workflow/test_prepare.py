@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from elmbench.errors import ElmbenchError
+from elmbench.running.executors.base import Settings
 from elmbench.specs.catalogue import find_experiment
 from elmbench.specs.profiles import resolve
 from elmbench.work.plan import Request
@@ -62,10 +63,9 @@ def test_nothing_is_fitted_for_a_table_of_data_facts(tmp_path: Path) -> None:
 
 
 def test_the_command_says_what_changes_the_cells_and_nothing_else(tmp_path: Path) -> None:
-    request = Request(
-        datasets=("wdbc",), models=("elm", "k-elm"), select=("nested",), runs=2, with_baselines=True, data_dir="/d"
-    )
-    asked = options("table4", profile="fast", readings={"order": "stored", "c-grid": "step-3"}, request=request)
+    request = Request(datasets=("wdbc",), models=("elm", "k-elm"), select=("nested",), runs=2, with_baselines=True)
+    readings, settings = {"order": "stored", "c-grid": "step-3"}, Settings(data_dir="/d")
+    asked = options("table4", profile="fast", readings=readings, request=request, settings=settings)
     resolved = resolve(find_experiment("table4"), "fast", asked.readings)
     assert command_of(resolved, asked) == (
         "elmbench run kos-elm/table4 --profile fast -d wdbc -m elm -m k-elm --select nested --runs 2 "
