@@ -18,10 +18,11 @@ import pandas as pd
 
 from elmbench.files import write_atomically
 from elmbench.layouts.table import SIGNS, VERDICTS
-from elmbench.reporting.agreement import error_and_power, pattern_error_and_power, self_test
+from elmbench.numerics.seeds import generator
+from elmbench.reporting.agreement import error_and_power, prints_of_runs, self_test
 from elmbench.reporting.figures import ComparedFigure
 from elmbench.reporting.folders import ResultsDirs
-from elmbench.reporting.joint import FEWEST_FIGURES, JointVerdict, main_verdict
+from elmbench.reporting.joint import ALPHA, FEWEST_FIGURES, JointVerdict, costs_of, main_verdict, pattern_test, rows_of
 from elmbench.reporting.papers import main_claims
 from elmbench.reporting.results import Results
 from elmbench.reporting.site.findings import find
@@ -37,6 +38,8 @@ PAGES = [
     TOP / "docs/trust.md",
     *sorted((TOP / "docs/results").glob("*.md")),
 ]
+#: Random orders of the models of a table by which the level of the pattern test is measured.
+RANDOM_PRINTS = 100
 _RESULTS = TOP / "results"
 _BLOCK = re.compile(r"^<!-- make pages: (.+?) -->$.*?^<!-- end -->$", flags=re.M | re.S)
 
@@ -196,6 +199,21 @@ def pattern() -> str:
     for names, (error, random, power, runs) in counts.items():
         rows.append([*names, _share(error, random), _share(power, runs)])
     return _table(rows)
+
+
+def pattern_error_and_power(figures: Sequence[ComparedFigure], *key: str) -> tuple[int, int, int, int]:
+    """Return how often the pattern test detects the order of prints whose truth is known, for one metric.
+
+    The numbers are those of random orders of the models with a p-value of .05 or less and of all random orders, and the
+    same of our own runs as the print.
+    """
+    costs = [costs_of(row) for row in rows_of(figures)]
+    rng = generator("random prints", *key)
+    random = [pattern_test([one[rng.permutation(len(one))] for one in costs], *key) for _ in range(RANDOM_PRINTS)]
+    runs = [pattern_test([costs_of(row) for row in rows_of(one)], *key) for one in prints_of_runs(figures)]
+    random_known, runs_known = ([p for p in values if p is not None] for values in (random, runs))
+    error, power = (sum(p <= ALPHA for p in values) for values in (random_known, runs_known))
+    return error, len(random_known), power, len(runs_known)
 
 
 def _share(part: int, whole: int) -> str:

@@ -16,26 +16,18 @@ import numpy as np
 import pandas as pd
 
 from elmbench.metrics import less_is_better
-from elmbench.numerics.seeds import generator
 from elmbench.reporting import grouped
 from elmbench.reporting.cells import TIMES
 from elmbench.reporting.figures import ComparedFigure
 from elmbench.reporting.joint import (
-    ALPHA,
     TABLE_VERDICTS,
-    costs_of,
     judge_metric,
     mean_rank_correlation,
-    pattern_test,
     rank_correlation,
-    rows_of,
 )
 from elmbench.reporting.verdicts import FEWEST_RUNS, Printed, draws_of_means, judge
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.protocol import is_quality
-
-#: Random orders of the models of a table by which the level of the pattern test is measured.
-RANDOM_PRINTS = 100
 
 
 @dataclass(frozen=True)
@@ -144,7 +136,7 @@ def self_test(figures: Sequence[ComparedFigure], *key: str) -> dict[str, Any]:
     prints of our own runs with each verdict.
     """
     kinds = {
-        ("own_runs", "own_reproduced"): _prints_of_runs(figures),
+        ("own_runs", "own_reproduced"): prints_of_runs(figures),
         ("wrong_models", "wrong_reproduced"): _rotations(figures, lambda one: (one.dataset, one.measure)),
         ("wrong_sets", "wrong_sets_reproduced"): _rotations(figures, lambda one: (one.model, one.measure)),
     }
@@ -156,22 +148,7 @@ def self_test(figures: Sequence[ComparedFigure], *key: str) -> dict[str, Any]:
     return counts | {"own_verdicts": {verdict: of_runs.count(verdict) for verdict in TABLE_VERDICTS}}
 
 
-def pattern_error_and_power(figures: Sequence[ComparedFigure], *key: str) -> tuple[int, int, int, int]:
-    """Return how often the pattern test detects the order of prints whose truth is known, for one metric.
-
-    The numbers are those of random orders of the models with a p-value of .05 or less and of all random orders, and the
-    same of our own runs as the print.
-    """
-    costs = [costs_of(row) for row in rows_of(figures)]
-    rng = generator("random prints", *key)
-    random = [pattern_test([one[rng.permutation(len(one))] for one in costs], *key) for _ in range(RANDOM_PRINTS)]
-    runs = [pattern_test([costs_of(row) for row in rows_of(one)], *key) for one in _prints_of_runs(figures)]
-    random_known, runs_known = ([p for p in values if p is not None] for values in (random, runs))
-    error, power = (sum(p <= ALPHA for p in values) for values in (random_known, runs_known))
-    return error, len(random_known), power, len(runs_known)
-
-
-def _prints_of_runs(figures: Sequence[ComparedFigure]) -> Iterator[list[ComparedFigure]]:
+def prints_of_runs(figures: Sequence[ComparedFigure]) -> Iterator[list[ComparedFigure]]:
     """Yield the figures with the mean of some of our runs in place of the print, compared with the other runs."""
     for first in range(max((len(one.runs) for one in figures), default=0)):
         prints = []

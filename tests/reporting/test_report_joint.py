@@ -13,7 +13,7 @@ import pytest
 from made_cells import committed
 from scipy.stats import binom, binomtest, spearmanr
 
-from elmbench.reporting.agreement import pattern_error_and_power, self_test
+from elmbench.reporting.agreement import self_test
 from elmbench.reporting.figures import ComparedFigure, compared_figures, missing_runs
 from elmbench.reporting.joint import (
     ALPHA,
@@ -208,13 +208,6 @@ def test_own_runs_of_a_committed_table_are_reproduced() -> None:
     result = self_test(committed("paper/eem/table4").compared, "eem/table4")
     assert (result["own_runs"], result["own_reproduced"]) == (10, 10)
     assert result["own_verdicts"] == dict.fromkeys(TABLE_VERDICTS, 0) | {"reproduced": 10}
-
-
-def test_the_pattern_test_keeps_its_level_and_knows_our_own_runs() -> None:
-    error, prints, power, runs = pattern_error_and_power(committed("paper/rkelm/table3").compared, "rkelm/table3")
-    assert prints == 100
-    assert error <= binom.ppf(1 - 1e-6, prints, ALPHA)
-    assert power == runs == 20
 
 
 def test_a_search_that_all_folds_share_is_counted_once() -> None:

@@ -7,12 +7,15 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from made_cells import committed
+from scipy.stats import binom
 
 from elmbench.reporting.cells import read_cells
+from elmbench.reporting.joint import ALPHA
 from elmbench.reporting.summary import MeasuredCells, summarise
 from elmbench.specs.catalogue import find_experiment
 from elmbench.specs.profiles import resolve
-from tools.results_pages import PAGES, render
+from tools.results_pages import PAGES, pattern_error_and_power, render
 
 ROOT = Path(__file__).parents[2]
 NAMES = [path.name for path in PAGES]
@@ -121,3 +124,10 @@ def test_means_within_a_printed_deviation_on_unbalanced_sets() -> None:
     assert set(figures["select"]) == {"oracle"}
     near = (figures["mean"] - figures["published"]).abs() <= figures["published_std"]
     assert f"{near.sum()} of {len(figures)} means with `oracle` are within one printed" in words_of("eem.md")
+
+
+def test_the_pattern_test_keeps_its_level_and_knows_our_own_runs() -> None:
+    error, prints, power, runs = pattern_error_and_power(committed("paper/rkelm/table3").compared, "rkelm/table3")
+    assert prints == 100
+    assert error <= binom.ppf(1 - 1e-6, prints, ALPHA)
+    assert power == runs == 20
