@@ -108,9 +108,6 @@ def test_eekm_is_what_the_text_says(n, d, seed, n_landmarks, gamma):
     np.testing.assert_allclose(model.project(probe), rbf_kernel(probe, landmarks, gamma=gamma) @ model.beta_[:, 0])
 
 
-# --- Priors and costs ------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("make", [EEMClassifier, EEKMClassifier])
 def test_probabilities_are_bayes_rule(make):
     X, y = make_classification(80, 5, random_state=0)
@@ -142,9 +139,6 @@ def test_no_threshold_where_one_class_is_the_likelier_everywhere():
     assert set(model.predict(np.linspace(-5, 5, 101)[:, None])) == {0}
 
 
-# --- More than two classes -------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("make", [EEMClassifier, EEKMClassifier])
 def test_more_classes_are_each_against_the_rest(make):
     X, y = make_classification(150, 6, n_informative=5, n_classes=3, n_redundant=0, random_state=0)
@@ -163,9 +157,6 @@ def test_more_classes_are_each_against_the_rest(make):
     tilted = make(random_state=4, priors=[0.5, 0.3, 0.2]).fit(X, y)
     shift = np.log(np.array([0.5, 0.3, 0.2]) / np.array([0.25, 0.35, 0.4]))
     np.testing.assert_allclose(tilted.decision_function(X) - model.decision_function(X), np.tile(shift, (150, 1)))
-
-
-# --- Degenerate cases ------------------------------------------------------------------------------------------------
 
 
 def like_isolet(n: int = 60, d: int = 617) -> tuple[np.ndarray, np.ndarray]:

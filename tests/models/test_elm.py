@@ -1,16 +1,29 @@
-"""ELM against a dense least-squares solution, and the properties of its hidden nodes."""
+"""ELM against dense least squares, W-ELM against the weighted pseudo-inverse, and the properties of their nodes."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from elm_problems import FACTORS, SHAPES, class_of, coded, dense_output_weights, problem, real_outputs, rows, targets
-from hypothesis import given
+import scipy.sparse as sp
+from elm_problems import (  # fmt: skip
+    FACTORS,
+    SHAPES,
+    class_of,
+    coded,
+    dense_output_weights,
+    problem,
+    real_outputs,
+    rows,
+    sparse_rows,
+    targets,
+)
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from random_examples import examples
 from scipy.special import expit
+from test_eem import LAYERS
 
-from elmbench.models import ELMClassifier, ELMRegressor
+from elmbench.models import ELMClassifier, ELMRegressor, WELMClassifier
 
 SETTINGS = examples(80)
 
@@ -46,21 +59,16 @@ def test_row_blocks_and_tiles_leave_no_seam(n, n_hidden, seed):
     np.testing.assert_allclose(model.predict(X), expected, atol=1e-8)
 
 
-def test_nodes_are_uniform_and_prefixes_of_a_larger_network():
-    X, y = problem(10, 4, 0, "regression")
-    small = ELMRegressor(n_hidden=70, random_state=11).fit(X, y)
-    large = ELMRegressor(n_hidden=5000, random_state=11).fit(X, y)
+@pytest.mark.parametrize(("cls", "low"), [(ELMClassifier, -1), (WELMClassifier, 0)])
+def test_nodes_are_uniform_and_prefixes_of_a_larger_network(cls, low):
+    X, y = problem(10, 4, 0, "binary")
+    small, large = (cls(n_hidden=n_hidden, random_state=11).fit(X, y) for n_hidden in (70, 5000))
     np.testing.assert_array_equal(large.weights_[:70], small.weights_)
     np.testing.assert_array_equal(large.biases_[:70], small.biases_)
     # Drawn node by node: its weights and then its bias.
-    stream = np.random.RandomState(11).uniform(-1, 1, size=5 * 70).reshape(70, 5)
-    np.testing.assert_array_equal(small.weights_, stream[:, :4])
-    np.testing.assert_array_equal(small.biases_, stream[:, 4])
-    for drawn in (large.weights_, large.biases_):
-        assert drawn.min() < -0.99
-        assert drawn.max() > 0.99
-        assert abs(drawn.mean()) < 0.03
-        assert abs(drawn.var() - 1 / 3) < 0.02
+    stream = np.random.RandomState(11).uniform(low, 1, size=(5000, 5))
+    np.testing.assert_array_equal(large.weights_, stream[:, :4])
+    np.testing.assert_array_equal(large.biases_, stream[:, 4])
 
 
 @pytest.mark.parametrize(("n", "n_hidden"), [(25, 10), (12, 70)])
@@ -98,3 +106,54 @@ def test_ridge_below_round_off_gives_the_least_norm_solution(n_hidden, seed):
     expected = H @ (np.linalg.pinv(H, rcond=np.sqrt(min(n_hidden, 20) * np.finfo(float).eps)) @ y)
     np.testing.assert_allclose(model.predict(X), expected, atol=1e-3)
     assert np.abs(model.beta_).max() < 1e9
+
+
+@SETTINGS
+@given(
+    n=st.integers(2, 80),
+    d=st.integers(1, 8),
+    seed=st.integers(0, 2**31 - 1),
+    n_hidden=st.integers(1, 120),
+    activation=st.sampled_from(sorted(LAYERS)),
+    kind=st.sampled_from(["binary", "multi", "one"]),
+    container=st.sampled_from([None, sp.csr_matrix, sp.coo_array]),
+)
+def test_w_elm_equals_the_pseudo_inverse(n, d, seed, n_hidden, activation, kind, container):
+    """Sparse rows are dense in the reference."""
+    X, y = problem(n, d, seed, kind)
+    X = sparse_rows(X, seed) if container else X
+    assume(np.ptp(X, axis=0).any())
+    given_as = container or np.asarray
+    model = WELMClassifier(n_hidden=n_hidden, activation=activation, random_state=seed).fit(given_as(X), y)
+    H = LAYERS[activation](X, model.weights_, model.biases_)
+    T = coded(y, kind)
+    B = np.sqrt(1 / np.array([(y == label).sum() for label in y]))[:, None]
+    inverse = np.linalg.pinv(B * H, rcond=1e-15)
+    condition = np.linalg.norm(B * H, 2) * np.linalg.norm(inverse, 2)
+    assume(condition < 1e9)
+    expected = inverse @ (B * T)
+    assert model.beta_.shape == expected.shape
+    np.testing.assert_allclose(model.beta_, expected, atol=1e-13 * condition * (1 + np.abs(expected).max()), rtol=0)
+    probe = rows(20, d, seed + 1)
+    outputs = LAYERS[activation](probe, model.weights_, model.biases_) @ expected
+    atol = 1e-12 * condition * (1 + np.abs(expected).max())
+    np.testing.assert_allclose(model.decision_function(given_as(probe)).reshape(20, -1), outputs, atol=atol, rtol=0)
+    assert condition / 400 < model.condition_ < condition * 400
+
+
+def test_every_class_of_w_elm_weighs_the_same(seed):
+    """Rows of the smaller class repeated until both are as large give the solution of plain least squares."""
+    X = rows(40, 4, seed)
+    y = np.r_[np.ones(10), -np.ones(30)]
+    repeated = np.r_[np.repeat(np.arange(10), 3), np.arange(10, 40)]
+    model = WELMClassifier(n_hidden=6, random_state=0).fit(X, y)
+    H = LAYERS["sigmoid"](X[repeated], model.weights_, model.biases_)
+    np.testing.assert_allclose(model.beta_[:, 0], np.linalg.lstsq(H, y[repeated], rcond=None)[0], rtol=1e-6)
+
+
+def test_as_many_nodes_as_rows_fit_every_row_and_no_other():
+    """The paper's WELM without a ridge."""
+    X, y = problem(400, 6, 1, "binary")
+    few, many = (WELMClassifier(n_hidden=h, random_state=0).fit(X[:200], y[:200]) for h in (20, 200))
+    assert (many.predict(X[:200]) == y[:200]).all()
+    assert (many.predict(X[200:]) == y[200:]).mean() < (few.predict(X[200:]) == y[200:]).mean() - 0.1

@@ -1,43 +1,61 @@
-"""K-ELM against scikit-learn's kernel ridge regression, and its memory."""
+"""K-ELM against kernel ridge regression, and the scores of its search against one fit each, however it is solved."""
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
-from elm_problems import FACTORS, SHAPES, coded, problem, rows
+import pytest
+from elm_problems import (
+    FACTORS,
+    SHAPES,
+    class_of,
+    coded,
+    counting,
+    is_classification,
+    problem,
+    real_outputs,
+    rows,
+    targets,
+)
+from forced_solvers import force
 from hypothesis import given
 from hypothesis import strategies as st
 from random_examples import examples
 from sklearn.kernel_ridge import KernelRidge
+from sklearn.model_selection import KFold, StratifiedKFold
 
 from elmbench.models import KELMClassifier, KELMRegressor
+from elmbench.models import kernel_elm as module
 from elmbench.numerics import kernels
+from elmbench.protocol.predictions import metric_value
+from elmbench.work.scoring import GridProblem, best
 
-SETTINGS = examples(100)
 
-
-@SETTINGS
-@given(shape=SHAPES, C=FACTORS, gamma=FACTORS, awkward=st.booleans(), two=st.booleans())
-def test_equals_kernel_ridge(shape, C, gamma, awkward, two):
+@examples(200)
+@given(
+    shape=SHAPES,
+    C=FACTORS,
+    gamma=FACTORS,
+    awkward=st.booleans(),
+    kind=st.sampled_from(["binary", "multi", "regression", "two-targets"]),
+    weighted=st.booleans(),
+)
+def test_equals_kernel_ridge(shape, C, gamma, awkward, kind, weighted):
+    """Of the signs of the classes in a classifier, with weights of the rows too."""
     n, d, seed = shape
-    X, y = problem(n, d, seed, "two-targets" if two else "regression", awkward)
-    model = KELMRegressor(C=C, gamma=gamma).fit(X, y)
-    reference = KernelRidge(alpha=1 / C, kernel="rbf", gamma=gamma).fit(X, y)
+    X, y = problem(n, d, seed, kind, awkward)
+    weights = np.random.RandomState(seed).uniform(0.1, 3.0, n) if weighted else None
+    model = class_of("KELM", kind)(C=C, gamma=gamma).fit(X, y, sample_weight=weights)
+    reference = KernelRidge(alpha=1 / C, kernel="rbf", gamma=gamma).fit(X, coded(y, kind), sample_weight=weights)
     probe = np.vstack([X, rows(12, d, seed + 1)])
-    np.testing.assert_allclose(model.predict(probe), reference.predict(probe), atol=1e-8)
+    expected = reference.predict(probe)
+    np.testing.assert_allclose(real_outputs(model, probe).reshape(n + 12, -1), expected, atol=1e-8)
     assert model.n_units_ == n
-
-
-@SETTINGS
-@given(shape=SHAPES, C=FACTORS, gamma=FACTORS, kind=st.sampled_from(["binary", "multi"]))
-def test_classifier_is_regression_on_signs(shape, C, gamma, kind):
-    n, d, seed = shape
-    X, y = problem(n, d, seed, kind)
-    model = KELMClassifier(C=C, gamma=gamma).fit(X, y)
-    reference = KernelRidge(alpha=1 / C, kernel="rbf", gamma=gamma).fit(X, coded(y, kind)).predict(X)
-    np.testing.assert_allclose(model.decision_function(X).reshape(n, -1), reference, atol=1e-8)
-    scores = np.hstack([-reference, reference]) if len(model.classes_) == 2 else reference
-    clear = np.ptp(scores, axis=1) > 1e-7
-    np.testing.assert_array_equal(model.predict(X)[clear], model.classes_[scores.argmax(axis=1)][clear])
+    if is_classification(kind):
+        scores = np.hstack([-expected, expected]) if len(model.classes_) == 2 else expected
+        clear = np.ptp(scores, axis=1) > 1e-7
+        np.testing.assert_array_equal(model.predict(probe)[clear], model.classes_[scores.argmax(axis=1)][clear])
 
 
 def test_predicts_by_row_blocks(monkeypatch):
@@ -47,3 +65,209 @@ def test_predicts_by_row_blocks(monkeypatch):
     monkeypatch.setattr(kernels, "BLOCK_BYTES", 8 * 50 * 7)
     np.testing.assert_allclose(model.predict(X), whole, atol=1e-12)
     np.testing.assert_allclose(KELMRegressor(C=10.0, gamma=2.0).fit(X, y).predict(X), whole, atol=1e-12)
+
+
+WAYS = ("as it comes", "krylov", "inverse", "tridiagonal", "band")
+
+
+SCORES = {
+    "binary": lambda expected, predicted: metric_value("mcc", expected, predicted, [-1, 1]),
+    "multi": lambda expected, predicted: np.mean(expected == predicted),
+    "regression": lambda expected, predicted: metric_value("nrmse", expected, predicted, None),
+}
+
+
+def scores_of(cls, X, y, folds, grid, kind, solvers=None):
+    """Return the scores of the path, and those of one fit each."""
+    both = []
+    for predictions in (
+        cls.evaluate_grid(X, y, folds, grid),
+        GridProblem(cls, X, y, folds, grid, {}, None).clone_and_fit(),
+    ):
+        scores = np.full((len(grid), len(folds)), np.nan)
+        for i, j, predicted in counting(predictions, Counter() if solvers is None else solvers):
+            scores[i, j] = SCORES[kind](y[folds[j][1]], predicted)
+        both.append(scores)
+    return both
+
+
+@examples(80)
+@given(
+    n=st.integers(9, 60),
+    seed=st.integers(0, 2**31 - 1),
+    kind=st.sampled_from(["binary", "multi", "regression"]),
+    awkward=st.booleans(),
+    way=st.sampled_from(WAYS),
+    also_folds=st.booleans(),
+)
+def test_test_rows_that_no_fold_trains_on(n, seed, kind, awkward, way, also_folds):
+    """They are not in the kernel of the training rows; beside them stand folds whose test rows do."""
+    X, y = problem(n + 20, 4, seed, kind, awkward)
+    inside = np.random.default_rng(seed).permutation(n + 20)[:n]
+    held_out = np.setdiff1d(np.arange(n + 20), inside)
+    folds = [(inside, held_out)]
+    if also_folds:
+        folds += [(inside[train], inside[test]) for train, test in KFold(3).split(inside)]
+    grid = [{"gamma": gamma, "C": C} for gamma in (0.25, 2.0) for C in (0.5, 8.0, 128.0)]
+    with pytest.MonkeyPatch.context() as patch:
+        if way != "as it comes":
+            force(patch, way)
+        scores, expected = scores_of(class_of("KELM", kind), X, y, folds, grid, kind)
+    np.testing.assert_allclose(scores, expected, rtol=1e-8, atol=1e-12)
+
+
+def test_held_out_rows_take_no_memory_in_the_kernel(monkeypatch):
+    """A holdout of many test rows needs the kernel of the training rows alone."""
+    sizes, ladder = [], module.kernel_ladder
+    monkeypatch.setattr(module, "kernel_ladder", lambda X, gammas: sizes.append(len(X)) or ladder(X, gammas))
+    X = rows(300, 3, 0, False)
+    grid = [{"gamma": 1.0, "C": 2.0**e} for e in range(8)]
+    path = KELMRegressor.evaluate_grid(X, targets(X, 0, "regression"), [(np.arange(40), np.arange(40, 300))], grid)
+    assert len(list(path)) == 8
+    assert sizes == [40]
+
+
+@examples(240)
+@given(
+    n=st.integers(9, 70),
+    d=st.integers(1, 8),
+    seed=st.integers(0, 2**31 - 1),
+    kind=st.sampled_from(["binary", "multi", "regression"]),
+    awkward=st.booleans(),
+    gammas=st.lists(FACTORS, min_size=1, max_size=3, unique=True),
+    Cs=st.lists(FACTORS, min_size=1, max_size=4, unique=True),
+    way=st.sampled_from(WAYS),
+    n_splits=st.integers(2, 4),
+    scale=st.sampled_from([1e-3, 1.0, 1e4]),
+)
+def test_all_scores_of_a_random_grid(n, d, seed, kind, awkward, gammas, Cs, way, n_splits, scale):
+    """Ill-conditioned systems and repeated rows too; of equal scores the same candidate wins."""
+    X, y = problem(n, d, seed, kind, awkward)
+    if kind == "regression":
+        y *= scale
+    grid = [{"gamma": gamma, "C": C} for gamma in [*gammas, 2.0**-8] for C in [*Cs, 2.0**13]]
+    folds = list(KFold(n_splits, shuffle=True, random_state=0).split(X))
+    cls = class_of("KELM", kind)
+    solvers = Counter()
+    with pytest.MonkeyPatch.context() as patch:
+        if way != "as it comes":
+            force(patch, way)
+        scores, expected = scores_of(cls, X, y, folds, grid, kind, solvers)
+    np.testing.assert_allclose(scores, expected, rtol=0, atol=1e-8)
+    if way != "as it comes":
+        fitted = {"cholesky", "bound failed", "clone and fit", "krylov given up"}
+        assert set(solvers) - fitted == {way if way in ("krylov", "inverse") else "reduction"}
+        assert solvers.get("cholesky", 0) == solvers.get("bound failed", 0)
+    if np.isfinite(expected).all() and is_classification(kind):
+        assert best(scores) == best(expected)
+
+
+@pytest.mark.parametrize(("way", "kind"), [*((way, "regression") for way in WAYS), *((WAYS[0], k) for k in SCORES)])
+def test_all_scores_of_the_papers_grid(monkeypatch, way, kind, seed):
+    """All 22 x 22 pairs, on few dimensions and twice each row: as ill-conditioned as they come."""
+    if way != "as it comes":
+        force(monkeypatch, way)
+    X = np.repeat(rows(75, 2, seed + 5), 2, axis=0)
+    y = targets(X, seed + 5, kind)
+    split = StratifiedKFold if is_classification(kind) else KFold
+    folds = list(split(2, shuffle=True, random_state=0).split(X, y))
+    grid = [{"C": 2.0**c, "gamma": 2.0**g} for c in range(-8, 14) for g in range(-8, 14)]
+    scores, expected = scores_of(class_of("KELM", kind), X, y, folds, grid, kind)
+    np.testing.assert_allclose(scores, expected, rtol=0, atol=1e-8)
+    assert best(scores) == best(expected)
+
+
+@pytest.mark.parametrize("lie", [np.nan, 1.0, 1e-7])
+def test_where_the_residual_is_too_large_the_model_is_fitted(monkeypatch, lie, seed):
+    """Wrong solutions are noticed for any cause, and predictions equal those of a fit to the last bit."""
+    original = module.fold_solutions
+
+    def wrong(*given):
+        Z = original(*given)
+        Z[:, 3] = lie if np.isnan(lie) else Z[:, 3] * (1 + lie)
+        return Z
+
+    monkeypatch.setattr(module, "fold_solutions", wrong)
+    X, y = problem(60, 3, seed, "regression")
+    folds = [(np.arange(40), np.arange(40, 60)), (np.arange(20, 60), np.arange(20))]
+    grid = [{"C": 2.0**c} for c in range(6)]
+    solvers = Counter()
+    for i, j, predicted in counting(KELMRegressor.evaluate_grid(X, y, folds, grid, gamma=2.0), solvers):
+        train, test = folds[j]
+        expected = KELMRegressor(**grid[i], gamma=2.0).fit(X[train], y[train]).predict(X[test])
+        if i == 3:
+            np.testing.assert_array_equal(predicted, expected)
+        np.testing.assert_allclose(predicted, expected, atol=1e-10)
+    assert solvers["bound failed"] == solvers["cholesky"] == 2
+
+
+@pytest.mark.parametrize(("off", "accepted"), [(1e-7, True), (1e-1, False)])
+def test_labels_that_hang_on_nothing_need_no_small_residual(monkeypatch, off, accepted, seed):
+    original = module.fold_solutions
+    monkeypatch.setattr(module, "fold_solutions", lambda *given: original(*given) * (1 + off))
+    y = np.repeat([-1, 1], 30)
+    X = rows(60, 2, seed) + 3 * (y[:, np.newaxis] > 0)
+    folds = list(StratifiedKFold(2, shuffle=True, random_state=0).split(X, y))
+    solvers = Counter()
+    path = KELMClassifier.evaluate_grid(X, y, folds, [{"C": 1.0}, {"C": 8.0}], gamma=1.0)
+    for _, j, predicted in counting(path, solvers):
+        np.testing.assert_array_equal(predicted, y[folds[j][1]])
+    assert ("cholesky" in solvers) != accepted
+
+
+@pytest.mark.parametrize(
+    ("outputs", "errors", "hold"),
+    [
+        ([[0.2], [-0.3]], [0.19, 0.29], True),
+        ([[0.2], [-0.3]], [0.2, 0.0], False),
+        ([[0.0], [-0.3]], [0.0, 0.0], True),
+        ([[1.0, 0.5, -1.0], [0.0, 1.0, 0.6]], [0.24, 0.19], True),
+        ([[1.0, 0.5, -1.0], [0.0, 1.0, 0.6]], [0.24, 0.2], False),
+        ([[0.2]], [np.inf], False),
+        ([[np.nan]], [1e-9], False),
+    ],
+)
+def test_when_labels_hold(outputs, errors, hold):
+    assert KELMClassifier._each_holds(np.array(outputs), np.array(errors)[:, None]).tolist() == [hold]
+
+
+def test_outputs_that_tie_are_left_to_the_fit(seed):
+    """Two equal rows of different classes: what becomes of the label is round-off, and that of the fit counts."""
+    random = np.random.RandomState(seed)
+    X = np.repeat(random.rand(40, 3), 2, axis=0)
+    y = np.tile(["a", "b"], 40)
+    y[::8] = "c"
+    folds = [(np.arange(0, 60), np.arange(60, 80)), (np.arange(20, 80), np.arange(20))]
+    grid = [{"C": 2.0**c, "gamma": 2.0**g} for c in (-8, 0, 13) for g in range(-8, 14, 3)]
+    solvers = Counter()
+    for i, j, predicted in counting(KELMClassifier.evaluate_grid(X, y, folds, grid), solvers):
+        train, test = folds[j]
+        np.testing.assert_array_equal(
+            predicted, KELMClassifier(**grid[i]).fit(X[train], y[train]).predict(X[test]), str(grid[i])
+        )
+    assert 0 < solvers["bound failed"] < 48
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_outputs_that_cancel_are_left_to_the_fit(monkeypatch, way):
+    """Rows that see two equal ones of either class, 1e-46 of each: what is left of that is round-off."""
+    if way != "as it comes":
+        force(monkeypatch, way)
+    X, y = problem(63, 4, 434, "binary", awkward=True)
+    folds = list(KFold(4, shuffle=True, random_state=0).split(X))
+    grid = [{"gamma": 2048.0, "C": C} for C in (2.0, 2.0**13)]
+    scores, expected = scores_of(KELMClassifier, X, y, folds, grid, "binary")
+    np.testing.assert_array_equal(scores, expected)
+
+
+def test_of_ties_the_first_wins(seed):
+    """Most candidates are perfect for well separated classes."""
+    random = np.random.RandomState(seed)
+    y = np.repeat([-1, 1], 40)
+    X = random.rand(80, 2) + 3 * (y[:, np.newaxis] > 0)
+    folds = list(StratifiedKFold(3, shuffle=True, random_state=0).split(X, y))
+    grid = [{"C": 2.0**c, "gamma": 2.0**g} for c in range(-8, 14, 3) for g in range(-8, 14, 3)]
+    scores, expected = scores_of(KELMClassifier, X, y, folds, grid, "binary")
+    assert (expected == 1.0).all(axis=1).sum() > 20
+    np.testing.assert_array_equal(scores, expected)
+    assert best(scores) == best(expected) == int(np.flatnonzero((expected == 1.0).all(axis=1))[0])

@@ -141,9 +141,10 @@ def test_the_complete_model_is_kernel_ridge_regression_with_any_kernel(seed):
         assert model.condition_ == pytest.approx(np.linalg.cond(K + np.eye(40) / 8.0, 1), rel=1e-4)
 
 
-def test_a_budget_holds_with_any_kernel(seed):
+@pytest.mark.parametrize("kind", ["regression", "two-targets"])
+def test_a_budget_holds_with_any_kernel(kind, seed):
     """The model is always the kernel ridge regression of the rows that it keeps."""
-    X, y = problem(60, 3, seed, "regression")
+    X, y = problem(60, 3, seed, kind)
     model = FBKOSELMRegressor(C=8.0, kernel="polynomial", gamma=0.5, budget=10).fit(X, y)
     chosen = [int(np.flatnonzero((row == X).all(axis=1))[0]) for row in model.dictionary_]
     reference = KernelRidge(alpha=1 / 8.0, kernel="polynomial", gamma=0.5).fit(X[chosen], y[chosen])

@@ -74,17 +74,6 @@ def test_satisfies_its_system_over_the_whole_grid_of_the_paper(exponent, gamma, 
     assert (np.abs(model.beta_.sum(axis=0)) <= 4e-16 * np.abs(model.beta_).sum(axis=0)).all()
 
 
-def test_a_weight_is_so_many_copies_of_a_row(seed):
-    X = rows(40, 3, seed)
-    y = np.r_[np.ones(10), -np.ones(30)]
-    copies = np.r_[np.repeat(np.arange(10), 3), np.arange(10, 40)]
-    plain = LSSVMClassifier(C=5.0, gamma=1.0).fit(X[copies], y[copies])
-    probe = rows(20, 3, seed + 1)
-    for weights in ("balanced", {1.0: 3}, {1.0: 3.0, -1.0: 1.0}):
-        model = LSSVMClassifier(C=5.0, gamma=1.0, class_weight=weights).fit(X, y)
-        np.testing.assert_allclose(model.decision_function(probe), plain.decision_function(probe), atol=1e-10)
-
-
 def test_as_printed_the_smaller_class_is_lost():
     X = rows(300, 4, 3)
     y = np.where(X[:, 0] + 0.3 * np.random.RandomState(0).randn(300) > 1.0, 1, -1)

@@ -49,6 +49,18 @@ def test_complete_model_is_kernel_ridge_regression_after_any_number_of_rows(targ
     assert_allclose(model.beta_.reshape(y.shape), reference.dual_coef_, atol=1e-8 * np.abs(y).max())
 
 
+def test_two_classes_are_learnt_as_minus_and_plus_one():
+    X, y = problem_for(CLASSIFIERS[0])
+    reference = KernelRidge(alpha=0.1, kernel="rbf", gamma=0.5).fit(X, 2.0 * y - 1).predict(X)
+    model = KOSELMClassifier(C=10.0, gamma=0.5).fit(X, y)
+    assert_allclose(model.decision_function(X), reference, atol=1e-10)
+    assert np.array_equal(model.predict(X), reference > 0)
+
+
+def test_equal_rows_with_both_labels_leave_a_dictionary_of_one_row():
+    assert ALDKOSELMClassifier(delta=0.0).fit(np.ones((30, 2)), np.arange(30) % 2).n_units_ == 1
+
+
 def test_a_budget_that_is_never_reached_leaves_the_complete_model():
     X, y = problem_for(REGRESSORS[0])
     complete = KOSELMRegressor(C=10.0).fit(X, y)

@@ -1,4 +1,4 @@
-"""`evaluate_grid` of every model against one fit for each candidate and fold, on random problems."""
+"""The path of every model against one fit for each candidate and fold: outputs, and the candidate that is chosen."""
 
 from __future__ import annotations
 
@@ -10,20 +10,23 @@ import scipy.sparse as sp
 from elm_problems import FACTORS, class_of, is_classification, problem, rows, sparse_rows, targets
 from hypothesis import given
 from hypothesis import strategies as st
-from path_rule import assert_path_follows_fits, assert_values_follow_fits, random_folds
+from path_rule import allowed, assert_path_follows_fits, assert_values_follow_fits, clear_labels, random_folds
 from random_examples import examples
-from sklearn.model_selection import KFold
+from sklearn.model_selection import KFold, StratifiedKFold
 
 import elmbench.models.base.kernels as kernels
 import elmbench.models.kernel_elm as kernel_elm
 import elmbench.numerics.centres as centres
 import elmbench.numerics.nodes.hidden_layer as nodes
 import elmbench.numerics.ridge_path as ridge_path
-from elmbench.models import EEMClassifier, LSSVMRegressor, WELMClassifier
+from elmbench.models import EEMClassifier, WELMClassifier
 from elmbench.models.base.paths import Grid
-from elmbench.models.protocols import ProjectionPath
+from elmbench.models.protocols import GridPath, ProjectionPath
 from elmbench.numerics.centres import KERNELS, OF_DISTANCES
 from elmbench.numerics.entropy import discriminant
+from elmbench.registry import parameter_names
+from elmbench.registry.built_in import BUILT_IN
+from elmbench.work.scoring import best
 
 EXPONENTS = st.integers(-4, 4).map(lambda e: 2.0**e)
 TENS = st.integers(-1, 10).map(lambda e: 10.0**e)
@@ -155,14 +158,15 @@ def test_kernels_of_low_rank_are_never_computed_whole(name, kind, monkeypatch):
         assert_values_follow_fits(class_of(name, kind), X, y, folds, candidates, projections=False)
 
 
-def test_a_kernel_of_few_columns_takes_no_fit(monkeypatch):
+@pytest.mark.parametrize("name", ["KELM", "LSSVM"])
+def test_a_kernel_of_few_columns_takes_no_fit(name, monkeypatch):
     """Its candidates are solved by the factor, but for a ridge within round-off, which is fitted."""
     X, y = problem(300, 2, 0, "regression")
     folds = list(KFold(3).split(X))
     fitted = []
     monkeypatch.setattr(Grid, "fitted_outputs", lambda self, i, j, kernel: fitted.append((i, j)) or np.zeros(100))
     grid = [{"gamma": 1e-3, "C": C} for C in (1.0, 1e4, 1e15)]
-    assert len(list(LSSVMRegressor.evaluate_grid(X, y, folds, grid))) == 9
+    assert len(list(class_of(name, "regression").evaluate_grid(X, y, folds, grid))) == 9
     assert fitted == [(2, 0), (2, 1), (2, 2)]
 
 
@@ -193,3 +197,79 @@ def test_the_scale_of_gamma_is_that_of_each_fold(name):
     candidates = [{"gamma": gamma, "C": C} for gamma in ("scale", 0.5, "auto") for C in (1.0, 8.0)]
     fixed = {"random_state": 0} if name == "RKELM" else {}
     assert_path_follows_fits(class_of(name, "regression"), X, y, folds, candidates, **fixed)
+
+
+PATHS = {
+    f"{entry.name}, {task}": (entry.factory(task), entry.grid)
+    for entry in BUILT_IN
+    for task in ("classification", "regression")
+    if getattr(entry, task) is not None and isinstance(entry.factory(task), GridPath)
+}
+
+
+def a_problem(random, classified, awkward):
+    """Return rows, targets and two folds: two or three classes of one size, or values."""
+    n = int(random.randint(24, 50))
+    X = rows(n, int(random.randint(1, 20)), int(random.randint(2**31)), awkward)
+    y = np.sin(3 * X.sum(axis=1)) + 0.3 * random.randn(n)
+    if classified:
+        y = np.argsort(np.argsort(y)) * int(random.choice([2, 3])) // n
+    split = StratifiedKFold if classified else KFold
+    return X, y, list(split(2, shuffle=True, random_state=random).split(X, y))
+
+
+def small(value):
+    """Return a size that suits few rows in place of one of a default grid: nodes, landmarks, budgets."""
+    return value // 10 if isinstance(value, int) else value
+
+
+def some_candidates(grid, random):
+    """Return a few points of a default grid, in any order, one of them perhaps twice."""
+    return [
+        {name: small(values[random.randint(len(values))]) for name, values in grid.items()}
+        for _ in range(random.randint(2, 5))
+    ]
+
+
+def score(expected, predicted, classified):
+    return float(np.mean(expected == predicted)) if classified else -float(np.mean(np.abs(expected - predicted)))
+
+
+def doubt(model, X, y, classified):
+    """Return by how much the score may be another for outputs that a path is allowed to yield."""
+    if not hasattr(model, "condition_"):
+        return 0.0  # a pipeline, whose path fits it as it is
+    outputs = model.decision_function(X) if classified else model.predict(X)
+    within = allowed(model, outputs, y)
+    return float(np.mean(~clear_labels(outputs, within))) if classified else within
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("name", PATHS)
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@examples(100)
+@given(number=st.integers(0, 2**31 - 1), awkward=st.booleans())
+def test_a_path_chooses_as_single_fits_do(name, number, awkward):
+    """The same candidate, unless one is as good as the other within what outputs may differ by."""
+    cls, grid = PATHS[name]
+    classified = name.endswith("classification")
+    random = np.random.RandomState(number)
+    X, y, folds = a_problem(random, classified, awkward)
+    candidates = some_candidates(grid, random)
+    fixed = {"random_state": number % 5} if "random_state" in parameter_names(cls) else {}
+    scores, expected = np.full((2, len(candidates), len(folds)), np.nan)
+    for i, j, predicted, _ in cls.evaluate_grid(X, y, folds, candidates, **fixed):
+        scores[i, j] = score(y[folds[j][1]], predicted, classified)
+    models = [[cls(**fixed, **candidate).fit(X[train], y[train]) for train, _ in folds] for candidate in candidates]
+    for i, fitted in enumerate(models):
+        for j, (_, test) in enumerate(folds):
+            expected[i, j] = score(y[test], fitted[j].predict(X[test]), classified)
+    choice, expected_choice = best(scores), best(expected)
+    if choice != expected_choice:
+        unsure = [
+            doubt(models[i][j], X[test], y[train], classified)
+            for i in (choice, expected_choice)
+            for j, (train, test) in enumerate(folds)
+        ]
+        assert expected[expected_choice].mean() - expected[choice].mean() <= sum(unsure) / len(folds)
+        assert sum(unsure) > 0, "a tie is decided by the order of the candidates"

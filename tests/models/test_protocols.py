@@ -1,7 +1,11 @@
-"""The protocols of each estimator, and the items of its path."""
+"""The protocols of each estimator, the items of its path, and the documentation of its parameters."""
 
 from __future__ import annotations
 
+import ast
+import doctest
+import inspect
+import re
 from collections import Counter
 
 import numpy as np
@@ -13,6 +17,9 @@ from elmbench.models.baselines import ridge_classifier
 from elmbench.models.protocols import DecisionPath, Evaluated, GridPath, MemoryEstimate, ProjectionPath
 
 CLASSES = [getattr(models, name) for name in models.__all__]
+DOCUMENTED = {name: getattr(models, name) for name in models.__all__ if name.endswith(("Classifier", "Regressor"))}
+SAID = re.compile(r"^([\w, ]+) : .*?default=(\S+)$", re.MULTILINE)
+AS_IN = re.compile(r"^([\w, ]+)\n    As in `(\w+)`", re.MULTILINE)
 WITHOUT_PATH = ("AMM", "BSGD", "EEKM", "MKELM", "OSELM", "OSPVM", "Pegasos", "RSVM", "SVM")
 
 
@@ -39,3 +46,35 @@ def test_the_first_networks_of_a_block_count_its_solvers():
         # Those of ten nodes have a factor for each C; those of a hundred share a reduction.
         assert [bool(item.solvers) for item in of_fold] == [*[True] * 5, *[True, False, False, False, False]]
         assert sum((Counter(item.solvers) for item in of_fold), Counter()) == {"leading cholesky": 5, "reduction": 5}
+
+
+def defaults(name: str) -> dict[str, object]:
+    """The defaults of a class by parameter."""
+    return {
+        parameter: value.default
+        for parameter, value in inspect.signature(DOCUMENTED[name]).parameters.items()
+        if value.default is not value.empty
+    }
+
+
+@pytest.mark.parametrize("name", DOCUMENTED)
+def test_they_are_what_is_said(name: str) -> None:
+    doc, values = inspect.getdoc(DOCUMENTED[name]) or "", defaults(name)
+    said: dict[str, object] = {}
+    if name.endswith("Regressor"):
+        said |= defaults(name.replace("Regressor", "Classifier"))
+    for group, other in AS_IN.findall(doc):
+        said |= {parameter: value for parameter, value in defaults(other).items() if parameter in group.split(", ")}
+    for group, value in SAID.findall(doc):
+        said |= dict.fromkeys(group.split(", "), ast.literal_eval(value))
+    assert values == {parameter: said[parameter] for parameter in values}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", DOCUMENTED)
+def test_examples_run_and_others_are_named(name: str) -> None:
+    assert "See Also\n--------\n" in (inspect.getdoc(DOCUMENTED[name]) or "")
+    tests = doctest.DocTestFinder(recurse=False).find(DOCUMENTED[name], name, globs={})
+    results = [doctest.DocTestRunner().run(test) for test in tests]
+    assert sum(result.attempted for result in results) > 0
+    assert sum(result.failed for result in results) == 0

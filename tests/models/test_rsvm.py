@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
-from elm_problems import FACTORS, SHAPES, class_of, problem, rows
+from elm_problems import FACTORS, SHAPES, class_of, coded, problem, rows
 from hypothesis import given
 from hypothesis import strategies as st
 from random_examples import examples
@@ -16,41 +16,39 @@ from sklearn.metrics.pairwise import rbf_kernel
 from elmbench.models import RSVMClassifier, RSVMRegressor
 
 KINDS = ("binary", "multi", "one", "regression", "two-targets")
-each_kind = pytest.mark.parametrize("kind", KINDS)
 
 
-def plus(x):
-    return x + np.log(1 + np.exp(-5 * x)) / 5
-
-
-def objective(kernel, output, target, C, u, b, epsilon):
+def objective(kernel, target, C, smoothing, epsilon, u, b):
     """C/2 |p(...)|^2 + (|u|^2 + b^2) / 2 as printed; a target of -1/+1 where `epsilon` is None."""
     f = kernel @ u + b
     errors = [1 - target * f] if epsilon is None else [target - f - epsilon, f - target - epsilon]
-    return C / 2 * sum((plus(error) ** 2).sum() for error in errors) + (u @ u + b**2) / 2
+    squares = sum((np.logaddexp(0, smoothing * error) ** 2).sum() for error in errors) / smoothing**2
+    return C / 2 * squares + (u @ u + b**2) / 2
 
 
 @examples(60)
-@given(shape=SHAPES, kind=st.sampled_from(KINDS), C=FACTORS, gamma=FACTORS, awkward=st.booleans())
-def test_no_point_nearby_is_lower(shape, kind, C, gamma, awkward):
-    n, d, seed = shape
+@given(
+    shape=SHAPES,
+    kind=st.sampled_from(KINDS),
+    C_and_gamma=st.tuples(FACTORS, FACTORS),
+    smoothing=st.sampled_from([1.0, 5.0, 30.0]),
+    awkward=st.booleans(),
+)
+def test_no_point_nearby_is_lower(shape, kind, C_and_gamma, smoothing, awkward):
+    (n, d, seed), (C, gamma) = shape, C_and_gamma
     X, y = problem(n, d, seed, kind, awkward)
     options = {"epsilon": 0.05} if kind in ("regression", "two-targets") else {}
-    model = class_of("RSVM", kind)(n_landmarks=10, C=C, gamma=gamma, random_state=seed, **options).fit(X, y)
+    params = {"C": C, "gamma": gamma, "smoothing": smoothing, **options}
+    model = class_of("RSVM", kind)(n_landmarks=10, random_state=seed, **params).fit(X, y)
     kernel = rbf_kernel(X, model.landmarks_, gamma=gamma)
-    if kind in ("regression", "two-targets"):
-        columns = y.reshape(n, -1).T
-    elif kind == "multi" and len(model.classes_) > 2:
-        columns = [np.where(y == label, 1, -1) for label in model.classes_]
-    else:
-        columns = [np.where(y == model.classes_[-1], 1, -1)]
     random = np.random.RandomState(seed)
-    for output, target in enumerate(columns):
+    for output, target in enumerate(coded(y, kind).T):
         u, b = model.beta_[:, output], model.intercept_[output]
-        least = objective(kernel, output, target, C, u, b, options.get("epsilon"))
+        problem_of_output = (kernel, target, C, smoothing, options.get("epsilon"))
+        least = objective(*problem_of_output, u, b)
         for length in (1e-1, 1e-3):
             move = length * random.randn(len(u) + 1)
-            moved = objective(kernel, output, target, C, u + move[:-1], b + move[-1], options.get("epsilon"))
+            moved = objective(*problem_of_output, u + move[:-1], b + move[-1])
             # Half the squared length of the move is what the second term alone has it grow by.
             assert moved - least >= move @ move / 2 - 1e-9 * (least + moved)
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from elm_problems import FACTORS, class_of, problem, real_outputs, rows, targets
+from elm_problems import class_of, problem, real_outputs, rows, targets
 from hypothesis import given
 from hypothesis import strategies as st
 from random_examples import examples
-from sklearn.kernel_ridge import KernelRidge
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils.class_weight import compute_sample_weight
 
@@ -18,7 +19,7 @@ from elmbench.models import (
     ELMClassifier,
     ELMRBFClassifier,
     KELMClassifier,
-    KELMRegressor,
+    LSSVMClassifier,
     OSELMClassifier,
     RKELMClassifier,
     RKELMRegressor,
@@ -35,7 +36,7 @@ SMALL = {
 }
 #: Their classes have `priors` and `costs`, and no `class_weight`.
 BY_PRIORS = ("EEM",)
-WEIGHTS = (None, "balanced", {1: 3.0}, {1: 0.25, -1: 2.0})
+CLASS_WEIGHT = {"a": 3.0, "b": 0.5}
 
 
 @examples(120)
@@ -70,17 +71,6 @@ def test_whole_weights_are_repeated_rows(name, kind, n, nodes, class_weight, spa
     size = max(1.0, np.abs(expected).max(), np.abs(y).max() if kind in ("regression", "two-targets") else 1.0)
     within = max(1e-9, 1e3 * n * EPS * max(repeated.condition_, weighted.condition_)) * size
     np.testing.assert_allclose(real_outputs(weighted, container(probe)), expected, rtol=0, atol=within)
-
-
-@examples(60)
-@given(n=st.integers(2, 30), C=FACTORS, seed=st.integers(0, 2**31 - 1))
-def test_equals_kernel_ridge(n, C, seed):
-    X, probe = rows(n, 3, seed), rows(9, 3, seed + 1)
-    y = targets(X, seed, "two-targets")
-    weights = np.random.RandomState(seed).uniform(0.1, 3.0, n)
-    model = KELMRegressor(C=C, gamma=2.0).fit(X, y, sample_weight=weights)
-    reference = KernelRidge(alpha=1 / C, kernel="rbf", gamma=2.0).fit(X, y, sample_weight=weights)
-    np.testing.assert_allclose(model.predict(probe), reference.predict(probe), atol=1e-8)
 
 
 def test_centres_of_weighted_rows(seed):
@@ -135,12 +125,17 @@ def test_online_class_weights_are_those_of_fit(seed):
         model.partial_fit(X, y)
 
 
-@pytest.mark.parametrize("cls", [ELMClassifier, KELMClassifier, RKELMClassifier, ELMRBFClassifier])
-@pytest.mark.parametrize("class_weight", ["balanced", {"a": 3.0, "b": 0.5}])
+@pytest.mark.parametrize(
+    ("cls", "class_weight"),
+    [
+        *product([ELMClassifier, KELMClassifier, RKELMClassifier, ELMRBFClassifier], ["balanced", CLASS_WEIGHT]),
+        (LSSVMClassifier, CLASS_WEIGHT),  # its "balanced" gives the largest class the weight 1
+    ],
+)
 def test_class_weights_are_weights_of_rows(cls, class_weight, seed):
     X, y = problem(60, 3, seed, "multi")
     # The "scale" of gamma heeds the weights of rows, not of classes.
-    params = {"random_state": 0} if cls is not KELMClassifier else {}
+    params = {"random_state": 0} if cls not in (KELMClassifier, LSSVMClassifier) else {}
     params |= {"gamma": 1.0} if "gamma" in cls().get_params() else {}
     own = np.random.RandomState(seed).uniform(0.5, 2.0, 60) if class_weight != "balanced" else None
     by_class = compute_sample_weight(class_weight, y)
