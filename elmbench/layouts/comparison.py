@@ -13,8 +13,10 @@ from elmbench.layouts.metrics import missing_metrics
 from elmbench.layouts.table import Column, Item, Line, Note, Quantity, Text
 from elmbench.metrics import less_is_better
 from elmbench.numerics.significance import Region, corrected_t, holm
+from elmbench.protocol.splits import part_sizes
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
+from elmbench.specs.protocol import SIZED
 from elmbench.specs.published import ALL
 
 if TYPE_CHECKING:
@@ -65,7 +67,7 @@ class Comparison(Layout):
         for (dataset, _), group in cells.groupby(["dataset", "select"], sort=False):
             scores = self._scores(group, resolved.metric_of(str(dataset)), resolved)
             scores = scores.drop(columns=dummies(resolved), errors="ignore")
-            p = against_best(scores, _test_share(resolved, str(dataset)))
+            p = against_best(scores, share_of_test_rows(str(dataset), resolved))
             ranks = (-scores.mean()).rank()
             parts.append(group.assign(**{RANK: group["model"].map(ranks), P: group["model"].map(p)}))
         ranked = pd.concat(parts) if parts else cells.assign(**{RANK: math.nan, P: math.nan})
@@ -134,7 +136,7 @@ class Comparison(Layout):
             rivals = scores.drop(columns=dummies(resolved), errors="ignore")
             outer = resolved.spec.protocol.outer
             most = 1 if outer.kind in ("ordered-kfold", "predefined-kfold") else MOST_RUNS
-            needed = runs_needed(rivals, _test_share(resolved, str(dataset)), outer.folds_of(str(dataset)), most)
+            needed = runs_needed(rivals, share_of_test_rows(str(dataset), resolved), outer.folds_of(str(dataset)), most)
             if needed:
                 best = rivals.mean().idxmax()
                 yield Note("power", f"{dataset}: these folds cannot separate {best} from {_with_runs(needed)}")
@@ -193,15 +195,15 @@ def p_text(p: float) -> str:
     return "<.001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
 
 
-def against_best(scores: pd.DataFrame, test_share: float, n: int | None = None) -> pd.Series[float]:
+def against_best(scores: pd.DataFrame, test_share: float | None, n: int | None = None) -> pd.Series[float]:
     """Return the p-value of the difference of each model from the best one, by Holm's correction; 1 for the best.
 
     `scores`: a line for each fold, a column for each model; more is better. `test_share` and `n` are those of
-    `corrected_t`. The result is empty if there are fewer than two folds or `test_share` is infinite.
+    `corrected_t`. The result is empty if there are fewer than two folds or no `test_share`.
     """
     import pandas as pd
 
-    if len(scores) < 2 or not len(scores.columns) or test_share == math.inf:
+    if len(scores) < 2 or not len(scores.columns) or test_share is None:
         return pd.Series(dtype=float)
     best = scores.mean().idxmax()
     better = Region(low=0.0)
@@ -211,7 +213,9 @@ def against_best(scores: pd.DataFrame, test_share: float, n: int | None = None) 
     return pd.Series(p | dict(zip(others, holm([p[model] for model in others]), strict=True)), dtype=float)
 
 
-def runs_needed(scores: pd.DataFrame, test_share: float, folds: int, most: int = MOST_RUNS) -> dict[str, int | None]:
+def runs_needed(
+    scores: pd.DataFrame, test_share: float | None, folds: int, most: int = MOST_RUNS
+) -> dict[str, int | None]:
     """Return the runs that would separate models from the best one, for those that the folds do not separate.
 
     The differences keep their means and deviations. None means that `most` runs would not suffice: since training parts
@@ -226,14 +230,19 @@ def runs_needed(scores: pd.DataFrame, test_share: float, folds: int, most: int =
     return needed
 
 
-def _test_share(resolved: Resolved, dataset: str) -> float:
-    """Return the test rows over the training rows; infinity if the test rows of all runs are the same."""
-    outer = resolved.spec.protocol.outer
-    if outer.kind == "official":
-        return math.inf
-    folds = outer.folds_of(dataset)
-    # For ordered rows, a fold has 1/(k+1) of the rows, and the average training part has half of them.
-    return 2 / (folds + 1) if outer.kind == "ordered-kfold" else 1 / (folds - 1)
+def share_of_test_rows(dataset: str, resolved: Resolved) -> float | None:
+    """Return test rows over training rows of a split; None if the test rows are the same in every run."""
+    spec = resolved.dataset(dataset)
+    split = resolved.spec.protocol.outer.split(dataset, spec.task)
+    if split.kind == "ordered-kfold":
+        # A fold has 1/(k+1) of the rows, and the average training part has half of them.
+        return 2 / (split.folds + 1)
+    if split.kind.endswith("kfold"):
+        return 1 / (split.folds - 1)
+    if split.kind not in SIZED or split.kind == "in-order":
+        return None
+    train, test = part_sizes(split, (spec.prepared or spec.shape).instances)
+    return test / train
 
 
 def _over_data_sets(cells: pd.DataFrame) -> list[pd.DataFrame]:

@@ -8,13 +8,14 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
+from elmbench.layouts.comparison import share_of_test_rows
 from elmbench.layouts.table import COMPLETE
 from elmbench.metrics import less_is_better
 from elmbench.numerics.significance import LEVEL, Finding, Region, corrected_t, sign, signed_rank, together, welch
 from elmbench.reporting import grouped
 from elmbench.reporting.cells import TIMES
 from elmbench.reporting.claim_outcomes import ClaimOutcome, ClaimVerdict, is_of_ratios
-from elmbench.reporting.summary import MeasuredCells, is_other_data, share_of_test_rows
+from elmbench.reporting.summary import MeasuredCells, is_other_data
 from elmbench.reporting.verdicts import FEWEST_RUNS, draws_of
 from elmbench.specs.experiments import ALL_OF_THEM, MOST, Claim
 from elmbench.specs.measures import Measure

@@ -8,13 +8,13 @@ from collections.abc import Iterable, Iterator
 import pandas as pd
 
 from elmbench.layouts import layout_of
-from elmbench.layouts.comparison import against_best, p_text
+from elmbench.layouts.comparison import against_best, p_text, share_of_test_rows
 from elmbench.layouts.table import Gain, Note
 from elmbench.metrics import less_is_better
 from elmbench.numerics.significance import Finding, Region, corrected_t
 from elmbench.reporting.cells import ARITHMETIC, CAPPED, CLEAN_TIMES, REMARKS, WARNING
 from elmbench.reporting.claim_outcomes import ClaimOutcome
-from elmbench.reporting.summary import ENTRY, share_of_test_rows
+from elmbench.reporting.summary import ENTRY
 from elmbench.reporting.verdicts import FEWEST_RUNS
 from elmbench.specs.profiles import Resolved
 

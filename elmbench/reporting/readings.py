@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from elmbench.files import write_atomically
 from elmbench.layouts import layout_of
 from elmbench.layouts.base import UNJUDGED
+from elmbench.layouts.comparison import share_of_test_rows
 from elmbench.layouts.table import COMPLETE, Quantity
 from elmbench.numerics.significance import LEVEL, Region, corrected_t
 from elmbench.reporting.provenance import read_commands
 from elmbench.reporting.results import Results
-from elmbench.reporting.summary import share_of_test_rows
 from elmbench.reporting.verdicts import FEWEST_RUNS, draws_of_means, run_means
 from elmbench.specs.papers import Paper, Reading
 

@@ -12,16 +12,15 @@ from numpy.typing import NDArray
 
 from elmbench.layouts import layout_of
 from elmbench.layouts.base import Layout
+from elmbench.layouts.comparison import share_of_test_rows
 from elmbench.layouts.table import COMPLETE, NOT_MEASURED
 from elmbench.metrics import less_is_better
 from elmbench.numerics.significance import Region, corrected_t
-from elmbench.protocol.splits import part_sizes
 from elmbench.reporting.cells import FIRST_RUNS, REMARKS, Order
 from elmbench.reporting.verdicts import Printed, draws_of, judge, run_means
 from elmbench.specs.datasets.fingerprint import OTHER_DATA, TRAINING_ONLY
 from elmbench.specs.measures import FACTS, Measure
 from elmbench.specs.profiles import Resolved
-from elmbench.specs.protocol import SIZED
 from elmbench.specs.published import PublishedValue
 
 ENTRY = ["dataset", "model", "select", "reading"]
@@ -216,15 +215,3 @@ def optimism(cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
         means = (float(column.mean()) for column in (oracle, nested, gain))
         lines.append([dataset, model, metric, reading, *means, *spread])
     return pd.DataFrame(lines, columns=GAINS)
-
-
-def share_of_test_rows(dataset: str, resolved: Resolved) -> float | None:
-    """Return test rows over training rows of a split; None if it is the same in every run."""
-    spec = resolved.dataset(dataset)
-    split = resolved.spec.protocol.outer.split(dataset, spec.task)
-    if split.kind.endswith("kfold"):
-        return 1 / (split.folds - 1)
-    if split.kind not in SIZED or split.kind == "in-order":
-        return None
-    train, test = part_sizes(split, (spec.prepared or spec.shape).instances)
-    return test / train
