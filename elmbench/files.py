@@ -108,17 +108,17 @@ def this_process() -> str:
     return f"{host[:40]}-{os.getpid()}"
 
 
-def has_ended(file: str, *, own: bool = False) -> bool:
+def has_ended(file: str, *, closed: bool = False) -> bool:
     """Return True if the writer in the name of a file was a process of this machine that has ended.
 
-    `own`: returned for this process.
+    `closed`: True if this process no longer writes to the file.
     """
     host, _, process = this_process().rpartition("-")
     writer = re.search(rf"[.-]{host}-(\d+)[.-][0-9a-f]+\.", file)
     if writer is None:
         return False
     if writer[1] == process:
-        return own
+        return closed
     try:
         os.kill(int(writer[1]), 0)
     except (OSError, OverflowError) as error:

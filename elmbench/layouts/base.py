@@ -38,7 +38,7 @@ DATASET = Column("dataset", "data set")
 MODEL = Column("model", "model", whole=True)
 MEASURE = Column("measure", "measure", whole=True)
 #: The column of values that are not means over cells.
-FOUND = Column("value", "found")
+RESULT = Column("value", "found")
 
 #: The optimism of the selection by data set and model.
 Gains = Mapping[tuple[str, str], float]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from elmbench.layouts.base import DATASET, FOUND, MEASURE, PUBLISHED, VERDICT, Layout
+from elmbench.layouts.base import DATASET, MEASURE, PUBLISHED, RESULT, VERDICT, Layout
 from elmbench.specs.experiments import Experiment
 from elmbench.specs.measures import FACTS, PARTS, Measure
 from elmbench.specs.profiles import Resolved
@@ -25,7 +25,7 @@ class Data(Layout):
     has_folds = False
     shows_profile = False
     caption = "the data that were loaded"
-    own_columns = (DATASET, MEASURE, FOUND, PUBLISHED, VERDICT)
+    own_columns = (DATASET, MEASURE, RESULT, PUBLISHED, VERDICT)
 
     def check(self, spec: Experiment) -> None:
         """Accept a table without models."""

@@ -92,16 +92,16 @@ def panels(
     from matplotlib.figure import Figure as Drawing
 
     groups = [group for _, group in points.groupby(by, sort=False)]
-    across = 2 if len(groups) == 4 else min(len(groups), 3)
-    down = math.ceil(len(groups) / across)
-    width = 6.4 if across == 1 else 4.0 * across
-    figure = Drawing(figsize=(width, height * down + 0.7), dpi=150, layout="constrained")
+    columns = 2 if len(groups) == 4 else min(len(groups), 3)
+    rows = math.ceil(len(groups) / columns)
+    width = 6.4 if columns == 1 else 4.0 * columns
+    figure = Drawing(figsize=(width, height * rows + 0.7), dpi=150, layout="constrained")
     for i, group in enumerate(groups, 1):
-        axes, dataset = figure.add_subplot(down, across, i), str(group["dataset"].iloc[0])
+        axes, dataset = figure.add_subplot(rows, columns, i), str(group["dataset"].iloc[0])
         axes.grid(alpha=0.3)
         axes.tick_params(which="both", labelsize="small")
         title = titles.get(dataset, dataset) if titles else dataset
-        axes.set_title(fill(title, 76 if across == 1 else 44), fontsize="medium")
+        axes.set_title(fill(title, 76 if columns == 1 else 44), fontsize="medium")
     return figure, list(zip(figure.axes, groups, strict=True))
 
 

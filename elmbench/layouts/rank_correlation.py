@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from elmbench.layouts.base import DATASET, FOUND, MEASURE, PUBLISHED, VERDICT, Layout, LayoutOptions
+from elmbench.layouts.base import DATASET, MEASURE, PUBLISHED, RESULT, VERDICT, Layout, LayoutOptions
 from elmbench.layouts.curves import Curves
 from elmbench.specs.experiments import Model
 from elmbench.specs.profiles import Resolved
@@ -34,7 +34,7 @@ class RankCorrelation(Curves):
     compares_readings = True
     caption = "rank correlation of D_CS and its leading term over random projections and operators"
     # All lines belong to one model and are shown; the paper draws no curves.
-    own_columns = (DATASET, MEASURE, FOUND, PUBLISHED, VERDICT)
+    own_columns = (DATASET, MEASURE, RESULT, PUBLISHED, VERDICT)
     lines = Layout.lines
     points_of = Layout.points_of  # type: ignore[assignment]
 

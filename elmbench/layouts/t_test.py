@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from pydantic import Field
 
-from elmbench.layouts.base import FOUND, MEASURE, PUBLISHED, VERDICT, Layout, LayoutOptions
+from elmbench.layouts.base import MEASURE, PUBLISHED, RESULT, VERDICT, Layout, LayoutOptions
 from elmbench.layouts.table import Column
 from elmbench.specs.experiments import Experiment
 from elmbench.specs.measures import Measure
@@ -44,7 +44,7 @@ class TTest(Layout):
     Options = TTestOptions
     has_runs = False
     caption = "tests of the means on each data set"
-    own_columns = (Column("model", "comparison", whole=True), MEASURE, FOUND, PUBLISHED, VERDICT)
+    own_columns = (Column("model", "comparison", whole=True), MEASURE, RESULT, PUBLISHED, VERDICT)
 
     def check(self, spec: Experiment) -> None:
         super().check(spec)

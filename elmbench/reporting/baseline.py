@@ -136,8 +136,8 @@ def _compare_classes(old: dict[Any, Any], new: dict[Any, Any]) -> Iterator[tuple
         a, b = (np.round([_real(line, "accuracy") * _real(line, "n_test")]) for line in (old, new))
         what, agree = "right predictions", np.abs(a - b).max() <= 1
     if not agree:
-        was, found = (", ".join(f"{count:g}" for count in counts) for counts in (a, b))
-        yield what, was, found, "one test row predicted otherwise"
+        was, now = (", ".join(f"{count:g}" for count in counts) for counts in (a, b))
+        yield what, was, now, "one test row predicted otherwise"
         return
     measured = [name for name in rates() if name in old] if np.array_equal(a, b) else []
     wrong = [name for name in measured if not _within(RELATIVE, _real(old, name), _real(new, name))]

@@ -36,7 +36,7 @@ class ResultsDirs:
     The user's folder comes first; that of the committed results has all other tables, if it is given.
     """
 
-    own: Path
+    user: Path
     committed: Path | None = None
 
     def has(self, profile: str, experiment: str) -> bool:
@@ -45,7 +45,7 @@ class ResultsDirs:
 
     def of(self, profile: str, experiment: str) -> Path:
         """Return the results folder of a table; the user's if neither has it."""
-        return next((one for one in self._both if has_results(one, profile, experiment)), self.own)
+        return next((one for one in self._both if has_results(one, profile, experiment)), self.user)
 
     def best_profile(self, experiment: str, profiles: Sequence[str]) -> str | None:
         """Return the first of some profiles with results of a table, the user's results before the committed ones."""
@@ -54,7 +54,7 @@ class ResultsDirs:
 
     @property
     def _both(self) -> list[Path]:
-        return list(filter(None, (self.own, self.committed)))
+        return list(filter(None, (self.user, self.committed)))
 
     def origin(self, profile: str, experiment: str) -> str:
         """Return a line that names the origin and the folder of the shown results of a table."""
@@ -71,8 +71,8 @@ class ResultsDirs:
         """Return a line with the number of tables, given by profile and id, from each folder."""
         counts = Counter(self.of(profile, experiment) for profile, experiment in tables)
         return (
-            f"{counts[self.own]} tables from your results ({self.own}), "
-            f"{counts.total() - counts[self.own]} from the committed ones ({self.committed})"
+            f"{counts[self.user]} tables from your results ({self.user}), "
+            f"{counts.total() - counts[self.user]} from the committed ones ({self.committed})"
         )
 
 

@@ -181,7 +181,7 @@ class Records:
         """
         for file in self.damage:
             path = self.folder / file
-            if has_ended(file, own=self._writer is None or self._writer.path != path):
+            if has_ended(file, closed=self._writer is None or self._writer.path != path):
                 lines = path.read_bytes().split(b"\n")
                 write_atomically(path, b"".join(line + b"\n" for line in lines if _name_of(line) is not None))
         self._forget()

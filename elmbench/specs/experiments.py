@@ -306,7 +306,7 @@ class Experiment(Spec):
             shown = (profile.models if profile else None) or ()
             for column in shown:
                 _check_name(f"profiles.{key}.models names", column, self.models)
-                like = self.models[column].like
-                if like is not None and like not in shown:
-                    raise ValueError(f"profiles.{key}.models names {column!r} without {like!r}, which it is like")
+                base = self.models[column].like
+                if base is not None and base not in shown:
+                    raise ValueError(f"profiles.{key}.models names {column!r} without {base!r}, which it is like")
         return self

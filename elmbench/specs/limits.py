@@ -24,7 +24,7 @@ class Limits:
 
     def over(self, other: Limits) -> Limits:
         """Return these limits, completed by those of `other`."""
-        return self._combined(other, lambda own, default: default if own is None else own)
+        return self._combined(other, lambda limit, default: default if limit is None else limit)
 
     def wider(self, other: Limits) -> Limits:
         """Return the larger of both, of time and of memory."""

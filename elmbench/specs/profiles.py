@@ -72,7 +72,7 @@ class Resolved:
         """Return figures with the suite's names of their data sets; those of a data set also with its stand-ins."""
         find = load_dataset_specs().find
         named = [(ALL if figure.dataset == ALL else find(figure.dataset).name, figure) for figure in figures]
-        return named + [(own, one) for own, other in self.stand_ins.items() for name, one in named if name == other]
+        return named + [(new, one) for new, other in self.stand_ins.items() for name, one in named if name == other]
 
     @property
     def mean_of(self) -> int:

@@ -63,8 +63,8 @@ class Scale(Spec):
 
     def content(self) -> dict[str, Any]:
         """Return the content of the scaling in the key of a stored result."""
-        own: dict[str, Any] = {"range": list(self.range)} if self.kind == "range" else {"kind": self.kind}
-        return own | {"fit-on": self.fit_on}
+        scaling: dict[str, Any] = {"range": list(self.range)} if self.kind == "range" else {"kind": self.kind}
+        return scaling | {"fit-on": self.fit_on}
 
 
 class TargetScale(Scale):

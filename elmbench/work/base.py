@@ -215,8 +215,8 @@ class FoldWork(Work):
             return factory, dict(params)
         fixed = {name: value for name, value in params.items() if name in names}
         if "random_state" in names:
-            place = self.data.name, self.outer_fold.run, self.outer_fold.fold
-            fixed["random_state"] = integer_seed("model", *place, self.model.stream)
+            fold = self.data.name, self.outer_fold.run, self.outer_fold.fold
+            fixed["random_state"] = integer_seed("model", *fold, self.model.stream)
         return factory, fixed
 
 

@@ -119,8 +119,8 @@ class ColumnWork:
 
     def chain(self, column: str) -> list[str]:
         """Return the columns that a column inherits hyperparameters from, in order, and the column itself."""
-        like = self.models[column].like
-        return [*(self.chain(like) if like else []), column]
+        base = self.models[column].like
+        return [*(self.chain(base) if base else []), column]
 
     def grid(self, column: str) -> dict[str, list[Any]]:
         """Return the values that the column itself searches, by name; empty if it searches none."""

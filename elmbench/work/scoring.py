@@ -85,8 +85,8 @@ class GridProblem:
 
     def projections(self) -> Iterator[Evaluated]:
         """Yield the real values that decide the labels, of shape (n_test,) for two classes; see `predictions`."""
-        own = hasattr(self.factory, "project_grid") or hasattr(self.factory, "project")
-        return self._evaluations("project_grid" if own else "decision_grid", _projections)
+        projects = hasattr(self.factory, "project_grid") or hasattr(self.factory, "project")
+        return self._evaluations("project_grid" if projects else "decision_grid", _projections)
 
     def outputs(self, metric: Metric) -> Iterator[Evaluated]:
         """Yield the outputs that a metric takes; for probabilities, every candidate is fitted separately."""

@@ -23,7 +23,7 @@ def report(dirs: ResultsDirs, folder: Path | None = None, watch: Watch = iter) -
 
     Raises ElmbenchError if there are no results, or the folder holds something other than a site.
     """
-    site = folder or dirs.own / "site"
+    site = folder or dirs.user / "site"
     digest = _digest(dirs)
     pages = _current_pages(site, digest)
     if pages is None:
@@ -34,7 +34,7 @@ def report(dirs: ResultsDirs, folder: Path | None = None, watch: Watch = iter) -
 
         refuse_other(site)
         papers = gather(dirs, watch)
-        written = (write_readings(one.paper, one.readings, one.fast_first, dirs.own) for one in papers)
+        written = (write_readings(one.paper, one.readings, one.fast_first, dirs.user) for one in papers)
         pages = [str(path) for path in written if path is not None]
         write_site(papers, site, {"digest": digest, "readings": pages})
     return [site / "index.html", *map(Path, pages)]
@@ -57,7 +57,7 @@ def _digest(dirs: ResultsDirs) -> str:
     paths = [spec_root() / "datasets.yaml"]
     paths += [path for folder in folders for path in folder.rglob("*.*") if "__pycache__" not in path.parts]
     paths += [path for file in load_catalogue().values() for path in file.path.parent.glob("*.*")]
-    for results in filter(None, (dirs.own, dirs.committed)):
+    for results in filter(None, (dirs.user, dirs.committed)):
         paths += [path for profile in PROFILES for path in (results / profile).glob("*/*/*.*")]
     models = [(entry.name, entry.origin) for entry in registry().values()]
     digest = hashlib.sha256(json.dumps([str(dirs), models]).encode())

@@ -129,7 +129,7 @@ def gather(dirs: ResultsDirs, watch: Watch = iter) -> list[PaperResults]:
         tables.setdefault(file.spec.paper, []).append(_table(file, dirs))
     if not any(table.results for of_paper in tables.values() for table in of_paper):
         raise ElmbenchError(
-            f"no table has results in {dirs.own}",
+            f"no table has results in {dirs.user}",
             expected="cells.csv of an earlier run",
             next_step="elmbench run table4",
         )

@@ -26,15 +26,15 @@ def own_page(results: Results, predictions: pd.DataFrame, importance: pd.DataFra
     resolved, record = results.resolved, results.environment
     remarks = record.get("remarks", {})
     try:
-        across = compare_models(results.summary, resolved)[0]
+        comparison = compare_models(results.summary, resolved)[0]
     except ElmbenchError:  # one data set, or one model
-        across = None
+        comparison = None
     content = {
         "style": asset("style.css"),
         "script": asset("sort.js"),
         "table": results.table,
-        "across": across,
-        "ranks": across and rank_diagram(across, "Comparison"),
+        "comparison": comparison,
+        "ranks": comparison and rank_diagram(comparison, "Comparison"),
         "datasets": [
             (spec, remarks.get(spec.name, "").split("; "), list(_charts(spec, results, predictions, importance)))
             for spec in resolved.datasets.values()
