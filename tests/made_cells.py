@@ -137,6 +137,11 @@ def folds(model: str, *mcc: float, **values: Any) -> list[dict[str, Any]]:
     return [cell(model, fold=i, mcc=value, **values) for i, value in enumerate(mcc)]
 
 
+def runs(model: str, *mcc: float, folds: int = 2, **values: Any) -> list[dict[str, Any]]:
+    """A run of equal folds for each figure."""
+    return [cell(model, run, fold, mcc=value, **values) for run, value in enumerate(mcc) for fold in range(folds)]
+
+
 def value_columns(resolved: Resolved, extra: Sequence[str] = ()) -> list[str]:
     """The columns of cells.csv that hold a table's measured values."""
     return [measure.column for measure in layout_of(resolved).values(resolved, extra)]

@@ -23,20 +23,14 @@ from elmbench.reporting.papers import (
     result_in_words,
     table_sentence,
 )
-from elmbench.reporting.results import Results
 from elmbench.reporting.site.gather import gather
 from elmbench.specs.catalogue import find_experiment, load_catalogue
 from elmbench.specs.experiments import Claim
 from elmbench.workflow.checks import check_published
 
 
-def load(*names: str) -> list[Results]:
-    """Results by `profile/paper/table`."""
-    return [committed(name) for name in names]
-
-
 def answer(*names: str) -> PaperAnswer:
-    (result,) = answer_papers(load(*names))
+    (result,) = answer_papers(map(committed, names))
     return result
 
 
@@ -89,9 +83,9 @@ def test_the_answer_on_a_paper(tables: dict[str, int], few_runs: int, sentence: 
 
 
 def test_papers_stand_in_the_order_of_their_results() -> None:
-    result = answer_papers(load("paper/rkelm/table12", "paper/eem/table4", "paper/rkelm/table3"))
+    result = answer_papers(map(committed, ("paper/rkelm/table12", "paper/eem/table4", "paper/rkelm/table3")))
     assert [one.paper for one in result] == ["rkelm", "eem"]
-    assert answer_papers(load("fast/kos-elm/figure3")) == []
+    assert answer_papers([committed("fast/kos-elm/figure3")]) == []
 
 
 def test_the_counts_are_those_of_the_summary() -> None:
@@ -104,18 +98,15 @@ def test_the_counts_are_those_of_the_summary() -> None:
 
 def test_a_figure_of_several_tables_counts_once() -> None:
     names = ("fast/rkelm/table5", "fast/rkelm/table12")
-    tables = load(*names)
     entries = [
         (line.dataset, line.model, line.metric, line.published)
-        for one in tables
+        for one in map(committed, names)
         for line in one.figures[one.figures["verdict"] != ""].itertuples()
         if line.dataset != "waveform-drawn"
     ]
     assert len(set(entries)) == len(entries) - 3
     assert sum(answer(*names).figures.values()) == len(set(entries))
-
-
-def test_an_equal_number_under_another_criterion_is_another_figure() -> None:
+    # An equal number under another criterion of the choice is another figure.
     alone = [sum(answer(f"paper/eem/table{number}").figures.values()) for number in (9, 10)]
     assert sum(answer("paper/eem/table9", "paper/eem/table10").figures.values()) == sum(alone)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from made_cells import Toy, folds, results_of
+from made_cells import Toy, folds, results_of, runs
 from rich.console import Console
 
 from elmbench.layouts.table import SIGNS, VERDICTS, Column, Note, ResultTable, Section, Text, Verdict
@@ -55,15 +55,12 @@ def test_markdown_has_all_columns_in_line(table: ResultTable) -> None:
     assert text.endswith("- <a> & c\n- d\n")
 
 
-def test_latex_escapes_what_it_takes_for_commands(table: ResultTable) -> None:
+def test_latex_is_balanced_and_escapes_what_it_takes_for_commands(table: ResultTable) -> None:
     text = latex(table)
     assert r"A \& B\_1 & 50 \% \#1 \{x\} \$y\$ & 0.92 $\pm$ 0.01 & $>$ 600 s" in text
     assert r"a\textbackslash{}b\textasciicircum{}c\textasciitilde{}d" in text
     assert r"\caption{Table I: 100 \% of\_it. nested: inner folds}" in text
 
-
-def test_latex_is_balanced(table: ResultTable) -> None:
-    text = latex(table)
     assert text.count(r"\begin{table}") == text.count(r"\end{table}") == 2
     assert text.count(r"\begin{tabular}") == text.count(r"\end{tabular}") == 2
     for block in text.split("\n\n"):
@@ -136,36 +133,29 @@ def read(toy: Toy, tmp_path: Path) -> Callable[..., Results]:
     return results
 
 
-def runs(model: str, dataset: str, *means: float) -> list[dict[str, Any]]:
-    return [line for run, mean in enumerate(means) for line in folds(model, mean, mean, run=run, dataset=dataset)]
-
-
 def lines_of(results: Results) -> list[str]:
     return [" ".join(line.split()) for line in results.text.splitlines()]
 
 
 @pytest.fixture
 def both(read: Callable[..., Results]) -> Results:
-    wdbc = runs("ELM", "wdbc", 0.90, 0.901, 0.899) + runs("K-ELM", "wdbc", 0.90, 0.91, 0.89)
-    return read(wdbc + runs("ELM", "sylva", 0.52, 0.52, 0.521) + runs("K-ELM", "sylva", 0.4, 0.6, 0.5))
-
-
-def test_data_sets_are_rows_and_models_columns(both: Results) -> None:
-    lines = lines_of(both)
-    start = lines.index("data set ELM K-ELM")
-    assert lines[start - 1] == "mcc"
-    assert [line.split()[0] for line in lines[start + 1 : start + 5 : 2]] == ["WDBC", "Sylva"]
-    assert [line.split()[0] for line in lines[start + 2 : start + 6 : 2]] == ["paper", "paper"]
+    lines = runs("ELM", 0.90, 0.901, 0.899) + runs("K-ELM", 0.90, 0.91, 0.89)
+    lines += runs("ELM", 0.52, 0.52, 0.521, dataset="sylva") + runs("K-ELM", 0.4, 0.6, 0.5, dataset="sylva")
+    return read(lines)
 
 
 def test_the_best_of_each_row_is_marked_and_every_verdict_has_its_sign(both: Results) -> None:
-    wdbc, published, sylva, printed = lines_of(both)[lines_of(both).index("data set ELM K-ELM") + 1 :][:4]
+    lines = lines_of(both)
+    start = lines.index("data set ELM K-ELM")
+    assert lines[start - 1] == "mcc"
+    wdbc, published, sylva, printed = lines[start + 1 : start + 5]
     figures = both.figures
     verdicts = dict(zip(zip(figures["dataset"], figures["model"], strict=True), figures["verdict"], strict=True))
-    assert sylva.split()[1].endswith("*")
+    assert (sylva.split()[0], sylva.split()[1][-1]) == ("Sylva", "*")
     assert not sylva.split()[2].endswith("*")
     assert wdbc.startswith("WDBC 0.90±0.00")
     assert printed == f"paper 0.5* {SIGNS[verdicts['sylva', 'ELM']]} 0.4 {SIGNS[verdicts['sylva', 'K-ELM']]}"
+    assert published.startswith("paper ")
     assert published.endswith(f"0.95±0.01* {SIGNS[verdicts['wdbc', 'K-ELM']]}")
 
 
@@ -201,7 +191,7 @@ def test_a_wide_table_is_cut_between_models_and_loses_its_deviations_first(read:
         names = [f"MODEL-{i}" for i in range(count)]
         models = {name: {"model": "elm", "search": ["C"]} for name in names}
         figures = "".join(f"WDBC,{name},mcc,0.95,0.01,\n" for name in names)
-        cells = [line for name in names for line in runs(name, "wdbc", 0.9, 0.91, 0.92)]
+        cells = [line for name in names for line in runs(name, 0.9, 0.91, 0.92)]
         return read(cells, figures, models=models).text.splitlines()
 
     few, some, many = make(4), make(6), make(12)

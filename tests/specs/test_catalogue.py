@@ -19,7 +19,6 @@ from elmbench.specs.datasets import load_dataset_specs
 from elmbench.specs.experiments import PROFILES, Experiment
 from elmbench.specs.files import read_yaml
 from elmbench.specs.profiles import Resolved, resolve
-from elmbench.work.base import Work
 from elmbench.work.plan import Request
 
 WriteTree = Callable[..., Path]
@@ -300,19 +299,7 @@ def test_merged_keys_may_be_replaced(tmp_path: Path) -> None:
 
 
 #: Tables of the same fits.
-SHARED = {
-    "eem/table5": ["table6"],
-    "eem/table7": ["table8"],
-    "ospvm/table2": ["table3"],
-    "ospvm/table4": ["table5", "table6", "table7"],
-    "ospvm/table8": ["table9", "table10", "table11"],
-}
-
-
-def works(table: str) -> dict[tuple[str, str, str], Work]:
-    """Return the work of the first run by data set, column and selection."""
-    plan = make_plan(resolve(find_experiment(table), "paper"), Request(without_data=True, runs=1))
-    return {(cell.dataset, cell.model, cell.select): plan.works[cell.key] for cell in plan.cells}
+SHARED = [("eem", (5, 6)), ("eem", (7, 8)), ("ospvm", (2, 3)), ("ospvm", (4, 5, 6, 7)), ("ospvm", (8, 9, 10, 11))]
 
 
 @pytest.mark.parametrize("table", [name for name in load_catalogue() if name.startswith(("eem/", "ospvm/table"))])
@@ -337,11 +324,12 @@ def test_models_have_the_parameters_that_columns_fix_and_search(table: str) -> N
         assert any(names is None or {*model.search, *model.params} <= set(names) for names in known)
 
 
-@pytest.mark.parametrize(("first", "others"), SHARED.items())
-def test_tables_of_the_same_fits_share_them(first: str, others: list[str]) -> None:
-    keys = {cell: work.key for cell, work in works(first).items()}
-    for table in others:
-        assert {cell: work.key for cell, work in works(f"{first.partition('/')[0]}/{table}").items()} == keys
+@pytest.mark.parametrize(("paper", "tables"), SHARED)
+def test_tables_of_the_same_fits_share_them(paper: str, tables: tuple[int, ...]) -> None:
+    shared = [resolve(find_experiment(f"{paper}/table{number}"), "paper") for number in tables]
+    cells = [make_plan(one, Request(without_data=True, runs=1)).cells for one in shared]
+    first, *others = [{(one.dataset, one.model, one.select): one.key for one in part} for part in cells]
+    assert all(other == first for other in others)
 
 
 def test_a_kernel_for_each_group_of_features() -> None:

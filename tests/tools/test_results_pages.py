@@ -10,9 +10,7 @@ import pytest
 from made_cells import committed
 from scipy.stats import binom
 
-from elmbench.reporting.cells import read_cells
 from elmbench.reporting.joint import ALPHA
-from elmbench.reporting.summary import MeasuredCells, summarise
 from elmbench.specs.catalogue import find_experiment
 from elmbench.specs.profiles import resolve
 from tools.results_pages import PAGES, pattern_error_and_power, render
@@ -30,16 +28,8 @@ def words_of(name: str) -> str:
     return " ".join(read_page(name).replace("**", "").split())
 
 
-def read_ok_cells(profile: str, table: str) -> pd.DataFrame:
-    frame = read_cells(ROOT / "results" / profile / table / "cells.csv")
-    return frame[frame["status"] == "ok"]
-
-
-def summarise_figures(profile: str, table: str) -> pd.DataFrame:
-    """Return a line of the summary for each published figure, as `elmbench check` has them."""
-    cells = read_cells(ROOT / "results" / profile / table / "cells.csv")
-    summary = summarise(MeasuredCells(cells[cells["reading"] == ""], resolve(find_experiment(table), profile)))
-    return summary[summary["published"].notna()].drop_duplicates(["dataset", "model", "metric"])
+def read_ok_cells(name: str) -> pd.DataFrame:
+    return committed(name).cells.query("status == 'ok'")
 
 
 @pytest.mark.parametrize(
@@ -73,7 +63,7 @@ def test_figures_in_the_prose_are_those_of_the_tables(name: str) -> None:
 
 
 def test_the_dictionary_that_leaks() -> None:
-    cells = read_ok_cells("fast", "kos-elm/table4")
+    cells = read_ok_cells("fast/kos-elm/table4")
     cells = cells[cells["select"] == "published"]
     means = cells.groupby(["dataset", "model", "reading"])["mcc"].mean()
     fresh, carried = (
@@ -93,7 +83,7 @@ def test_the_dictionary_that_leaks() -> None:
 
 
 def test_the_choice_on_the_test_folds() -> None:
-    cells = read_ok_cells("paper", "eem/table4")
+    cells = read_ok_cells("paper/eem/table4")
     means = cells[cells["reading"] == ""].groupby(["dataset", "model", "select"])["gmean"].mean().unstack()
     published = resolve(find_experiment("eem/table4"), "paper").published
     printed = pd.Series(
@@ -111,7 +101,7 @@ def test_the_choice_on_the_test_folds() -> None:
 
 
 def test_the_number_of_figures_of_rkelm_inside_their_intervals() -> None:
-    figures = pd.concat([summarise_figures("fast", f"rkelm/table{number}") for number in (3, 5, 6, 7, 11, 12)])
+    figures = pd.concat([committed(f"fast/rkelm/table{number}").figures for number in (3, 5, 6, 7, 11, 12)])
     judged = figures[figures["low"].notna()]
     # A printed figure at an end of an interval lies in it, in any binary form.
     inside = judged[judged["published"].between(judged["low"] - 1e-12, judged["high"] + 1e-12)]
@@ -119,7 +109,7 @@ def test_the_number_of_figures_of_rkelm_inside_their_intervals() -> None:
 
 
 def test_means_within_a_printed_deviation_on_unbalanced_sets() -> None:
-    figures = summarise_figures("paper", "eem/table5")
+    figures = committed("paper/eem/table5").figures
     figures = figures[(figures["metric"] == "gmean") & figures["mean"].notna()]
     assert set(figures["select"]) == {"oracle"}
     near = (figures["mean"] - figures["published"]).abs() <= figures["published_std"]

@@ -93,9 +93,10 @@ class Projecting(ClassifierMixin, BaseEstimator):
 
     calls: ClassVar[list[str]] = []
 
-    def __init__(self, column: int = 0, factor: float = 1.0) -> None:
+    def __init__(self, column: int = 0, factor: float = 1.0, tag: int = 0) -> None:
         self.column = column
         self.factor = factor
+        self.tag = tag
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> Projecting:
         return self
@@ -157,13 +158,8 @@ def test_projections_come_from_the_path_where_it_has_them(
 def test_of_equal_divergences_the_first_in_the_order_of_the_grid(
     divergence_unit: MakeUnit, add_model: AddModel
 ) -> None:
-    class Tagged(Projecting):
-        def __init__(self, column: int = 0, tag: int = 0) -> None:
-            super().__init__(column)
-            self.tag = tag
-
-    add_model("tagged", Tagged)
-    unit = divergence_unit(model="tagged", grid={"column": [2, 0], "tag": [7, 5, 9]})
+    add_model("projecting", Projecting)
+    unit = divergence_unit(model="projecting", grid={"column": [2, 0], "tag": [7, 5, 9]})
     evaluated = do(unit, {})
     for criterion, dcs in FORMS:
         result = choose(choice(unit, criterion, dcs), [evaluated], {})

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from made_work import attempted, fit, fold_data, work_of
+from made_work import attempted, do, fit, fold_data, work_of
 from toy_data import MakeUnit
 
 from elmbench.datasets.dataset import Dataset
@@ -97,9 +97,7 @@ def test_work_is_read_back_from_its_content(profile: str) -> None:
 def test_facts(toys: dict[str, Dataset], make_unit: Callable[..., dict[str, Any]]) -> None:
     def facts(name: str, **changes: Any) -> Any:
         unit = make_unit("description", dataset=name)
-        result = attempted({key: unit[key] for key in ("task", "dataset", "kind")} | changes)
-        assert result["status"] == "ok"
-        return result["measured"]
+        return do({key: unit[key] for key in ("task", "dataset", "kind")} | changes)["measured"]
 
     positives = int((toys["two"].y == 1).sum())
     shape = {"features": 3, "instances": 90}
@@ -166,8 +164,7 @@ def test_rows_after_chunks(n_rows: int, chunk: int, sizes: list[int]) -> None:
 @pytest.mark.parametrize("dataset", ["two", "three"])
 def test_a_stream_is_measured_after_each_chunk(make_unit: MakeUnit, dataset: str) -> None:
     unit = make_unit("stream", dataset=dataset, model="os-pvm", params={"n_hidden": 2}) | {"chunk": 25}
-    result = attempted(unit)
-    assert result["status"] == "ok"
+    result = do(unit)
     assert result["params"] == {"n_hidden": 2}
     assert result["fit_seconds"] > 0
     data = fold_data(unit)
@@ -195,8 +192,7 @@ def test_the_first_rows_may_lack_a_class(make_unit: MakeUnit) -> None:
 def test_a_chunk_is_predicted_before_it_is_learnt(make_unit: MakeUnit, dataset: str) -> None:
     params = {"gamma": 0.5, "C": 4.0}
     unit = make_unit("stream", dataset=dataset, model="kos-elm", params=params) | {"chunk": 25, "prequential": True}
-    result = attempted(unit)
-    assert result["status"] == "ok"
+    result = do(unit)
     data = fold_data(unit)
     model = KOSELMRegressor(**params) if data.labels is None else KOSELMClassifier(**params)
     classes = {"classes": data.labels} if data.labels else {}
