@@ -133,9 +133,6 @@ def test_thresholds_of_the_paper_with_its_slip_put_right():
     np.testing.assert_allclose(crossing_points((m, m + 2), (S_negative, S_positive)), expected, rtol=1e-14)
 
 
-# --- Degenerate cases ------------------------------------------------------------------------------------------------
-
-
 def test_means_that_coincide_up_to_round_off_give_no_direction(seed):
     side = np.random.RandomState(seed).rand(300, 7)
     other = np.random.RandomState(seed + 1).permutation(side)
@@ -163,9 +160,6 @@ def test_a_singular_sum_of_covariances_is_solved_in_the_limit():
     line = discriminant(moments_of(negative), moments_of(positive), 3)
     np.testing.assert_allclose(line.beta, [0, 0, 2], atol=1e-6)
     assert max(line.variances) < 1e-10
-
-
-# --- Theorem 1 -------------------------------------------------------------------------------------------------------
 
 
 def unshrunk(side: Moments) -> Moments:
@@ -214,9 +208,6 @@ def by_quadrature(f: Density, g: Density, low: float, high: float, breaks: list[
     )
 
 
-# --- Gaussians -------------------------------------------------------------------------------------------------------
-
-
 def gaussian(mean: Any, deviation: float) -> Density:
     return lambda t: np.exp(-0.5 * ((t - mean) / deviation) ** 2) / deviation / np.sqrt(2 * np.pi)
 
@@ -255,9 +246,6 @@ def test_gaussians_that_are_points():
     assert gaussian_divergence((1.0, 1.0), (0.0, 0.0)) == 0
     assert gaussian_divergence((1.0, 3.0), (0.0, 0.0)) == np.inf
     assert gaussian_divergence((1.0, 1.0), (0.0, 2.0)) == np.inf
-
-
-# --- Kernel density estimates ----------------------------------------------------------------------------------------
 
 
 def over_all_pairs(x: np.ndarray, y: np.ndarray) -> float:

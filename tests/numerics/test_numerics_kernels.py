@@ -34,13 +34,10 @@ def test_distances_equal_scipy(n, m, d, seed, block):
     random = np.random.RandomState(seed)
     X, Y = random.rand(n, d), random.rand(m, d)
     Y[0] = X[0]
-    before = kernels.BLOCK_BYTES
-    kernels.BLOCK_BYTES = 8 * m * block
-    try:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kernels, "BLOCK_BYTES", 8 * m * block)
         between, itself = squared_distances(X, Y), squared_distances(X)
         kernel = kernel_matrix(X, gamma=3.0)
-    finally:
-        kernels.BLOCK_BYTES = before
     np.testing.assert_allclose(between, cdist(X, Y, "sqeuclidean"), atol=1e-13)
     np.testing.assert_allclose(itself, cdist(X, X, "sqeuclidean"), atol=1e-13)
     for square in (itself, kernel):

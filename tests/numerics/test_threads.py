@@ -20,16 +20,14 @@ def threads() -> set[int]:
 pytestmark = pytest.mark.skipif(not threads(), reason="threadpoolctl does not know this linear algebra library")
 
 
-@pytest.mark.parametrize("X", [np.zeros((FEW_ROWS, 2)), [[1.0], [2.0]], sp.csr_array((3, 2))])
-def test_few_rows_have_one_thread(X: Any) -> None:
+MANY = np.zeros((FEW_ROWS + 1, 1))
+
+
+@pytest.mark.parametrize(("X", "n"), [(MANY[1:], 1), ([[1.0], [2.0]], 1), (sp.csr_array((3, 2)), 1), (MANY, 2)])
+def test_few_rows_have_one_thread_and_many_keep_theirs(X: Any, n: int) -> None:
     with libraries().limit(limits=2):
         with threads_for(X):
-            assert threads() == {1}
-        assert threads() == {2}
-
-
-def test_many_rows_keep_the_threads() -> None:
-    with libraries().limit(limits=2), threads_for(np.zeros((FEW_ROWS + 1, 1))):
+            assert threads() == {n}
         assert threads() == {2}
 
 

@@ -76,15 +76,6 @@ def test_the_best_mean_and_of_equals_the_first(scores: list[list[float]], winner
     assert best(np.array(scores)) == winner
 
 
-def test_of_equal_candidates_the_first_in_the_order_of_the_grid(
-    make_unit: MakeUnit, recorder: list[dict[str, Any]]
-) -> None:
-    result = do(make_unit("search", model="recorder", grid={"C": [3.0, 1.0], "gamma": [2.0, 1.0]}), {})
-    assert result["params"] == {"C": 3.0, "gamma": 2.0}
-    assert len(result["scores"]) == 4
-    assert len(set(result["scores"])) == 1
-
-
 def mean_scores(unit: dict[str, Any], models: list[Any]) -> list[float]:
     """Return the mean of the metric of a unit over its inner folds, of one fit each."""
     data = fold_data(unit)

@@ -17,8 +17,6 @@ from PIL import Image
 
 from elmbench.layouts.table import SIGNS
 from elmbench.metrics import less_is_better
-from elmbench.reporting.grids import grids_of
-from elmbench.reporting.results import read_results
 from elmbench.specs.catalogue import find_experiment
 from elmbench.specs.profiles import resolve
 
@@ -246,18 +244,6 @@ def test_a_figure_stands_beside_its_data(site: Path, results: Path) -> None:
 def page_data(page: Page) -> str:
     (result,) = {target for target in page.values("href") if target.endswith("figure.csv")}
     return result
-
-
-def test_a_table_of_several_data_sets_has_the_shape_of_the_print(results: Path) -> None:
-    resolved = resolve(find_experiment("kos-elm/table4"), "fast")
-    result = read_results(resolved, results)
-    grid, *_ = grids_of(result.sections[0], resolved)
-    assert (grid.heading, grid.corner) == ("mcc", "data set")
-    assert grid.columns == ("ELM", "K-ELM", "OS-ELM", "FB-KOS-ELM", "ALD-KOS-ELM")
-    assert [name for name, _ in grid.rows] == ["Sylva", "WDBC"]
-    for _, figures in grid.rows:
-        marked = [figure.entry.model for figure in figures if figure is not None and figure.best_printed]
-        assert marked == ["FB-KOS-ELM"]
 
 
 def test_the_site_is_small(site: Path) -> None:
