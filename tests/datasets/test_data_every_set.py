@@ -38,7 +38,6 @@ def test_real_files(real_data: Path, name: str) -> None:
     assert np.isfinite(data.X.data if sp.issparse(data.X) else data.X).all()
     assert sp.issparse(data.X) == spec.sparse
     if len(entries) == 2:
-        assert data.splits is not None
         parts = {("test" if ".test." in entry["file"] else "train"): entry for entry in entries}
         for part, entry in parts.items():
             counts = Counter(data.y[data.splits[part]])
@@ -76,7 +75,6 @@ def labels_for(spec: DatasetSpec, words: dict[str, str]) -> np.ndarray:
     classes = spec.shape.classes
     if isinstance(classes, int):
         return (np.arange(n) % classes + 1).astype(str)
-    assert classes is not None
     left = n - sum(count or 0 for count in classes.values())
     unknown = [label for label, count in classes.items() if count is None]
     sizes = {label: count or left // len(unknown) for label, count in classes.items()}

@@ -29,7 +29,8 @@ TEXT = b"+1 1:0.5 3:2\n-1 2:1e-3\n-1 1:7\n"
 ROWS = np.array([[0.5, 0, 2, 0], [0, 1e-3, 0, 0], [7, 0, 0, 0]])
 
 
-def check_toy() -> None:
+def check_fetched_toy() -> None:
+    fetch("toy")
     data = load_dataset("toy")
     np.testing.assert_array_equal(data.X if isinstance(data.X, np.ndarray) else data.X.toarray(), ROWS)
     np.testing.assert_array_equal(data.y, [1, -1, -1])
@@ -48,7 +49,7 @@ def test_libsvm_files_have_a_fixed_width(server: Server, use_specs: Use, ending:
     server.pages["/toy" + ending] = Page(packed)
     use_specs(toy({"kind": "libsvm", "url": f"{server.url}/toy{ending}"}, sparse=sparse))
     assert fetch("toy").origin == f"LIBSVM toy{ending}"
-    check_toy()
+    check_fetched_toy()
     assert not fetch("toy").downloaded
 
 
@@ -86,26 +87,22 @@ def test_libsvm_breast_cancer_is_prepared_already(real_data: Path, loopback_spec
     assert fetch_public("breast-cancer", real_data).source == "LIBSVM breast-cancer"
 
 
-def test_uci_arcene(real_data: Path, loopback_specs: Server) -> None:
-    members: dict[str, bytes] = {}
-    for part, name in (("train", "train"), ("test", "valid")):
-        lines = unpacked(real_data / f"arcene.{part}.csv.gz").split()[1:]
-        rows, labels = zip(*(line.rsplit(b",", 1) for line in lines), strict=True)
-        # Each line ends in a blank; the labels of the second part lie outside the folder.
-        members[f"ARCENE/arcene_{name}.data"] = b"".join(row.replace(b",", b" ") + b" \n" for row in rows)
-        members[("ARCENE/" if part == "train" else "") + f"arcene_{name}.labels"] = b"\n".join(labels) + b"\n"
-    loopback_specs.pages["/static/public/167/arcene.zip"] = Page(zip_bytes(members))
-    fetch_public("arcene", real_data)
-
-
-def test_uci_dexter(real_data: Path, loopback_specs: Server) -> None:
-    members: dict[str, bytes] = {}
-    for part, name in (("train", "train"), ("test", "valid")):
-        lines = unpacked(real_data / f"dexter.{part}.svm.gz").splitlines()
-        members[f"DEXTER/dexter_{name}.data"] = b"\n".join(line.split(b" ", 1)[1] + b" " for line in lines)
-        members[f"DEXTER/dexter_{name}.labels"] = b"\n".join(line.split(b" ", 1)[0] for line in lines)
-    loopback_specs.pages["/static/public/168/dexter.zip"] = Page(zip_bytes(members))
-    fetch_public("dexter", real_data)
+@pytest.mark.parametrize(("name", "number"), [("arcene", 167), ("dexter", 168)])
+def test_uci_archives_of_two_parts(real_data: Path, loopback_specs: Server, name: str, number: int) -> None:
+    folder, members = name.upper(), {}
+    for part, member in (("train", "train"), ("test", "valid")):
+        (path,) = real_data.glob(f"{name}.{part}.*")
+        if name == "arcene":
+            rows, labels = zip(*(line.rsplit(b",", 1) for line in unpacked(path).split()[1:]), strict=True)
+            rows = [row.replace(b",", b" ") for row in rows]
+        else:
+            labels, rows = zip(*(line.split(b" ", 1) for line in unpacked(path).splitlines()), strict=True)
+        # Each line ends in a blank; the labels of the second part of Arcene lie outside the folder.
+        members[f"{folder}/{name}_{member}.data"] = b"".join(row + b" \n" for row in rows)
+        outside = (name, part) == ("arcene", "test")
+        members[("" if outside else f"{folder}/") + f"{name}_{member}.labels"] = b"\n".join(labels) + b"\n"
+    loopback_specs.pages[f"/static/public/{number}/{name}.zip"] = Page(zip_bytes(members))
+    fetch_public(name, real_data)
 
 
 def test_uci_secom(loopback_specs: Server) -> None:
@@ -149,18 +146,15 @@ def test_the_columns_and_the_split_of_a_table(server: Server, use_specs: Use) ->
     use_specs(toy(source, shape=shape))
     lines = ["279\t1\t1\t0.5\t0\t2\t0", "279\t2\t0\t0\t1e-3\t0\t0", "280\t3\t0\t7\t0\t0\t0", ""]
     server.pages["/bio.tar.gz"] = Page(tar_bytes({"data/bio_train.dat": "\n".join(lines).encode()}))
-    fetch("toy")
-    check_toy()
+    check_fetched_toy()
     splits = load_dataset("toy").splits
-    assert splits is not None
     np.testing.assert_array_equal(splits["test"], [2])
 
 
 def test_a_table_that_is_compressed_alone(server: Server, use_specs: Use) -> None:
     use_specs(toy({"kind": "archive", "url": f"{server.url}/rows.gz"}))
     server.pages["/rows.gz"] = Page(gzip.compress(b"0.5,0,2,0,1\n0,1e-3,0,0,-1\n7,0,0,0,-1\n"))
-    fetch("toy")
-    check_toy()
+    check_fetched_toy()
 
 
 def ding_archive(members: dict[int, tuple[np.ndarray, np.ndarray]]) -> bytes:
@@ -192,8 +186,7 @@ def test_members_never_leave_their_folder(server: Server, use_specs: Use, kind: 
     members = {"../../../evil.csv": b"evil", "/tmp/../evil.csv": b"evil", "a/../../rows.csv": rows}
     server.pages["/a"] = Page(zip_bytes(members) if kind == "zip" else tar_bytes(members))
     use_specs(toy({"kind": "archive", "url": f"{server.url}/a", "members": {"all": {"features": "rows.csv"}}}))
-    fetch("toy")
-    check_toy()
+    check_fetched_toy()
     assert not list(tmp_path.rglob("evil*"))
     assert not list(tmp_path.rglob("rows.csv"))
 

@@ -9,14 +9,7 @@ from sklearn.datasets import dump_svmlight_file
 
 from elmbench.datasets.checksums import identify
 from elmbench.datasets.fetch import status
-from elmbench.datasets.generators import (
-    MIXED,
-    base_waves,
-    clean_series,
-    series_sha256,
-    sparse_rows,
-    waveform,
-)  # fmt: skip
+from elmbench.datasets.generators import MIXED, base_waves, clean_series, series_sha256, sparse_rows, waveform
 from elmbench.datasets.load import load_dataset
 from elmbench.specs.datasets import load_dataset_specs
 

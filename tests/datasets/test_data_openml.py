@@ -64,7 +64,8 @@ def parquet_bytes(order: list[int] | None = None) -> bytes:
     return stream.getvalue()
 
 
-def check_toy() -> None:
+def check_fetched_toy() -> None:
+    fetch("toy")
     data = load_dataset("toy")
     assert data.feature_names == ("size", "colour=light blue", "colour=red", "flag")
     np.testing.assert_array_equal(
@@ -90,7 +91,7 @@ def test_nominal_columns_and_missing_values(rows: Server, tmp_path: Path, more: 
     calls: list[tuple[str, int, int | None]] = []
     result = fetch("toy", progress=lambda *now: calls.append(now))
     assert (result.name, result.origin, result.downloaded) == ("toy", "OpenML 7", True)
-    check_toy()
+    check_fetched_toy()
     assert calls[-1][1:] == (len(ARFF), len(ARFF))
     assert [path.suffix for path in (tmp_path / "cache" / "datasets" / "toy").iterdir()] == [".parquet"]
     n_requests = len(rows.requests)
@@ -117,8 +118,7 @@ def test_the_target_is_named_or_openml_names_it(
         with pytest.raises(ElmbenchError, match=message):
             fetch("toy")
     else:
-        fetch("toy")
-        check_toy()
+        check_fetched_toy()
 
 
 def test_columns_that_openml_ignores(rows: Server, use_specs: Use) -> None:
@@ -126,8 +126,7 @@ def test_columns_that_openml_ignores(rows: Server, use_specs: Use) -> None:
     lines = [[str(index), *row] for index, row in enumerate(ROWS)]
     more = "<oml:row_id_attribute>number</oml:row_id_attribute><oml:ignore_attribute>class</oml:ignore_attribute>"
     add_openml(rows, 7, arff_text(["number", *NAMES], ["NUMERIC", *KINDS], lines), target="size", more=more)
-    fetch("toy")
-    check_toy()
+    check_fetched_toy()
 
 
 @pytest.mark.parametrize("kind", ["NUMERIC", "{no,yes}"])
@@ -187,8 +186,7 @@ def test_the_client_leaves_nothing_behind(rows: Server, tmp_path: Path, monkeypa
 def test_parquet_comes_first_if_the_rows_have_a_fingerprint(rows: Server, use_specs: Use, known: bool) -> None:
     use_specs(seven(known))
     add_openml(rows, 7, ARFF, parquet=parquet_bytes())
-    fetch("toy")
-    check_toy()
+    check_fetched_toy()
     assert any(path.endswith(".pq") for path in rows.paths()) == known
     assert any(path.endswith(".arff") for path in rows.paths()) != known
 
@@ -201,8 +199,7 @@ def test_arff_comes_where_the_parquet_file_is_bad(rows: Server, use_specs: Use, 
     if fault == "missing":
         del rows.pages["/datasets/0000/0007/dataset_7.pq"]
     if fault != "other values":
-        fetch("toy")
-        check_toy()
+        check_fetched_toy()
         return
     with pytest.raises(ElmbenchError, match="is other data than the public file"):
         fetch("toy")
@@ -248,8 +245,7 @@ def test_a_server_that_fails(rows: Server, tmp_path: Path, path: str, fault: str
         fetch("toy")
     assert not [file for file in (tmp_path / "cache").rglob("*") if file.is_file()]
     setattr(rows.pages[path], fault, 0)
-    fetch("toy")
-    check_toy()
+    check_fetched_toy()
 
 
 def real_arff(frame: pd.DataFrame, kinds: dict[str, str]) -> str:

@@ -198,7 +198,6 @@ def test_a_training_and_a_test_part(folder: Path) -> None:
 
     write(3)
     data = load_dataset("toy", folder)
-    assert data.splits is not None
     np.testing.assert_array_equal(data.splits["train"], [0, 1, 2])
     np.testing.assert_array_equal(data.splits["test"], [3])
     write(2)

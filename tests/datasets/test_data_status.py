@@ -119,7 +119,6 @@ def test_a_training_and_a_test_part(folder: Path, tmp_path: Path) -> None:
     import_file("arcene", tmp_path / "tr.parquet", folder, test=tmp_path / "te.parquet", other_data=True)
     assert sorted(path.name for path in folder.iterdir()) == ["arcene.test.parquet", "arcene.train.parquet"]
     splits = load_dataset("arcene", folder, other_data=True).splits
-    assert splits is not None
     assert len(splits["train"]) == 100
 
 

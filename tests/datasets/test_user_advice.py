@@ -99,7 +99,6 @@ def test_usual_data_have_no_warning_but_rows_that_repeat(tmp_path: Path, bunch: 
 )
 def test_every_usual_way_is_read(words: list[str | None], expected: list[str]) -> None:
     dates = read_dates(words)
-    assert dates is not None
     np.testing.assert_array_equal(dates, np.array(expected, dtype="datetime64[us]"))
 
 
@@ -119,11 +118,9 @@ def test_day_or_month_first_has_to_be_told() -> None:
     assert "--dates day-first or --dates month-first" in str(caught.value.next_step)
     for day_first, month in ((True, 4), (False, 3)):
         dates = read_dates(words, day_first)
-        assert dates is not None
         assert str(dates[1])[:7] == f"2023-{month:02d}"
     # Values that decide are not overruled.
     dates = read_dates(["1/2/2023", "31/1/2023"], day_first=False)
-    assert dates is not None
     assert str(dates[0])[:10] == "2023-02-01"
 
 
@@ -133,7 +130,6 @@ def test_a_span_has_times_only_if_there_are_any() -> None:
         (["2023-01-01 12:00"], "2023-01-01T12:00:00 to 2023-01-01T12:00:00"),
     ):
         dates = read_dates(words)
-        assert dates is not None
         assert span(dates) == expected
 
 

@@ -165,7 +165,6 @@ def test_labels_that_are_different_words_are_different_classes(tmp_path: Path, c
     spec = described(tmp_path, rows(*PAIRS[case]), "kind", name=f"x.{form}", task="classification")
     assert spec.shape.classes == dict.fromkeys(PAIRS[case], N // 2)
     data = load(spec)
-    assert data.classes is not None
     assert set(data.classes) == set(PAIRS[case])
     assert (data.y > 0).sum() == N // 2
 
@@ -192,7 +191,6 @@ def test_floats_that_are_too_large_for_labels_are_refused(tmp_path: Path) -> Non
 @pytest.mark.parametrize("case", PAIRS)
 def test_groups_that_are_different_words_are_different_groups(tmp_path: Path, case: str, form: str) -> None:
     groups = loaded(tmp_path, rows(*PAIRS[case]), "a", groups="kind", name=f"x.{form}").groups
-    assert groups is not None
     np.testing.assert_array_equal(groups == groups[0], np.arange(N) % 2 == 0)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from elm_problems import problem, rows, sparse_rows
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from random_examples import examples
+from scipy.special import expit
 from scipy.stats import norm
 from sklearn.covariance import ledoit_wolf
 from sklearn.datasets import make_classification
@@ -22,19 +24,11 @@ SETTINGS = examples(60)
 PROBLEMS = {"n": st.integers(12, 80), "d": st.integers(1, 8), "seed": st.integers(0, 2**31 - 1)}
 
 
-def sigmoid(X: np.ndarray, weights: np.ndarray, biases: np.ndarray) -> np.ndarray:
-    return 1 / (1 + np.exp(-X @ weights.T + biases))
-
-
-def normalised(X: np.ndarray, weights: np.ndarray, biases: np.ndarray) -> np.ndarray:
-    return 1 / (1 + np.exp(-X @ weights.T / X.shape[1] + biases))
-
-
-def radial(X: np.ndarray, weights: np.ndarray, biases: np.ndarray) -> np.ndarray:
-    return np.exp(-biases * ((X[:, None] - weights) ** 2).sum(axis=2))
-
-
-LAYERS = {"sigmoid": sigmoid, "nsig": normalised, "rbf": radial}
+LAYERS: dict[str, Any] = {
+    "sigmoid": lambda X, weights, biases: expit(X @ weights.T - biases),
+    "nsig": lambda X, weights, biases: expit(X @ weights.T / X.shape[1] - biases),
+    "rbf": lambda X, weights, biases: np.exp(-biases * ((X[:, None] - weights) ** 2).sum(axis=2)),
+}
 
 
 def by_the_text(H: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, tuple[float, float], tuple[float, float], float]:

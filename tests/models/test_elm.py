@@ -74,8 +74,7 @@ def test_nodes_are_uniform_and_prefixes_of_a_larger_network(cls, low):
 @pytest.mark.parametrize(("n", "n_hidden"), [(25, 10), (12, 70)])
 @pytest.mark.parametrize("slope", [2.0**-4, 3, 16.0])
 @pytest.mark.parametrize(
-    ("activation", "function"),
-    [("sigmoid", expit), ("tanh", np.tanh), ("relu", lambda z: np.maximum(z, 0))],
+    ("activation", "function"), [("sigmoid", expit), ("tanh", np.tanh), ("relu", lambda z: np.maximum(z, 0))]
 )
 def test_slope_multiplies_what_is_activated(activation, function, slope, n, n_hidden, seed):
     X, y = problem(n, 3, seed + 1, "regression")
@@ -139,16 +138,6 @@ def test_w_elm_equals_the_pseudo_inverse(n, d, seed, n_hidden, activation, kind,
     atol = 1e-12 * condition * (1 + np.abs(expected).max())
     np.testing.assert_allclose(model.decision_function(given_as(probe)).reshape(20, -1), outputs, atol=atol, rtol=0)
     assert condition / 400 < model.condition_ < condition * 400
-
-
-def test_every_class_of_w_elm_weighs_the_same(seed):
-    """Rows of the smaller class repeated until both are as large give the solution of plain least squares."""
-    X = rows(40, 4, seed)
-    y = np.r_[np.ones(10), -np.ones(30)]
-    repeated = np.r_[np.repeat(np.arange(10), 3), np.arange(10, 40)]
-    model = WELMClassifier(n_hidden=6, random_state=0).fit(X, y)
-    H = LAYERS["sigmoid"](X[repeated], model.weights_, model.biases_)
-    np.testing.assert_allclose(model.beta_[:, 0], np.linalg.lstsq(H, y[repeated], rcond=None)[0], rtol=1e-6)
 
 
 def test_as_many_nodes_as_rows_fit_every_row_and_no_other():

@@ -110,8 +110,7 @@ def test_test_rows_that_no_fold_trains_on(n, seed, kind, awkward, way, also_fold
         folds += [(inside[train], inside[test]) for train, test in KFold(3).split(inside)]
     grid = [{"gamma": gamma, "C": C} for gamma in (0.25, 2.0) for C in (0.5, 8.0, 128.0)]
     with pytest.MonkeyPatch.context() as patch:
-        if way != "as it comes":
-            force(patch, way)
+        force(patch, way)
         scores, expected = scores_of(class_of("KELM", kind), X, y, folds, grid, kind)
     np.testing.assert_allclose(scores, expected, rtol=1e-8, atol=1e-12)
 
@@ -150,8 +149,7 @@ def test_all_scores_of_a_random_grid(n, d, seed, kind, awkward, gammas, Cs, way,
     cls = class_of("KELM", kind)
     solvers = Counter()
     with pytest.MonkeyPatch.context() as patch:
-        if way != "as it comes":
-            force(patch, way)
+        force(patch, way)
         scores, expected = scores_of(cls, X, y, folds, grid, kind, solvers)
     np.testing.assert_allclose(scores, expected, rtol=0, atol=1e-8)
     if way != "as it comes":
@@ -165,8 +163,7 @@ def test_all_scores_of_a_random_grid(n, d, seed, kind, awkward, gammas, Cs, way,
 @pytest.mark.parametrize(("way", "kind"), [*((way, "regression") for way in WAYS), *((WAYS[0], k) for k in SCORES)])
 def test_all_scores_of_the_papers_grid(monkeypatch, way, kind, seed):
     """All 22 x 22 pairs, on few dimensions and twice each row: as ill-conditioned as they come."""
-    if way != "as it comes":
-        force(monkeypatch, way)
+    force(monkeypatch, way)
     X = np.repeat(rows(75, 2, seed + 5), 2, axis=0)
     y = targets(X, seed + 5, kind)
     split = StratifiedKFold if is_classification(kind) else KFold
@@ -251,8 +248,7 @@ def test_outputs_that_tie_are_left_to_the_fit(seed):
 @pytest.mark.parametrize("way", WAYS)
 def test_outputs_that_cancel_are_left_to_the_fit(monkeypatch, way):
     """Rows that see two equal ones of either class, 1e-46 of each: what is left of that is round-off."""
-    if way != "as it comes":
-        force(monkeypatch, way)
+    force(monkeypatch, way)
     X, y = problem(63, 4, 434, "binary", awkward=True)
     folds = list(KFold(4, shuffle=True, random_state=0).split(X))
     grid = [{"gamma": 2048.0, "C": C} for C in (2.0, 2.0**13)]

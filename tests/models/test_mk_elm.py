@@ -201,35 +201,27 @@ def test_kernels_from_a_yaml_file():
 
 @pytest.mark.parametrize("kind", ["binary", "regression"])
 @pytest.mark.parametrize(
-    ("bad", "error", "message"),
+    ("kernels", "error", "message"),
     [
-        ({"kernels": "rbf"}, ValueError, "The 'kernels' parameter of"),
-        ({"kernels": {"rbf": 1}}, TypeError, "kernels: expected a list of kernels, got {'rbf': 1} instead"),
-        ({"kernels": []}, ValueError, "kernels: expected one kernel or more, got none"),
-        ({"kernels": ["rbf"]}, TypeError, r"kernels\[0\]: expected a name and a mapping of parameters, got 'rbf'"),
-        ({"kernels": [LIST[0], ("rbf",)]}, TypeError, r"kernels\[1\]: expected a name and a mapping of parameters"),
-        ({"kernels": [("sigmoid", {})]}, ValueError, r"kernels\[0\]: expected one of 'chi2', .*, got 'sigmoid'"),
-        (
-            {"kernels": [("rbf", {"degree": 2})]},
-            ValueError,
-            r"parameter of kernels\[0\], rbf: expected one of 'columns'",
-        ),
-        ({"kernels": [("rbf", {"gamma": 0})]}, ValueError, r"kernels\[0\], gamma: expected a finite number greater"),
-        ({"kernels": [("polynomial", {"coef0": -1})]}, ValueError, r"kernels\[0\], coef0: expected a finite number"),
-        ({"kernels": [("polynomial", {"degree": 1.5})]}, TypeError, r"kernels\[0\], degree: expected a positive int"),
-        ({"kernels": [("rbf", {"columns": [1, 3]})]}, ValueError, r"expected 0 <= start < stop <= 2, got \[1, 3\]"),
-        ({"kernels": [("rbf", {"columns": [1, 1]})]}, ValueError, "expected 0 <= start < stop <= 2"),
-        (
-            {"kernels": [("rbf", {"columns": 1})]},
-            TypeError,
-            r"kernels\[0\], columns: expected the numbers of the first",
-        ),
+        ("rbf", ValueError, "The 'kernels' parameter of"),
+        ({"rbf": 1}, TypeError, "kernels: expected a list of kernels, got {'rbf': 1} instead"),
+        ([], ValueError, "kernels: expected one kernel or more, got none"),
+        (["rbf"], TypeError, r"kernels\[0\]: expected a name and a mapping of parameters, got 'rbf'"),
+        ([LIST[0], ("rbf",)], TypeError, r"kernels\[1\]: expected a name and a mapping of parameters"),
+        ([("sigmoid", {})], ValueError, r"kernels\[0\]: expected one of 'chi2', .*, got 'sigmoid'"),
+        ([("rbf", {"degree": 2})], ValueError, r"parameter of kernels\[0\], rbf: expected one of 'columns'"),
+        ([("rbf", {"gamma": 0})], ValueError, r"kernels\[0\], gamma: expected a finite number greater"),
+        ([("polynomial", {"coef0": -1})], ValueError, r"kernels\[0\], coef0: expected a finite number"),
+        ([("polynomial", {"degree": 1.5})], TypeError, r"kernels\[0\], degree: expected a positive int"),
+        ([("rbf", {"columns": [1, 3]})], ValueError, r"expected 0 <= start < stop <= 2, got \[1, 3\]"),
+        ([("rbf", {"columns": [1, 1]})], ValueError, "expected 0 <= start < stop <= 2"),
+        ([("rbf", {"columns": 1})], TypeError, r"kernels\[0\], columns: expected the numbers of the first"),
     ],
 )
-def test_bad_parameters(bad, error, message, kind):
+def test_bad_parameters(kernels, error, message, kind):
     X = rows(10, 2, 0)
     with pytest.raises(error, match=message):
-        class_of("MKELM", kind)(**bad).fit(X, targets(X, 0, kind))
+        class_of("MKELM", kind)(kernels=kernels).fit(X, targets(X, 0, kind))
 
 
 @pytest.mark.exhaustive

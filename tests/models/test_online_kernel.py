@@ -147,11 +147,8 @@ def count_of_models_learnt(monkeypatch, state, model, candidates, **fixed):
     return len(learnt)
 
 
-def test_budgets_that_are_not_reached_are_learnt_once(monkeypatch):
+def test_budgets_that_are_not_reached_and_ridges_that_are_none_are_learnt_once(monkeypatch):
     candidates = [{"budget": budget} for budget in (10, 39, 40, 41, 400)]
     assert count_of_models_learnt(monkeypatch, InverseState, FBKOSELMRegressor, candidates) == 3
-
-
-def test_the_ridge_is_learnt_once_where_there_is_none(monkeypatch):
     candidates = [{"C": C, "delta": delta} for C in (1.0, 2.0, 4.0) for delta in (0.02, 0.02000001)]
     assert count_of_models_learnt(monkeypatch, DependencyState, ALDKOSELMRegressor, candidates) == 1

@@ -8,13 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from elmbench.models import (
-    AMMClassifier,
-    BSGDClassifier,
-    OSELMClassifier,
-    PegasosClassifier,
-    svd_pipelines,
-)
+from elmbench.models import AMMClassifier, BSGDClassifier, OSELMClassifier, PegasosClassifier, svd_pipelines
 from elmbench.models.baselines import n_units
 from elmbench.models.protocols import GridPath, MemoryEstimate
 from elmbench.models.svd_pipelines import SingularFeatures
