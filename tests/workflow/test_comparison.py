@@ -17,6 +17,7 @@ import elmbench
 from elmbench.datasets.load import load
 from elmbench.datasets.user_data import UserData
 from elmbench.errors import ElmbenchError
+from elmbench.layouts.comparison import share_of_test_rows
 from elmbench.protocol.folds import OuterFold, fold_data
 from elmbench.protocol.splits import outer_parts
 from elmbench.reporting.results import read_results
@@ -224,6 +225,8 @@ def test_rows_in_their_order_are_learnt_before_they_are_tested() -> None:
     frame["later"] = frame["day"] * 1.0
     frame.to_csv("shop.csv", index=False)
     run = prepared(UserData("shop.csv", "buys", ordered_by="day"), folds=3)
+    ((resolved, plan),) = run.tables
+    assert share_of_test_rows(plan.cells[0].dataset, resolved) == 2 / 4
     for work in fits(run):
         data = fold_data(work.outer_fold, None)
         assert data.X_train[:, -1].max() < data.X_test[:, -1].min()
