@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 
 import pandas as pd
 
-from elmbench.numerics.significance import LEVEL, Finding
+from elmbench.numerics.significance import LEVEL, Finding, holm
 from elmbench.reporting.cells import TIMES
 from elmbench.specs.experiments import ALL_OF_THEM, MARGINS, MOST, Claim
 
@@ -131,17 +131,19 @@ def claims_frame(outcomes: list[ClaimOutcome]) -> pd.DataFrame:
 def correct_by_holm(outcomes: Sequence[ClaimOutcome]) -> list[ClaimOutcome]:
     """Return the outcomes of a paper's claims with decisions that hold together (Holm 1979), in the same order.
 
-    With m tested claims, the k-th smallest p (k = 0, 1, ...) must be at most LEVEL / (m - k), like all before it. Other
-    decisions become `undecided`. Tests on too few data sets do not count: no figures could make them decide (Tarone
-    1990).
+    A decision becomes `undecided` if its corrected p-value is above LEVEL. Tests on too few data sets do not count: no
+    figures could make them decide (Tarone 1990).
     """
-    tested = sum(one.p is not None and one.verdict != "too few data sets" for one in outcomes)
-    decided = [i for i, one in enumerate(outcomes) if one.verdict in CLAIM_VERDICTS[:2]]
-    corrected, rejects = list(outcomes), True
-    for k, i in enumerate(sorted(decided, key=lambda i: outcomes[i].p or 0.0)):
+    decided = CLAIM_VERDICTS[:2]
+    tested = {
+        i: one.p if one.verdict in decided else 1.0
+        for i, one in enumerate(outcomes)
+        if one.p is not None and one.verdict != "too few data sets"
+    }
+    corrected = list(outcomes)
+    for i, p in zip(tested, holm(list(tested.values())), strict=True):
         one = outcomes[i]
-        rejects = rejects and (one.p or 0.0) * (tested - k) <= LEVEL
-        if not rejects:
-            remark = f"by itself it {one.verdict}, but not after Holm's correction for {tested} claims"
+        if one.verdict in decided and p > LEVEL:
+            remark = f"by itself it {one.verdict}, but not after Holm's correction for {len(tested)} claims"
             corrected[i] = replace(one, verdict="undecided", remark="; ".join(filter(None, (remark, one.remark))))
     return corrected
