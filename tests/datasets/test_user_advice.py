@@ -103,8 +103,7 @@ def test_every_usual_way_is_read(words: list[str | None], expected: list[str]) -
 
 
 @pytest.mark.parametrize(
-    "words",
-    [["red", "blue"], ["1", "20230101"], ["May"], ["10:30"], ["1.2"], ["31.12.2023", "32.12.2023"], [None], []],
+    "words", [["red", "blue"], ["1", "20230101"], ["May"], ["10:30"], ["1.2"], ["31.12.2023", "32.12.2023"], [None], []]
 )
 def test_other_words_are_no_dates(words: list[str | None]) -> None:
     assert read_dates(words) is None

@@ -161,22 +161,22 @@ def rows(*labels: object) -> pd.DataFrame:
 
 @pytest.mark.parametrize("form", ["csv", "parquet", "arff", "npz"])
 @pytest.mark.parametrize("case", PAIRS)
-def test_labels_that_are_different_words_are_different_classes(tmp_path: Path, case: str, form: str) -> None:
+def test_different_words_are_different_classes_and_groups(tmp_path: Path, case: str, form: str) -> None:
     spec = described(tmp_path, rows(*PAIRS[case]), "kind", name=f"x.{form}", task="classification")
     assert spec.shape.classes == dict.fromkeys(PAIRS[case], N // 2)
     data = load(spec)
     assert set(data.classes) == set(PAIRS[case])
     assert (data.y > 0).sum() == N // 2
+    if form in ("csv", "parquet"):
+        groups = loaded(tmp_path, rows(*PAIRS[case]), "a", groups="kind", name=f"x.{form}").groups
+        np.testing.assert_array_equal(groups == groups[0], np.arange(N) % 2 == 0)
 
 
 @pytest.mark.parametrize("form", ["parquet", "npz"])
 def test_integers_past_2_to_the_53_are_different_classes(tmp_path: Path, form: str) -> None:
     assert described(tmp_path, rows(2**53, 2**53 + 1), "kind", name=f"x.{form}").shape.classes == PAST
-
-
-def test_integers_of_a_program_past_2_to_the_53(tmp_path: Path) -> None:
     y = 2**53 + np.arange(N) % 2
-    for X in (A[:, None], sp.csr_matrix(A[:, None])):
+    for X in (A[:, None], sp.csr_matrix(A[:, None])):  # of a program
         spec = describe(UserData(str(write_arrays(X, y, tmp_path, "x", {})), "target"))
         assert spec.shape.classes == PAST
 
@@ -185,13 +185,6 @@ def test_floats_that_are_too_large_for_labels_are_refused(tmp_path: Path) -> Non
     text = "".join(f"{2**53 + row % 4} 1:{row}\n" for row in range(N))
     with pytest.raises(ElmbenchError, match="labels of 9007199254740992 and more"):
         described(tmp_path, text, name="x.svm", task="classification")
-
-
-@pytest.mark.parametrize("form", ["csv", "parquet"])
-@pytest.mark.parametrize("case", PAIRS)
-def test_groups_that_are_different_words_are_different_groups(tmp_path: Path, case: str, form: str) -> None:
-    groups = loaded(tmp_path, rows(*PAIRS[case]), "a", groups="kind", name=f"x.{form}").groups
-    np.testing.assert_array_equal(groups == groups[0], np.arange(N) % 2 == 0)
 
 
 def test_numbers_of_one_value_are_one_class(tmp_path: Path) -> None:

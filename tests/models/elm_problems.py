@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -91,3 +92,12 @@ def counting(path: Iterable[Any], solvers: Counter[str]) -> Iterator[tuple[int, 
 def real_outputs(model: Any, X: np.ndarray) -> np.ndarray:
     """Return what a model computes before labels are made of it."""
     return model.decision_function(X) if hasattr(model, "decision_function") else model.predict(X)
+
+
+def peak_of(work: Callable[[], Any]) -> int:
+    """Return the most memory that is held at a time, what is returned included."""
+    tracemalloc.start()
+    work()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return peak

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import pickle
-import tracemalloc
 import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from elm_problems import class_of, is_classification, problem, real_outputs, rows, sparse_rows, targets
+from elm_problems import class_of, is_classification, peak_of, problem, real_outputs, rows, sparse_rows, targets
 from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import check_param_validation, parametrize_with_checks
@@ -270,10 +269,7 @@ def test_memory_estimates_bound_the_peak(name, params, n, d, n_classes):
     y = np.argsort(np.argsort(X.sum(axis=1))) * n_classes // n
     model = class_of(name, "binary")(**params)
     clone(model).fit(X[:60], y[:60])  # imports and compiles
-    tracemalloc.start()
-    model.fit(X, y)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
+    peak = peak_of(lambda: model.fit(X, y))
     outputs = 1 if n_classes == 2 else n_classes
     estimate = model.memory_estimate(n, d, outputs, **model.get_params())
     fixed = model.memory_estimate(1, 1, 1, **model.get_params())
@@ -311,9 +307,6 @@ def test_wide_sparse_rows_are_never_made_dense(name, params, seed):
     size = X.data.nbytes + X.indices.nbytes + X.indptr.nbytes
     limit = model.memory_estimate(n, d, 1, **params) + 2 * size
     for step in (lambda: model.fit(X, y), lambda: model.predict(X)):
-        tracemalloc.start()
-        step()
-        peak = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
+        peak = peak_of(step)
         assert peak < limit
         assert params["n_hidden"] > 50 or peak < 8 * n * d / 2

@@ -38,10 +38,7 @@ def assert_solved(model, X, y, kind):
     gamma=GAMMAS,
     kind=st.sampled_from(["binary", "multi", "regression", "two-targets"]),
     options=st.fixed_dictionaries(
-        {
-            "class_weight": st.sampled_from(["balanced", None]),
-            "weighting": st.sampled_from(["corrected", "as-printed"]),
-        }
+        {"class_weight": st.sampled_from(["balanced", None]), "weighting": st.sampled_from(["corrected", "as-printed"])}
     ),
     awkward=st.booleans(),
     shift=st.sampled_from([0.0, 1e3]),

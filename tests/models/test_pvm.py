@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import itertools
-import tracemalloc
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from elm_problems import problem, rows, targets
+from elm_problems import peak_of, problem, rows, targets
 from hypothesis import given
 from hypothesis import strategies as st
 from random_examples import examples
@@ -97,15 +96,6 @@ def test_constant_data(model, n):
     assert np.isfinite(fitted.decision_function(X)).all()
     if n == 30:
         assert set(fitted.predict(X)) == {1}
-
-
-def peak_of(work):
-    """Return the most memory that is held at a time, what is returned included."""
-    tracemalloc.start()
-    work()
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    return peak
 
 
 def test_sparse_rows_are_never_dense_all_at_once():
