@@ -58,12 +58,6 @@ def test_units_and_digits(
     assert entry.last_place == pytest.approx(last_place, rel=1e-12)
 
 
-def test_deviations_notes_and_what_a_paper_does_not_print(table: Callable[[str], Path]) -> None:
-    figure, nothing = read_published(table("a,b,gmean_percent,88.6,1.2,a doubt\na,OS-ELM,nrmse,,,excluded\n"))
-    assert (figure.std, figure.note) == (Decimal("0.012"), "a doubt")
-    assert (nothing.value, nothing.std, nothing.last_place, nothing.note) == (None, None, 0.0, "excluded")
-
-
 @pytest.mark.parametrize("figure", ["0,94", "n/a", "0.9x", "nan", "inf", "2^", "2^0.5", "^2", "1e999999"])
 def test_what_is_no_figure(table: Callable[[str], Path], figure: str) -> None:
     with pytest.raises(ElmbenchError, match=r"t\.csv, line 3: .* is not a number"):
@@ -88,10 +82,12 @@ def test_parameters_have_the_suite_s_names_and_whole_sizes(table: Callable[[str]
     assert type(result["WDBC", "FB-KOS-ELM"]["budget"]) is int
 
 
-def test_fits_that_were_stopped_and_figures_that_were_cited(table: Callable[[str], Path]) -> None:
-    stopped, unstable, cited, measured = read_published(
-        table("A,B,train_seconds,,,over 600 s\nA,B,nrmse,,,excluded\nA,TSVM (cited),train_seconds,373,,\nA,B,mcc,1,,\n")
-    )
+def test_deviations_notes_and_figures_that_are_missing_or_cited(table: Callable[[str], Path]) -> None:
+    figures = "A,B,train_seconds,,,over 600 s\nA,B,nrmse,,,excluded\nA,TSVM (cited),train_seconds,373,,\n"
+    figures += "a,b,gmean_percent,88.6,1.2,a doubt\n"
+    stopped, unstable, cited, measured = read_published(table(figures))
+    assert (measured.std, measured.note) == (Decimal("0.012"), "a doubt")
+    assert (unstable.std, unstable.last_place, unstable.note) == (None, 0.0, "excluded")
     assert (stopped.value, stopped.over_seconds) == (None, 600.0)
     assert (unstable.value, unstable.over_seconds) == (None, None)
     assert [entry.cited for entry in (stopped, unstable, cited, measured)] == [False, False, True, False]

@@ -93,10 +93,9 @@ class Projecting(ClassifierMixin, BaseEstimator):
 
     calls: ClassVar[list[str]] = []
 
-    def __init__(self, column: int = 0, factor: float = 1.0, tag: int = 0) -> None:
+    def __init__(self, column: int = 0, factor: float = 1.0) -> None:
         self.column = column
         self.factor = factor
-        self.tag = tag
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> Projecting:
         return self
@@ -155,17 +154,6 @@ def test_projections_come_from_the_path_where_it_has_them(
             assert result["variances"][i][j] == pytest.approx(values.var())
 
 
-def test_of_equal_divergences_the_first_in_the_order_of_the_grid(
-    divergence_unit: MakeUnit, add_model: AddModel
-) -> None:
-    add_model("projecting", Projecting)
-    unit = divergence_unit(model="projecting", grid={"column": [2, 0], "tag": [7, 5, 9]})
-    evaluated = do(unit, {})
-    for criterion, dcs in FORMS:
-        result = choose(choice(unit, criterion, dcs), [evaluated], {})
-        assert result["params"] == {"column": 0, "tag": 7}
-
-
 @pytest.mark.parametrize("factor", [0.0, np.nan, np.inf, 1e200])
 def test_a_divergence_that_is_not_finite_is_never_chosen(
     divergence_unit: MakeUnit, add_model: AddModel, factor: float
@@ -217,6 +205,12 @@ def test_the_two_forms_may_choose_differently() -> None:
     unit = {"grid": {"C": [1, 2]}}
     for dcs, C in (("corrected", 2), ("as-printed", 1)):
         assert choose(choice(unit, "dcs-gaussians", dcs), [evaluated], {})["params"]["C"] == C
+
+
+@pytest.mark.parametrize(("criterion", "dcs"), FORMS)
+def test_of_equal_divergences_the_first_in_the_order_of_the_grid(criterion: str, dcs: str | None) -> None:
+    evaluated = {"means": [[0, 1], [0, 2], [0, 2]], "variances": [[1, 1]] * 3, "kde": [0, 1, 1], "seconds": 1.0}
+    assert choose(choice({"grid": {"C": [7, 9, 5]}}, criterion, dcs), [evaluated], {})["params"] == {"C": 9}
 
 
 def test_what_is_taken_over_is_used(divergence_unit: MakeUnit, add_model: AddModel) -> None:
