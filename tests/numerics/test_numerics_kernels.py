@@ -16,12 +16,7 @@ from sklearn.metrics.pairwise import KERNEL_PARAMS, pairwise_kernels
 
 import elmbench.numerics.kernels as kernels
 from elmbench.numerics.arrays import EPS
-from elmbench.numerics.kernels import (
-    kernel_ladder,
-    kernel_matrix,
-    kernel_round_off,
-    squared_distances,
-)
+from elmbench.numerics.kernels import kernel_ladder, kernel_matrix, kernel_round_off, squared_distances
 from elmbench.numerics.pairwise import NAMES, Kernel
 
 SETTINGS = examples(80)

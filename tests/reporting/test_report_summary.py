@@ -2,38 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from made_cells import (
-    HEADER,
-    Toy,
-    cell,
-    entry,
-    folds,
-    frame,
-    headings,
-    notes_of,
-    row,
-    rows_of,
-    runs,
-    summary_of,
-    table_of,
-)
+from made_cells import Toy, cell, entry, folds, frame, headings, notes_of, row, rows_of, runs, summary_of, table_of
 from scipy.stats import t
 
 from elmbench.layouts.table import Gain
 from elmbench.reporting.cells import REMARKS
 from elmbench.reporting.summary import MeasuredCells, optimism, summarise
-from elmbench.specs.catalogue import load_catalogue
 from elmbench.specs.datasets.fingerprint import OTHER_DATA, TRAINING_ONLY
-from elmbench.specs.profiles import resolve
-from elmbench.specs.published import read_published
 
 
 def test_only_cells_that_ended_ok_are_averaged(toy: Toy) -> None:
@@ -70,28 +51,6 @@ def test_the_runs_that_would_tell_the_models_apart(toy: Toy) -> None:
     line = entry(toy(figures), folds("ELM", 0.9, 0.9))
     assert (line["verdict"], line["runs"], line["runs_to_tell"]) == ("too few runs", 1, 3)
     assert pd.isna(line["low"])
-
-
-def test_the_models_of_all_tables_of_a_paper_count(
-    write_tree: Callable[..., Path], experiment: dict, paper: dict
-) -> None:
-    others = {"one": "K-ELM,mcc,0.9500", "two": "OS-ELM,MCC,0.6000"}
-    protocol = experiment["protocol"] | {"outer": {"kind": "stratified-kfold", "folds": 2, "runs": 3}}
-    tables = [
-        experiment
-        | {"protocol": protocol}
-        | {"id": f"toy/{name}", "aliases": [], "published": {"values": f"{name}.csv", "meant": {"MCC": "mcc"}}}
-        for name in others
-    ]
-    root = write_tree(*tables, paper=paper)
-    for name, other in others.items():
-        figures = f"{HEADER}WDBC,ELM,mcc,0.9000,,\nWDBC,{other},,\n"
-        (root / "experiments" / "toy" / f"{name}.csv").write_text(figures)
-    read_published.cache_clear()
-    cells = runs("ELM", 0.89, 0.9, 0.91)
-    # By the figures of its own table it would be consistent in one (0.05 apart) and reproduced in the other (0.3).
-    lines = [entry(resolve(file, "paper"), cells) for file in load_catalogue(root).values()]
-    assert [(line["verdict"], line["runs_to_tell"]) for line in lines] == [("reproduced", None)] * 2
 
 
 @pytest.mark.parametrize(

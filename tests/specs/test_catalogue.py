@@ -312,6 +312,10 @@ def test_every_figure_has_a_column(table: str) -> None:
         assert model in shown, model
 
 
+def test_figures_of_a_paper_are_those_of_all_its_tables_under_the_metric_that_each_means() -> None:
+    assert {*find_experiment("kos-elm/table5").figures} <= {*find_experiment("kos-elm/table4").figures_of_paper}
+
+
 @pytest.mark.parametrize("table", load_catalogue())
 def test_models_have_the_parameters_that_columns_fix_and_search(table: str) -> None:
     for model in find_experiment(table).spec.models.values():
