@@ -162,11 +162,6 @@ def test_a_singular_sum_of_covariances_is_solved_in_the_limit():
     assert max(line.variances) < 1e-10
 
 
-def unshrunk(side: Moments) -> Moments:
-    """Leave the covariance as it is: the theorem holds for the empirical one."""
-    return replace(side, fourth=dict.fromkeys(side.fourth, 0.0))
-
-
 @SETTINGS
 @given(pairs=st.integers(2, 14), h=st.integers(1, 40), seed=SEEDS)
 def test_theorem_1(pairs, h, seed):
@@ -177,8 +172,9 @@ def test_theorem_1(pairs, h, seed):
     H, T = np.vstack([negative, positive]), np.repeat([-1.0, 1.0], pairs)
     elm = np.linalg.pinv(H) @ T
     assume(np.linalg.cond(H[:pairs]) < 1e4)
-    sides = [unshrunk(moments_of(side)) for side in (negative, positive)]
-    line = discriminant(sides[0], sides[1], h)
+    # The theorem holds for the empirical covariances, so they are not shrunk.
+    sides = [replace(side, fourth=dict.fromkeys(side.fourth, 0.0)) for side in map(moments_of, (negative, positive))]
+    line = discriminant(*sides, h)
     cosine = line.beta @ elm / np.linalg.norm(line.beta) / np.linalg.norm(elm)
     if pairs > h:
         # In no more than h differences the covariance is singular, and how its null space is lifted above the round-off
@@ -213,10 +209,7 @@ def gaussian(mean: Any, deviation: float) -> Density:
 
 
 @examples(40)
-@given(
-    means=st.tuples(st.floats(-3, 3), st.floats(-3, 3)),
-    deviations=st.tuples(st.floats(0.3, 3), st.floats(0.3, 3)),
-)
+@given(means=st.tuples(st.floats(-3, 3), st.floats(-3, 3)), deviations=st.tuples(st.floats(0.3, 3), st.floats(0.3, 3)))
 def test_gaussians_equal_quadrature(means, deviations):
     breaks = sorted({*means, sum(means) / 2})
     f, g = (gaussian(mean, deviation) for mean, deviation in zip(means, deviations, strict=True))

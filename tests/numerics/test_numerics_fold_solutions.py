@@ -22,12 +22,7 @@ RIDGES = 2.0 ** -np.arange(-8.0, 14.0)
 
 
 @examples(150)
-@given(
-    n=st.integers(2, 40),
-    n_folds=st.integers(1, 5),
-    seed=st.integers(0, 2**31 - 1),
-    repeated=st.booleans(),
-)
+@given(n=st.integers(2, 40), n_folds=st.integers(1, 5), seed=st.integers(0, 2**31 - 1), repeated=st.booleans())
 def test_any_folds(n, n_folds, seed, repeated):
     """Also such as name a row twice, in both parts, or in none."""
     random = np.random.RandomState(seed)

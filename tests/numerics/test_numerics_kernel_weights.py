@@ -86,11 +86,7 @@ def test_ends_where_direct_minimisation_does(m, n, q, radius, e, seed):
                 first,
                 jac=True,
                 bounds=[(0, 1)] * m,
-                constraints={
-                    "type": "ineq",
-                    "fun": lambda u: 1 - np.sum(u**q),
-                    "jac": lambda u: -q * u ** (q - 1),
-                },
+                constraints={"type": "ineq", "fun": lambda u: 1 - np.sum(u**q), "jac": lambda u: -q * u ** (q - 1)},
                 method="SLSQP",
                 options={"ftol": 1e-14, "maxiter": 1000},
             )

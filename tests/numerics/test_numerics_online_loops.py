@@ -59,10 +59,6 @@ def test_arrays_of_every_layout_share_one_compilation():
         assert len(loops.compiled(loop, True).signatures) == 1
 
 
-def warned(recorded):
-    return [str(w.message) for w in recorded if issubclass(w.category, ElmbenchWarning)]
-
-
 def test_without_any_folder_for_the_cache_it_warns_once_and_compiles(monkeypatch):
     from numba.core import caching
 
@@ -73,7 +69,7 @@ def test_without_any_folder_for_the_cache_it_warns_once_and_compiles(monkeypatch
     with warnings.catch_warnings(record=True) as recorded:
         warnings.simplefilter("always")
         assert_same(before, [kernel()])
-    (message,) = warned(recorded)
+    (message,) = (str(one.message) for one in recorded if issubclass(one.category, ElmbenchWarning))
     assert "cannot be kept on disk" in message
     assert "NUMBA_CACHE_DIR" in message
     assert not loops._cached

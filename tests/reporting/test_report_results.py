@@ -164,18 +164,10 @@ HASWELL, TWO, ZEN, ALONE = ("Haswell", 1, False), ("Haswell", 2, False), ("Zen",
     ("cells", "kind", "says"),
     [
         ((HASWELL, HASWELL), "arithmetic", None),
-        (
-            (HASWELL, ("Haswell", 2, False)),
-            "arithmetic",
-            "1 with openblas Haswell, 1 thread; 1 with openblas Haswell, 2 threads",
-        ),
+        ((HASWELL, TWO), "arithmetic", "1 with openblas Haswell, 1 thread; 1 with openblas Haswell, 2 threads"),
         ((HASWELL, ZEN), "arithmetic", "1 with openblas Haswell, 1 thread; 1 with openblas Zen, 1 thread"),
         ((HASWELL, HASWELL), "clean-times", None),
-        (
-            (HASWELL, ("Haswell", 1, True)),
-            "clean-times",
-            "times of fits: 1 of 2 measured one by one with nothing beside them, the",
-        ),
+        ((HASWELL, ALONE), "clean-times", "times of fits: 1 of 2 measured one by one with nothing beside them, the"),
         ((ALONE, ALONE), "clean-times", "times of fits: all measured one by one with nothing beside them"),
     ],
 )

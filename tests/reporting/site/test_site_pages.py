@@ -237,13 +237,9 @@ def test_a_figure_stands_beside_its_data(site: Path, results: Path) -> None:
         assert difference.mean() < 3
     first = (source / "figure.csv").read_text().splitlines()[1].split(",")
     assert page.tables[0][1] == first
-    written, original = (pd.read_csv(path) for path in (site / page_data(page), source / "figure.csv"))
+    (data,) = {target for target in page.values("href") if target.endswith("figure.csv")}
+    written, original = (pd.read_csv(path) for path in (site / data, source / "figure.csv"))
     pd.testing.assert_frame_equal(written, original, rtol=5e-4, check_dtype=False)
-
-
-def page_data(page: Page) -> str:
-    (result,) = {target for target in page.values("href") if target.endswith("figure.csv")}
-    return result
 
 
 def test_the_site_is_small(site: Path) -> None:
