@@ -35,14 +35,6 @@ def test_the_deviation_is_that_of_the_run_means(toy: Toy) -> None:
     assert pd.isna(entry(toy(), lines[:2])["std"])
 
 
-def test_published_figures_are_in_natural_units(toy: Toy) -> None:
-    resolved = toy("WDBC,ELM,gmean_percent,88.6,1.2,\nWDBC,ELM,train_seconds,0.20,,\n")
-    lines = runs("ELM", 0.9, 0.9, 0.9, gmean=0.8861)
-    line = entry(resolved, lines, "gmean")
-    assert (line["published"], line["published_std"], line["verdict"]) == (0.886, 0.012, "reproduced")
-    assert entry(resolved, lines, "fit_seconds")["published"] == 0.2
-
-
 def test_the_runs_that_would_tell_the_models_apart(toy: Toy) -> None:
     figures = "WDBC,ELM,mcc,0.9000,,\nWDBC,K-ELM,mcc,0.9500,,\nWDBC,OS-ELM,mcc,,,\n"
     line = entry(toy(figures), runs("ELM", 0.89, 0.9, 0.91))
