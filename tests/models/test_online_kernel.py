@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from elm_problems import class_of
 from numpy.testing import assert_allclose
 from sklearn.base import clone
 from sklearn.datasets import make_classification, make_regression
 from sklearn.kernel_ridge import KernelRidge
 
-from elmbench.models import (
-    ALDKOSELMClassifier,
-    ALDKOSELMRegressor,
-    FBKOSELMClassifier,
-    FBKOSELMRegressor,
-    KOSELMClassifier,
-    KOSELMRegressor,
-)
+from elmbench.models import ALDKOSELMClassifier, ALDKOSELMRegressor, FBKOSELMRegressor, KOSELMRegressor
 from elmbench.numerics.online.states import DependencyState, InverseState
 
-CLASSIFIERS = [KOSELMClassifier(), FBKOSELMClassifier(budget=15), ALDKOSELMClassifier(delta=0.05)]
-REGRESSORS = [KOSELMRegressor(), FBKOSELMRegressor(budget=15), ALDKOSELMRegressor(delta=0.05)]
+PARAMS = {"KOSELM": {}, "FBKOSELM": {"budget": 15}, "ALDKOSELM": {"delta": 0.05}}
+CLASSIFIERS = [class_of(name, "binary")(**params) for name, params in PARAMS.items()]
+REGRESSORS = [class_of(name, "regression")(**params) for name, params in PARAMS.items()]
 MODELS = CLASSIFIERS + REGRESSORS
 
 
@@ -52,7 +47,7 @@ def test_complete_model_is_kernel_ridge_regression_after_any_number_of_rows(targ
 def test_two_classes_are_learnt_as_minus_and_plus_one():
     X, y = problem_for(CLASSIFIERS[0])
     reference = KernelRidge(alpha=0.1, kernel="rbf", gamma=0.5).fit(X, 2.0 * y - 1).predict(X)
-    model = KOSELMClassifier(C=10.0, gamma=0.5).fit(X, y)
+    model = class_of("KOSELM", "binary")(C=10.0, gamma=0.5).fit(X, y)
     assert_allclose(model.decision_function(X), reference, atol=1e-10)
     assert np.array_equal(model.predict(X), reference > 0)
 

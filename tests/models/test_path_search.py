@@ -23,14 +23,7 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from elmbench import PathSearchCV
-from elmbench.models import (
-    ELMClassifier,
-    ELMRegressor,
-    FBKOSELMClassifier,
-    KELMClassifier,
-    KELMRegressor,
-    RKELMRegressor,
-)
+from elmbench.models import ELMClassifier, ELMRegressor, KELMClassifier, KELMRegressor
 
 GRID = {"C": [0.5, 8.0, 128.0], "gamma": [0.25, 2.0]}
 KERNEL = {f"kelmclassifier__{name}": values for name, values in GRID.items()}
@@ -74,12 +67,12 @@ CASES = {
     "node regression": ("diabetes", ELMRegressor(random_state=3), {"n_hidden": [5, 20], "C": [1.0, 64.0]}),
     "landmarks": (
         "diabetes",
-        make_pipeline(StandardScaler(), RKELMRegressor(random_state=0)),
+        make_pipeline(StandardScaler(), class_of("RKELM", "regression")(random_state=0)),
         {"rkelmregressor__n_landmarks": [10, 40], "rkelmregressor__C": [1.0, 64.0]},
     ),
     "online": (
         "iris",
-        make_pipeline(MinMaxScaler(), FBKOSELMClassifier(C=8.0)),
+        make_pipeline(MinMaxScaler(), class_of("FBKOSELM", "multi")(C=8.0)),
         {"fbkoselmclassifier__budget": [5, 20], "fbkoselmclassifier__gamma": [0.5, 4.0]},
     ),
     "grids of their own": ("iris", KELMClassifier(), [{"C": [1.0, 10.0]}, {"gamma": [0.1, 1.0, 5.0]}]),
