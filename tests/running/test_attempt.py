@@ -58,7 +58,9 @@ def test_solvers_are_counted_for_the_unit_alone(make_unit: MakeUnit) -> None:
     assert 9 <= sum(shared.values()) <= 9 + failed
 
 
-def test_what_was_counted_before_a_failure_is_kept(make_unit: MakeUnit, add_model: AddModel) -> None:
+def test_what_a_fit_says_of_its_solver_and_what_was_counted_before_a_failure_is_kept(
+    make_unit: MakeUnit, add_model: AddModel, acting: Callable[..., dict[str, Any]]
+) -> None:
     class Failing(Base):
         @classmethod
         def evaluate_grid(cls, X: Any, y: Any, folds: Any, candidates: Any, **fixed: Any) -> Iterator[Evaluated]:
@@ -68,11 +70,6 @@ def test_what_was_counted_before_a_failure_is_kept(make_unit: MakeUnit, add_mode
     add_model("failing", Failing)
     result = attempted(make_unit("search", model="failing", grid={"C": [1.0]}))
     assert (result["status"], result["solvers"]) == ("failed", {"reduction": 4})
-
-
-def test_what_a_fit_says_of_its_solver_is_kept(
-    make_unit: MakeUnit, add_model: AddModel, acting: Callable[..., dict[str, Any]]
-) -> None:
     add_model("stopped", type("Stopped", (Base,), {"act": lambda self, X: setattr(self, "solvers_", {"capped": 1})}))
     # Once, although the model is warmed up before it.
     assert attempted(make_unit(model="stopped"))["solvers"] == {"capped": 1}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ class Named:
 
     @property
     def data(self) -> Any:
-        return type("Data", (), {"name": self.dataset})
+        return SimpleNamespace(name=self.dataset)
 
     @property
     def has_formula(self) -> bool:
@@ -45,13 +46,6 @@ def estimates_of(works: Mapping[str, Any], limits: Limits | None = None) -> Esti
     return Estimates(works, dict.fromkeys(works, limits or Limits()))
 
 
-class Clock:
-    now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
 def test_ended_work_corrects_the_same_work_and_else_the_same_model() -> None:
     works = {"a": Named("m", "d"), "b": Named("m", "d", 2.0), "c": Named("m", "e"), "z": Named("n", "d")}
     estimates = estimates_of(works)
@@ -60,9 +54,7 @@ def test_ended_work_corrects_the_same_work_and_else_the_same_model() -> None:
     assert [estimates.seconds(key) for key in works] == [20, 40, 20, 1]
     estimates.note("c", 5.0)
     assert [estimates.seconds(key) for key in works] == [20, 40, 5, 1]
-
-
-def test_a_model_without_formula_is_unknown_until_some_of_its_work_has_ended() -> None:
+    # A model without formula is unknown until some of its work has ended.
     estimates = estimates_of({"a": Named("svm", "d", None), "b": Named("svm", "d", None)})
     assert estimates.seconds("a") is None
     estimates.note("b", 184.0)
@@ -82,8 +74,8 @@ def test_the_time_left_comes_from_ended_work() -> None:
     factors = dict(zip("abcd", np.exp(rng.uniform(-1, 3, 4)), strict=True))
     works = {f"{model}{i}": Named(model, "d", float(rng.uniform(1, 5))) for i in range(30) for model in factors}
     seconds = {key: work.seconds() * factors[work.model_name] for key, work in works.items()}
-    clock, estimates = Clock(), estimates_of(works)
-    left = TimeLeft(estimates, works, clock)
+    clock, estimates = SimpleNamespace(now=0.0), estimates_of(works)
+    left = TimeLeft(estimates, works, lambda: clock.now)
     assert left.left(1) == (0, False)
     for number, (key, took) in enumerate(seconds.items(), 1):
         left.start(key)
@@ -99,9 +91,9 @@ def test_the_time_left_comes_from_ended_work() -> None:
 
 
 def test_work_under_way_counts_down_and_overdue_work_is_not_about_to_end() -> None:
-    clock, works = Clock(), {"a": Named("m", "d", 4.0), "b": Named("m", "d", 4.0)}
+    clock, works = SimpleNamespace(now=0.0), {"a": Named("m", "d", 4.0), "b": Named("m", "d", 4.0)}
     estimates = estimates_of(works)
-    left = TimeLeft(estimates, works, clock)
+    left = TimeLeft(estimates, works, lambda: clock.now)
     estimates.note("a", 40.0)
     left.end("a")
     left.start("b")

@@ -83,10 +83,7 @@ def test_published_hyperparameters_are_fixed(plan_table: MakePlan) -> None:
         "ALD-KOS-ELM": kernel | {"delta": 0.65},
     }
     assert {row.select for row in plan.cells} == {"published"}
-
-
-def test_what_a_column_fixes_stands_against_what_is_printed(plan_table: MakePlan, tmp_path: Any) -> None:
-    """F = 800 is the point of that experiment, although Table III prints 400."""
+    # What a column fixes: F = 800 is the point of that experiment, although Table III prints 400.
     plan = plan_table("text-budget", profile="fast", without_data=True)
     assert {units(plan)[row.key]["params"]["budget"] for row in plan.cells if row.model == "FB-KOS-ELM"} == {800}
 
@@ -99,9 +96,7 @@ def test_a_column_without_printed_hyperparameters_is_searched_and_those_beside_i
     plan = plan_table("table4", **request, select=("published",))
     assert {row.model: row.select for row in plan.cells} == {"K-ELM": "published", "svm": "nested"}
     assert {unit["model"] for unit in units(plan).values() if unit["kind"] == "search"} == {"svm"}
-
-
-def test_a_cell_stands_once_although_two_selections_come_to_the_same(plan_table: MakePlan) -> None:
+    # A cell stands once although two selections come to the same.
     plan = plan_table("table4", datasets=("wdbc",), models=("svm",), runs=1, select=("published", "nested"))
     assert len(plan.cells) == 3
 
@@ -109,14 +104,11 @@ def test_a_cell_stands_once_although_two_selections_come_to_the_same(plan_table:
 # --- What is asked for -----------------------------------------------------------------------------------------------
 
 
-def test_columns_by_any_of_their_names(plan_table: MakePlan) -> None:
+def test_columns_by_any_of_their_names_and_baselines_beside_them(plan_table: MakePlan) -> None:
     for name in ("K-ELM", "k-elm", "K-elm"):
         assert {row.model for row in plan_table("table4", datasets=("wdbc",), models=(name,)).cells} == {"K-ELM"}
     both = plan_table("table4", datasets=("WDBC",), models=("kos-elm", "ELM"))
     assert {row.model for row in both.cells} == {"kos-elm", "ELM"}
-
-
-def test_baselines_are_columns_more(plan_table: MakePlan) -> None:
     result = {row.model for row in plan_table("table4", datasets=("wdbc",), with_baselines=True).cells}
     assert {"ELM", "K-ELM", "OS-ELM", "FB-KOS-ELM", "ALD-KOS-ELM", "ridge", "svm", "extra-trees"} <= result
 
@@ -131,14 +123,11 @@ def test_data_that_are_not_here(plan_table: MakePlan) -> None:
     assert {unit["dataset"]["name"] for unit in units(plan).values()} == {"wdbc"}
 
 
-def test_runs_are_added_to(plan_toy: MakePlan, experiment: dict[str, Any]) -> None:
+def test_runs_are_added_to_but_make_another_choice_of_oracle(plan_toy: MakePlan, experiment: dict[str, Any]) -> None:
+    """Cells that were chosen over fewer runs must not stand beside those chosen over more."""
     few, many = plan_toy(experiment, runs=1), plan_toy(experiment, runs=5)
     assert keys(few).items() <= keys(many).items()
     assert families(few) == families(many)
-
-
-def test_more_runs_make_another_choice_of_oracle(plan_toy: MakePlan, experiment: dict[str, Any]) -> None:
-    """Cells that were chosen over fewer runs must not stand beside those chosen over more."""
     few, many = (plan_toy(experiment, runs=runs, select=("oracle",)) for runs in (1, 2))
     assert not set(families(few).values()) & set(families(many).values())
     assert not set(keys(few).values()) & set(keys(many).values())

@@ -132,18 +132,13 @@ def test_a_column_s_name_and_place_do_not_matter(plan_toy: MakePlan, experiment:
     assert set(keys(plan_toy(experiment)).values()) == before
 
 
-def test_another_version_of_a_model_is_another_result(
+def test_another_version_of_a_model_and_other_data_are_other_results(
     plan_toy: MakePlan, experiment: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = plan_toy(experiment)
-    monkeypatch.setattr(ELMClassifier, "model_version", ELMClassifier.model_version + 1)
-    assert_changed(before, plan_toy(experiment), {"ELM", "OS-ELM"})  # the latter rests on the former's search
-
-
-def test_other_data_are_another_result(
-    plan_toy: MakePlan, experiment: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    before = plan_toy(experiment)
+    with monkeypatch.context() as patch:
+        patch.setattr(ELMClassifier, "model_version", ELMClassifier.model_version + 1)
+        assert_changed(before, plan_toy(experiment), {"ELM", "OS-ELM"})  # the latter rests on the former's search
     monkeypatch.setattr(planner, "identify", lambda *args, **more: Identity("another checksum"))
     after = plan_toy(experiment)
     assert not set(units(before)) & set(units(after))
@@ -165,16 +160,13 @@ def test_data_that_are_redrawn_have_a_key_a_run(plan_table: MakePlan, monkeypatc
     assert not set(families(first).values()) & set(families(second).values())
 
 
-def test_the_order_in_which_things_are_asked_for_does_not_matter(plan_table: MakePlan) -> None:
+def test_the_order_of_a_request_does_not_matter_and_tables_share_their_cells(plan_table: MakePlan) -> None:
     one = plan_table("table4", datasets=("wdbc",), models=("K-ELM", "ELM", "OS-ELM"))
     two = plan_table("table4", datasets=("wdbc",), models=("OS-ELM", "ELM", "K-ELM"))
     assert keys(one) == keys(two)
     whole = plan_table("table4", datasets=("wdbc",))
     assert keys(one).items() <= keys(whole).items()
-
-
-def test_two_tables_share_their_cells(plan_table: MakePlan) -> None:
-    """Table VII shows the confusion counts of cells of Table IV."""
+    # Table VII shows the confusion counts of cells of Table IV.
     for profile in PROFILES:
         four = plan_table("table4", profile=profile, datasets=("wdbc",))
         seven = plan_table("table7", profile=profile, datasets=("wdbc",))

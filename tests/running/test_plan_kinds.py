@@ -64,14 +64,11 @@ def test_both_criteria_and_both_forms_share_the_evaluations(plan_by: MakePlan) -
     assert same.cells == kde.cells
 
 
-def test_what_is_chosen_by_a_score_is_what_it_was(plan_by: MakePlan, plan_toy: MakePlan) -> None:
+def test_what_is_chosen_by_a_score_is_what_it_was_and_so_is_the_oracle(plan_by: MakePlan, plan_toy: MakePlan) -> None:
     before = plan_by("score")
     after = plan_by("score", "as-printed")
     assert (units(before), before.cells) == (units(after), after.cells)
     assert kinds(before) == {"cell": 12, "search": 9}
-
-
-def test_the_oracle_goes_by_the_score_whatever_the_criterion(plan_by: MakePlan) -> None:
     assert units(plan_by("dcs-kde", select=("oracle",))) == units(plan_by("score", select=("oracle",)))
 
 

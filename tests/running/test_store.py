@@ -140,9 +140,6 @@ def test_the_log_of_a_living_process_is_not_mended(store: Store) -> None:
     assert reader.result(KEY) == RESULT
 
 
-# --- Several processes -----------------------------------------------------------------------------------------------
-
-
 def test_what_others_store_is_seen_and_nothing_of_it_lost(store: Store) -> None:
     """Five processes add results and cells at the same time."""
     assert store.cells("ci", "toy/one") == []
@@ -161,9 +158,6 @@ def test_what_others_store_is_seen_and_nothing_of_it_lost(store: Store) -> None:
     assert sorted(store.commands("ci", "toy/one")) == [f"run {number}" for number in range(5)]
     for i, work in enumerate(CHOICES):
         assert store.result(work.key) == RESULT | {"reason": str(i % 5)}
-
-
-# --- Environments ----------------------------------------------------------------------------------------------------
 
 
 def test_environments_are_kept_once(store: Store) -> None:
@@ -282,19 +276,25 @@ def test_the_cells_of_several_requests(store: Store, requests: list[list[Cell]],
     assert store.cells("fast", "toy/one") == store.cells("ci", "toy/two") == []
 
 
-def test_commands_stand_once_the_last_at_the_end(store: Store) -> None:
+def test_commands_stand_once_and_a_request_that_changes_nothing_is_not_written_again(store: Store) -> None:
     for command in ("a", "b", "a", "c"):
-        store.add_cells("ci", "toy/one", cells(1), command)
-    assert store.commands("ci", "toy/one") == ["b", "a", "c"]
-
-
-def test_a_request_that_changes_nothing_is_not_written_again(store: Store) -> None:
+        store.add_cells("fast", "toy/one", cells(1), command)
+    assert store.commands("fast", "toy/one") == ["b", "a", "c"]
     store.add_cells("ci", "toy/one", cells(2), "run")
     before = log(store).read_bytes()
     store.add_cells("ci", "toy/one", cells(1), "run")
     assert log(store).read_bytes() == before
     store.add_cells("ci", "toy/one", cells(1), "another")
     assert len(log(store).read_bytes()) > len(before)
+
+
+def test_a_whole_request_is_all_that_a_table_has(store: Store) -> None:
+    for request, command in ((cells(1), "first"), (K, "second")):
+        store.add_cells("ci", "toy/one", request, command, whole=True)
+        assert store.cells("ci", "toy/one") == request
+        assert again(store).commands("ci", "toy/one") == [command]
+    store.add_cells("ci", "toy/one", cells(1) + K, "third", whole=True)
+    assert store.cells("ci", "toy/one") == cells(1) + K
 
 
 def test_one_damaged_line_loses_no_cells(store: Store) -> None:
