@@ -100,6 +100,12 @@ def toy(
     return make
 
 
+@pytest.fixture
+def one(toy: Callable[..., Path]) -> Path:
+    """The toy experiment as it is; its file."""
+    return toy()
+
+
 def answer(unit: dict[str, Any]) -> dict[str, Any]:
     """A result as a healthy model gives it."""
     if unit["kind"] == "description":

@@ -14,11 +14,10 @@ RUN = ("run", "one", "--profile", "ci", "-q")
 
 
 @pytest.fixture
-def ran(elmbench: Callable, toy: Callable, worker: dict) -> Path:
+def ran(elmbench: Callable, one: Path, worker: dict) -> Path:
     """The toy experiment, run under profile ci; its file."""
-    path = toy()
     elmbench(*RUN)
-    return path
+    return one
 
 
 @pytest.fixture
@@ -180,8 +179,7 @@ def test_one_run_is_too_few(elmbench: Callable, ran: Path) -> None:
     assert elmbench(*fast, "one", code=3).err.startswith("error: toy/one has no results of profile fast")
 
 
-def test_cells_that_did_not_end_ok_give_no_data(elmbench: Callable, toy: Callable, worker: dict) -> None:
-    toy()
+def test_cells_that_did_not_end_ok_give_no_data(elmbench: Callable, one: Path, worker: dict) -> None:
     worker["k-elm"] = {"status": "timeout", "reason": "> 5 s"}
     elmbench(*RUN, "--runs", "3")
     assert counted(elmbench(*PUBLISHED, "one", "--strict", "--json")) == {"reproduced": 1, "no data": 1}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,19 +12,17 @@ import pytest
 
 
 @pytest.fixture
-def shop() -> Callable[..., Path]:
-    def write() -> Path:
-        random = np.random.default_rng(0)
-        frame = pd.DataFrame({"age": random.normal(size=60), "colour": ["red", "green"] * 30, "day": range(60)})
-        path = Path("shop.csv")
-        frame.assign(buys=["yes", "no", "no"] * 20).to_csv(path, index=False)
-        return path
-
-    return write
+def shop(elmbench: Callable) -> Path:
+    """A file of 60 customers in the folder of the command."""
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame({"age": random.normal(size=60), "colour": ["red", "green"] * 30, "day": range(60)})
+    frame.assign(buys=["yes", "no", "no"] * 20).to_csv("shop.csv", index=False)
+    return Path("shop.csv")
 
 
-def test_a_file_becomes_a_table(elmbench: Callable, worker: dict, shop: Callable) -> None:
-    result = elmbench("compare", shop(), "-t", "buys", "-m", "elm,k-elm", "-m", "ridge", "--folds", "3")
+def test_a_file_becomes_a_table(elmbench: Callable, worker: dict, shop: Path) -> None:
+    words = ("compare", shop, "-t", "buys", "-m", "elm,k-elm", "-m", "ridge", "--folds", "3")
+    result = elmbench(*words)
     assert "classification, 2 classes of the column 'buys'" in result.out.replace("\n", " ").replace("  ", " ")
     assert "Comparison: shop.csv" in result.out
     assert "published" not in result.out
@@ -31,16 +30,15 @@ def test_a_file_becomes_a_table(elmbench: Callable, worker: dict, shop: Callable
     assert set(cells["model"]) == {"elm", "k-elm", "ridge", "dummy"}
     assert len(cells) == 12
     assert max(map(len, result.out.splitlines())) <= 80
-    again = elmbench("compare", shop(), "-t", "buys", "-m", "elm,k-elm", "-m", "ridge", "--folds", "3")
-    assert "to run" not in again.out
+    assert "to run" not in elmbench(*words).out
     assert "own/shop" in elmbench("status").out
 
 
 def test_several_data_sets_are_compared_by_ranks_without_the_dummy(
-    elmbench: Callable, worker: dict, shop: Callable
+    elmbench: Callable, worker: dict, shop: Path
 ) -> None:
-    shop().rename("a.csv")
-    shop().rename("b.csv")
+    for name in ("a.csv", "b.csv"):
+        shutil.copy(shop, name)
     worker["ridge"] = {"measured": {"accuracy": 0.6}}
     words = "compare a.csv b.csv -t buys -m elm,ridge --folds 3 --html page.html"
     result = elmbench(*words.split())
@@ -55,10 +53,9 @@ def test_several_data_sets_are_compared_by_ranks_without_the_dummy(
 
 @pytest.mark.parametrize("columns", ["60", "80"])
 def test_headings_are_whole_and_over_one_metric_each(
-    elmbench: Callable, worker: dict, shop: Callable, monkeypatch: pytest.MonkeyPatch, columns: str
+    elmbench: Callable, worker: dict, shop: Path, monkeypatch: pytest.MonkeyPatch, columns: str
 ) -> None:
-    shop()
-    frame = pd.read_csv("shop.csv")
+    frame = pd.read_csv(shop)
     frame.assign(age2=frame["age"] * 2).drop(columns="buys").to_csv("ages.csv", index=False)
     monkeypatch.setenv("COLUMNS", columns)
     worker["elm"] = lambda unit: {"measured": {"nrmse": 0.5, "rmse": 1.0}} if unit.get("task") == "regression" else {}
@@ -70,8 +67,8 @@ def test_headings_are_whole_and_over_one_metric_each(
     assert "hist-gradient-boosting" in result.out
 
 
-def test_a_plan_says_what_would_run(elmbench: Callable, shop: Callable) -> None:
-    result = elmbench("compare", shop(), "-t", "buys", "--dry-run", "--grid", "k-elm: {C: [1, 10], gamma: 1}")
+def test_a_plan_says_what_would_run(elmbench: Callable, shop: Path) -> None:
+    result = elmbench("compare", shop, "-t", "buys", "--dry-run", "--grid", "k-elm: {C: [1, 10], gamma: 1}")
     assert "80 of 80 cells would run" in result.out
     line = next(line for line in result.out.splitlines() if " k-elm " in line)
     # Two candidates on three inner folds of five outer ones, and five fits.
@@ -94,13 +91,13 @@ def test_a_plan_says_what_would_run(elmbench: Callable, shop: Callable) -> None:
         (["-t", "buys", "-m", "elmo"], "unknown model 'elmo'"),
     ],
 )
-def test_what_cannot_be_asked_ends_in_2(elmbench: Callable, shop: Callable, words: list[str], message: str) -> None:
-    result = elmbench("compare", shop(), *words, "--dry-run", code=2)
+def test_what_cannot_be_asked_ends_in_2(elmbench: Callable, shop: Path, words: list[str], message: str) -> None:
+    result = elmbench("compare", shop, *words, "--dry-run", code=2)
     assert message in result.err
     assert "Next:" in result.err
 
 
-def test_a_budget_that_leaves_models_out_is_no_failure(elmbench: Callable, shop: Callable) -> None:
-    result = elmbench("compare", shop(), "-t", "buys", "-m", "elm,ridge", "--budget", "0s")
+def test_a_budget_that_leaves_models_out_is_no_failure(elmbench: Callable, shop: Path) -> None:
+    result = elmbench("compare", shop, "-t", "buys", "-m", "elm,ridge", "--budget", "0s")
     assert "shop ridge not run: the budget of 0s is spent" in " ".join(result.out.split())
-    elmbench("compare", shop(), "-m", "ridge", "--budget", "soon", code=2)
+    elmbench("compare", shop, "-m", "ridge", "--budget", "soon", code=2)

@@ -10,8 +10,6 @@ import pandas as pd
 import pytest
 
 from elmbench.reporting import folders
-from elmbench.running.store import Store
-from elmbench.work.plan import Cell
 
 CI = ("--profile", "ci")
 
@@ -83,19 +81,7 @@ def test_the_committed_folder_is_that_of_the_checkout(monkeypatch: pytest.Monkey
     assert folders.committed_results() == Path("results")
 
 
-def test_a_whole_request_is_all_that_a_table_has(tmp_path: Path) -> None:
-    one, two = (Cell("d", model, 0, 0, "nested", "", model, "f") for model in ("ELM", "SVM"))
-    store = Store(tmp_path)
-    store.add_cells("fast", "a/b", [one], "first", whole=True)
-    store.add_cells("fast", "a/b", [two], "second", whole=True)
-    assert store.cells("fast", "a/b") == [two]
-    assert Store(tmp_path).commands("fast", "a/b") == ["second"]
-    store.add_cells("fast", "a/b", [one, two], "third", whole=True)
-    assert store.cells("fast", "a/b") == [one, two]
-
-
-def test_two_folders_become_one_table(elmbench: Callable, toy: Callable, worker: dict) -> None:
-    toy()
+def test_two_folders_become_one_table(elmbench: Callable, one: Path, worker: dict) -> None:
     for folder, model in (("a", "elm"), ("b", "k-elm")):
         elmbench("run", "one", "--profile", "ci", "-m", model, "--results-dir", folder)
     result = elmbench("merge", "a", "b", "--into", "c")
@@ -110,8 +96,7 @@ def test_two_folders_become_one_table(elmbench: Callable, toy: Callable, worker:
     assert (result["results"], result["unknown"]) == (6, [])
 
 
-def test_readings_on_one_page(elmbench: Callable, toy: Callable, worker: dict) -> None:
-    toy()
+def test_readings_on_one_page(elmbench: Callable, one: Path, worker: dict) -> None:
     nothing = elmbench("report", code=2)
     assert nothing.out == ""
     assert nothing.err.startswith("error: no table has results in elmbench-results")

@@ -1,8 +1,9 @@
-"""Options of the whole app, before or after the command or as environment variables; help and the imports it needs."""
+"""Options of the whole app, before or after the command or as environment variables; help, imports and completion."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -139,18 +140,64 @@ def test_a_table_is_printed_without_what_made_it(imported: Callable[[str], set[s
     assert not {name for name in modules if name.startswith(("elmbench.models.", "elmbench.running.engine"))}
 
 
-def test_a_stored_comparison_is_shown_without_scikit_learn(imported: Callable[[str], set[str]]) -> None:
+def test_only_the_worker_of_a_comparison_imports_scikit_learn(
+    imported: Callable[[str], set[str]], tmp_path: Path
+) -> None:
     command = "--results-dir results compare sklearn:iris -m ridge --folds 2"
     modules = imported(command)
     assert "sklearn" in modules
     assert "matplotlib" not in modules
+    # A stored comparison is shown without it.
     assert not imported(command) & {"sklearn", "matplotlib", "numba", "joblib"}
-
-
-def test_only_the_worker_of_a_comparison_imports_scikit_learn(
-    imported: Callable[[str], set[str]], tmp_path: Path
-) -> None:
     (tmp_path / "mine.csv").write_text("a,b,y\n" + "".join(f"{i},{i % 7},{i % 2}\n" for i in range(60)))
     modules = imported("--results-dir results compare mine.csv -m ridge --folds 2")
     assert "elmbench.running.engine" in modules
     assert not modules & {"sklearn", "scipy.stats", "matplotlib", "numba"}
+
+
+# --- Completion in a shell --------------------------------------------------------------------------------------------
+
+COMMAND = f"{sys.executable} -c 'from elmbench.cli import main; main()'"
+
+
+def completed(words: str, incomplete: str) -> set[str]:
+    """Return the completions that bash shows after some words."""
+    typed = f"elmbench {words}"
+    environment = {
+        "_ELMBENCH_COMPLETE": "complete_bash",
+        "COMP_WORDS": f"{typed} {incomplete}",
+        "COMP_CWORD": str(len(typed.split())),
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", "from elmbench.cli import main; main()"],
+        env=os.environ | environment, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    return set(done.stdout.split())
+
+
+@pytest.mark.parametrize(
+    ("words", "incomplete", "offered"),
+    [
+        ("", "sta", {"status"}),
+        ("show", "kos-elm/table", {f"kos-elm/table{n}" for n in range(2, 8)}),
+        ("run table4 -d", "wdb", {"wdbc"}),
+        ("run table4 -m", "k-", {"k-elm"}),
+    ],
+)
+def test_names_are_completed(words: str, incomplete: str, offered: set[str]) -> None:
+    assert completed(words, incomplete) == offered
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
+def test_completion_installs_itself(tmp_path: Path) -> None:
+    done = subprocess.run(
+        # A second command, so that bash stays what started the first.
+        ["bash", "-c", f"{COMMAND} --install-completion; true"],
+        env=os.environ | {"HOME": str(tmp_path)}, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert "completion installed" in done.stdout, done.stderr
+    script = tmp_path / ".bash_completions" / "elmbench.sh"
+    assert str(script) in (tmp_path / ".bashrc").read_text()
+    # What was installed is what bash can read, and is about this command.
+    asked = f"source {script}; complete -p elmbench"
+    assert "elmbench" in subprocess.run(["bash", "-c", asked], capture_output=True, text=True, check=True).stdout

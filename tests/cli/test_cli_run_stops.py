@@ -22,9 +22,8 @@ def cells() -> pd.DataFrame:
 
 @pytest.mark.parametrize("location", ["below a file", "proc"])
 def test_a_results_folder_that_cannot_be_written(
-    elmbench: Callable, toy: Callable, worker: dict, tmp_path: Path, location: str
+    elmbench: Callable, one: Path, worker: dict, tmp_path: Path, location: str
 ) -> None:
-    toy()
     (tmp_path / "file").write_text("")
     folder = tmp_path / "file" / "results" if location == "below a file" else Path("/proc/results")
     result = elmbench(*CI, "--results-dir", folder, code=2)
@@ -35,9 +34,7 @@ def test_a_results_folder_that_cannot_be_written(
     assert len(error) == 3
 
 
-def test_an_interrupted_run_keeps_what_has_ended(elmbench: Callable, toy: Callable, worker: dict) -> None:
-    toy()
-
+def test_an_interrupted_run_keeps_what_has_ended(elmbench: Callable, one: Path, worker: dict) -> None:
     def interrupt(unit: dict[str, Any]) -> dict[str, Any]:
         signal.raise_signal(signal.SIGINT)
         time.sleep(0.2)

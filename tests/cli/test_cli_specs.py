@@ -1,4 +1,4 @@
-"""`elmbench list`, `show`, `validate` and `env`, and what every command says about a spec that is not valid."""
+"""`elmbench list`, `show`, `validate`, `env` and `data`, and what all commands say about a spec that is not valid."""
 
 from __future__ import annotations
 
@@ -6,11 +6,15 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy
+import numpy as np
 import pytest
 import sklearn
 import yaml
+from sklearn.datasets import load_breast_cancer
 
+from elmbench.datasets import fetch as fetching
+from elmbench.datasets.fetch import Fetched
+from elmbench.errors import DataUnavailableError
 from elmbench.metrics import REGISTRY
 from elmbench.registry import registry
 from elmbench.specs.catalogue import load_catalogue
@@ -79,13 +83,13 @@ def test_show_has_protocol_grids_data_cost_and_published_values(elmbench: Callab
 
 def test_env_has_versions_and_machine(elmbench: Callable) -> None:
     result = elmbench("env", "--json").json
-    assert result["packages"]["numpy"] == numpy.__version__
+    assert result["packages"]["numpy"] == np.__version__
     assert result["packages"]["scikit-learn"] == sklearn.__version__
     assert {"elmbench", "scipy", "numba", "pandas"} <= set(result["packages"])
     assert result["cores"] >= 1
     assert all(entry["internal_api"] for entry in result["blas"])
     text = elmbench("env").out
-    assert f"numpy {numpy.__version__}" in " ".join(text.split())
+    assert f"numpy {np.__version__}" in " ".join(text.split())
     assert max(map(len, text.splitlines())) <= 80
 
 
@@ -142,3 +146,66 @@ def test_specs_that_are_not_there(elmbench: Callable, use_tree: Callable, tmp_pa
     use_tree(tmp_path)
     assert elmbench("list", "experiments", "--json").json == []
     elmbench("show", "table4", code=2)
+
+
+# --- `elmbench data` --------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(autouse=True)
+def _empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ELMBENCH_CACHE_DIR", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def wdbc(tmp_path: Path) -> Path:
+    """A file of WDBC as its public source has it."""
+    bunch = load_breast_cancer()
+    path = tmp_path / "mine.csv"
+    header = ",".join([*(f"V{i}" for i in range(1, 31)), "target"])
+    rows = np.column_stack([bunch.data, np.where(bunch.target == 0, 2, 1)])
+    np.savetxt(path, rows, delimiter=",", header=header, comments="", fmt=["%.6f"] * 30 + ["%d"])
+    return path
+
+
+def test_every_data_set_says_where_it_comes_from(elmbench: Callable) -> None:
+    result = elmbench("data", "status", "--json").json
+    states = {entry["name"]: entry["state"] for entry in result}
+    assert (states["wdbc"], states["mackey-glass"], states["sylva"]) == ("bundled", "generated", "to fetch")
+    assert all(entry["where"] for entry in result)
+    assert all(
+        entry["next_step"] == f"elmbench data fetch {n}" for entry in result if states[n := entry["name"]] == "to fetch"
+    )
+    shown = elmbench("data", "status", "sylva", "WDBC")
+    assert "1 to fetch; next: elmbench data fetch" in shown.out
+
+
+def test_import_puts_a_file_where_it_is_found(elmbench: Callable, wdbc: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    result = elmbench("data", "import", "wdbc", wdbc, "--data-dir", folder, "--json")
+    assert (result.json["rows"], result.json["columns"]) == (569, 30)
+    assert [path.name for path in folder.iterdir()] == ["wdbc.csv"]
+    (entry,) = elmbench("data", "status", "wdbc", "--data-dir", folder, "--json").json
+    assert entry["state"] == "file"
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A made-up server, which has one data set."""
+
+    def fetch(name: str, *, progress: object = None, force: bool = False) -> Fetched:
+        if name != "sonar":
+            raise DataUnavailableError(f"{name} cannot be reached", next_step="a network")
+        return Fetched(name, "made up", True)
+
+    monkeypatch.setattr(fetching, "fetch", fetch)
+
+
+def test_fetch_says_what_it_brings_and_one_that_fails_does_not_stop_the_others(
+    elmbench: Callable, server: None
+) -> None:
+    assert elmbench("data", "fetch", "sonar").out.splitlines() == ["sonar: fetched (made up)"]
+    (line,) = elmbench("data", "fetch", "sonar", "--json").json
+    assert line == {"name": "sonar", "origin": "made up", "downloaded": True}
+    result = elmbench("data", "fetch", "heart", "sonar", code=2)
+    assert "error: heart: heart cannot be reached" in result.err
+    assert "sonar: fetched (made up)" in result.out

@@ -1,14 +1,18 @@
-"""`elmbench status`."""
+"""`elmbench status`, and the progress of a command that goes through many tables."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from made_store import log_files, lose
 
+from elmbench.cli import progress
+from elmbench.cli.state import state
 from elmbench.running.store import Store
+from elmbench.specs.catalogue import load_catalogue
 
 
 def test_counts_of_each_table_and_profile(elmbench: Callable, real: Path) -> None:
@@ -40,8 +44,7 @@ def test_why_cells_did_not_end_ok(elmbench: Callable, toy: Callable, worker: dic
     assert elmbench("status", "-q").out.count("\n") == 3
 
 
-def test_missing_cells(elmbench: Callable, toy: Callable, worker: dict) -> None:
-    toy()
+def test_missing_cells(elmbench: Callable, one: Path, worker: dict) -> None:
     elmbench("run", "one", "--profile", "ci")
     store = Store(Path("elmbench-results"))
     cells = store.cells("ci", "toy/one")
@@ -69,10 +72,7 @@ def test_nothing_has_been_run(elmbench: Callable, tmp_path: Path) -> None:
     assert elmbench("status", "-q").out == ""
 
 
-def test_damage_is_told_mended_by_the_next_run_and_then_forgotten(
-    elmbench: Callable, toy: Callable, worker: dict
-) -> None:
-    toy()
+def test_damage_is_told_mended_by_the_next_run_and_then_forgotten(elmbench: Callable, one: Path, worker: dict) -> None:
     elmbench("run", "one", "--profile", "ci")
     before = Path("elmbench-results/ci/toy/one/cells.csv").read_bytes()
     store = Store(Path("elmbench-results"))
@@ -90,3 +90,21 @@ def test_damage_is_told_mended_by_the_next_run_and_then_forgotten(
     assert Path("elmbench-results/ci/toy/one/cells.csv").read_bytes() == before
     assert "damaged" not in elmbench("status").out
     assert elmbench("run", "one", "--profile", "ci", "-q").err == ""
+
+
+@pytest.mark.parametrize("silent", ["", "quiet", "as_json"])
+def test_a_line_now_and_then_tells_the_time_left(
+    silent: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in vars(type(state)()).items():
+        monkeypatch.setattr(state, name, name == silent or value)
+    now = [100.0]
+    monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    tables = list(load_catalogue().values())[:6]
+    seen = []
+    for table in progress.watched(tables):
+        seen.append(table)
+        now[0] += 3.0
+    assert seen == tables
+    lines = ["2/6 tables, about 12 s left", "4/6 tables, about 6 s left"]
+    assert capsys.readouterr().err.splitlines() == ([] if silent else lines)

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from made_work import attempted
 
 import elmbench as elmbench_package
 
@@ -74,24 +73,6 @@ def test_a_table_is_what_the_run_wrote_and_the_store_is_not_needed(
     assert file is None or before.out == (real / "ci/kos-elm/table4" / file).read_text()
     shutil.rmtree(real / ".store")
     assert elmbench(*words) == before
-
-
-def test_a_layer_of_ones_scores_nothing_and_the_table_says_why(
-    elmbench: Callable, toy: Callable, worker: dict, experiment: dict
-) -> None:
-    """As the sigmoid columns on ISOLET, where <w, x> is so large that every node yields 1 for every row."""
-    worker["eem"] = worker["w-elm"] = attempted
-    protocol = experiment["protocol"] | {"scale": {"range": [200, 400]}, "metrics": ["gmean"]}
-    models = {name: {"model": name, "params": {"n_hidden": 10, "activation": "sigmoid"}} for name in ("eem", "w-elm")}
-    toy(protocol=protocol, models=models)
-    result = elmbench("run", "one", "--profile", "ci", "--results-dir", "elmbench-results")
-    cells = pd.read_csv("elmbench-results/ci/toy/one/cells.csv")
-    assert set(cells["status"]) == {"ok"}
-    assert (cells["gmean"] == 0).all()
-    words = " ".join(result.out.split())
-    assert "wdbc eem, w-elm, in 6 of 6 cells: warned that the hidden layer yields the same values" in words
-    again = elmbench("table", "one", "--profile", "ci", "--results-dir", "elmbench-results")
-    assert "warned that the hidden layer" in " ".join(again.out.split())
 
 
 def test_tables_are_written_anew_from_their_cells(elmbench: Callable, real: Path) -> None:
