@@ -92,13 +92,8 @@ def test_a_comparison_is_of_the_classifier_that_scikit_learn_calibrates(n_classe
     np.testing.assert_allclose(best.predict_proba(X).sum(axis=1), 1, atol=1e-12)
     assert best.classes_.tolist() == sorted(set(y))
     columns = [f"probability_{name}" for name in best.classes_]
-    assert (
-        pd.read_csv(results.folder / "predictions.csv")
-        .groupby("model")[columns]
-        .count()
-        .loc[["ridge", "knn"]]
-        .all(axis=None)
-    )
+    counts = pd.read_csv(results.folder / "predictions.csv").groupby("model")[columns].count()
+    assert counts.loc[["ridge", "knn"]].all(axis=None)
 
 
 def test_weights_and_groups_count_in_the_calibration() -> None:

@@ -1,7 +1,9 @@
-"""Models compared from Python: arrays, data frames and estimators."""
+"""Models compared from Python: arrays, data frames and estimators; comparisons within a time; the page on one."""
 
 from __future__ import annotations
 
+import re
+import time
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from sklearn.datasets import load_diabetes, load_iris
+from sklearn.datasets import load_diabetes, load_iris, make_classification
 from sklearn.linear_model import RidgeClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -17,13 +19,22 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 import elmbench
+from elmbench.datasets.local_files import write_arrays
+from elmbench.datasets.user_data import UserData
 from elmbench.errors import ElmbenchError
+from elmbench.running.executors.base import Executor
+from elmbench.workflow.comparison import SVM_STEPS, Comparison, prepare_comparison
+from elmbench.workflow.comparison_page import importance_of, plan_importance, write_page
+from elmbench.workflow.execute import compute, execute
+from elmbench.workflow.final_model import ComparisonResults
+from elmbench.workflow.prepare import PreparedRun, RunOptions
+from elmbench.workflow.stages import spend
 
 pytestmark = pytest.mark.usefixtures("alone")
+X, y = load_iris(return_X_y=True)
 
 
 def test_rows_that_a_program_holds() -> None:
-    X, y = load_iris(return_X_y=True)
     results = elmbench.compare(
         sp.csr_matrix(X), y, ["elm"], grids={"elm": {"n_hidden": [20], "C": [8.0]}}, folds=3, runs=2
     )
@@ -34,7 +45,6 @@ def test_rows_that_a_program_holds() -> None:
 
 
 def test_estimators_beside_names() -> None:
-    X, y = load_iris(return_X_y=True)
     pipeline = make_pipeline(StandardScaler(), SVC())
     models = [SVC(C=2.0), "ridge", pipeline, ("stump", DecisionTreeClassifier(max_depth=1)), SVC(C=0.01)]
     grids = {"standardscaler+svc": {"svc__C": np.array([0.1, 1.0])}, "ridge": {"C": [1.0]}}
@@ -70,7 +80,6 @@ def test_errors_are_in_the_units_of_the_target() -> None:
 
 
 def test_a_positive_class_is_named() -> None:
-    X, y = load_iris(return_X_y=True)
     words = np.where(y == 2, "rare", "usual")
     options: dict[str, Any] = {"metric": ["recall", "average_precision"], "grids": {"ridge": {"C": [1.0]}}, "folds": 3}
     for positive, label in ((None, "usual"), ("rare", "rare")):
@@ -88,7 +97,6 @@ def test_a_positive_class_is_named() -> None:
 
 
 def test_no_frame_is_written_over_another() -> None:
-    X, y = load_iris(return_X_y=True)
     one = elmbench.compare(X, y, ["dummy"], folds=3)
     other = elmbench.compare(X[:120], y[:120], ["dummy"], folds=3)
     assert one.folder != other.folder
@@ -100,7 +108,6 @@ def test_no_frame_is_written_over_another() -> None:
 
 
 def test_held_out_rows_and_a_budget() -> None:
-    X, y = load_iris(return_X_y=True)
     order = np.random.default_rng(0).permutation(150)
     learnt, held_out = order[:100], order[100:]
     test, grids = (X[held_out], y[held_out]), {"ridge": {"C": [1.0]}}
@@ -113,3 +120,126 @@ def test_held_out_rows_and_a_budget() -> None:
     assert "ridge not run: the budget of 0s is spent" in " ".join(nothing.text.split())
     whole = elmbench.compare(X, y, ["ridge"], budget="1h", folds=3)
     assert set(whole.cells["model"]) == {"ridge", "dummy"}
+
+
+# --- Comparisons within a time ----------------------------------------------------------------------------------------
+
+GRIDS = {"svm": {"C": [1.0, 10.0], "gamma": [0.1, 1.0]}, "ridge": {"C": [1.0, 10.0]}}
+#: Longer than any test takes.
+LONG = "200h"
+
+
+@pytest.fixture
+def asked(tmp_path: Path) -> Comparison:
+    X, y = make_classification(60, 4, random_state=0)
+    path = write_arrays(X, y, tmp_path / "data", "toy", {})
+    return Comparison((UserData(str(path), "target"),), ("ridge", "svm"), GRIDS, folds=2)
+
+
+def searched(run: PreparedRun) -> dict[str, int]:
+    """Return the number of values of C that each model is searched over."""
+    ((resolved, _),) = run.tables
+    models = {name: one for name, one in resolved.spec.models.items() if one.search and not one.not_run}
+    return {name: len(one.search["C"].expand()) for name, one in models.items()}  # type: ignore[call-overload]
+
+
+def test_a_model_of_unknown_duration_is_searched_on_half_of_its_grid_first(asked: Comparison, tmp_path: Path) -> None:
+    runs: list[dict[str, int]] = []
+
+    def carry_out(run: PreparedRun, executor: Executor) -> None:
+        runs.append(searched(run))
+        execute(run)
+
+    final = spend(asked, RunOptions(), tmp_path / "results", LONG, carry_out)
+    assert runs == [{"ridge": 2}, {"ridge": 2, "svm": 1}, {"ridge": 2, "svm": 2}]
+    assert not final.todo
+    ((resolved, _),) = final.tables
+    assert resolved.spec.models["svm"].params == {"max_iter": SVM_STEPS}
+    assert not any(one.remark or one.not_run for one in resolved.spec.models.values())
+
+
+def test_what_the_time_did_not_suffice_for_is_said(asked: Comparison, tmp_path: Path) -> None:
+    began, runs = time.monotonic(), list[PreparedRun]()
+
+    def carry_out(run: PreparedRun, executor: Executor) -> None:
+        runs.append(run)
+        execute(run)
+
+    def spent_after_one() -> PreparedRun:
+        runs.clear()
+        folder = tmp_path / "results"
+        return spend(asked, RunOptions(), folder, LONG, carry_out, lambda: began + 1e6 * bool(runs))
+
+    (first,) = execute(spent_after_one())
+    assert set(first.cells["model"]) == {"ridge", "dummy"}
+    assert any("svm not run: the budget of 200h is spent" in note.text for note in first.table.notes)
+    # The same command goes on from what is stored.
+    (second,) = execute(spent_after_one())
+    assert len(runs) == 1
+    assert set(second.cells["model"]) == {"ridge", "dummy", "svm"}
+    assert any(
+        note.text == "svm: every second value of its grid, for the budget of 200h" for note in second.table.notes
+    )
+    assert np.isfinite(second.cells["accuracy"].astype(float)).all()
+
+
+def test_no_work_begins_after_the_end(asked: Comparison, tmp_path: Path) -> None:
+    run = prepare_comparison(asked, RunOptions(until=time.monotonic() - 1), tmp_path / "results")
+    (results,) = execute(run)
+    assert not len(results.cells)
+
+
+# --- The page of a comparison: its file, its pictures, and the permutation importance ---------------------------------
+
+
+def shop() -> pd.DataFrame:
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame({"noise": random.normal(size=120), "colour": random.choice(["red", "green", "<b>"], 120)})
+    frame["age"] = random.normal(40, 10, 120)
+    frame.loc[::7, "age"] = np.nan
+    return frame
+
+
+def page_of(results: ComparisonResults) -> tuple[pd.DataFrame, str]:
+    importance = plan_importance(results.run, results)
+    compute(importance, lambda event: None, None)
+    write_page(results.run, importance, results, Path("report.html"))
+    assert not plan_importance(results.run, results).todo
+    return importance_of(importance), Path("report.html").read_text("utf-8")
+
+
+def test_a_page_needs_no_other_file_and_shows_the_columns_that_count() -> None:
+    frame = shop()
+    y = np.where((frame["colour"] == "<b>") | (frame["age"] > 50), "<i>yes", "no")
+    results = elmbench.compare(frame, y, ["ridge", "random-forest"], folds=3, impute=True, metric="mcc")
+    losses, page = page_of(results)
+    assert list(losses["column"])[:2] == ["colour", "age"]
+    assert losses["importance"].iloc[0] > 0.3
+    assert abs(losses.set_index("column")["importance"]["noise"]) < 0.15
+    assert set(losses["metric"]) == {"mcc"}
+    pd.testing.assert_frame_equal(pd.read_csv(results.folder / "importance.csv"), losses, check_dtype=False)
+    # Scores, reliability, confusion matrix, ROC, precision-recall, importance.
+    assert page.count('src="data:image/png;base64,') == 6
+    assert not re.findall(r'(?:src|href)="(?!data:)', page)
+    assert "http" not in page
+    assert "<i>yes" not in page
+    for text in (
+        "ROC curves for the class &#39;no&#39;",
+        "filled in on each training part: age",
+        "encoded on each",
+        "mcc",
+    ):
+        assert text in page
+    assert "elmbench.compare(X, y" in page
+
+
+def test_a_calibrated_model_and_a_regression_have_importance_too() -> None:
+    frame = shop().drop(columns="age")
+    losses, _ = page_of(elmbench.compare(frame, frame["colour"] == "red", ["ridge"], folds=3, metric="log_loss"))
+    assert losses["column"].iloc[0] == "colour"
+    assert losses["importance"].iloc[0] > 0.3
+    y = (frame["colour"] == "red") * 3.0 + 0.1 * frame["noise"]
+    losses, page = page_of(elmbench.compare(frame, y, ["ridge"], folds=3))
+    assert losses["column"].iloc[0] == "colour"
+    assert "true and predicted values of test rows" in page
+    assert page.count('src="data:image/png;base64,') == 3

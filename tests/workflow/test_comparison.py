@@ -18,7 +18,7 @@ from elmbench.datasets.load import load
 from elmbench.datasets.user_data import UserData
 from elmbench.errors import ElmbenchError
 from elmbench.layouts.comparison import share_of_test_rows
-from elmbench.protocol.folds import OuterFold, fold_data
+from elmbench.protocol.folds import fold_data
 from elmbench.protocol.splits import outer_parts
 from elmbench.reporting.results import read_results
 from elmbench.specs import datasets
@@ -57,8 +57,20 @@ def prepared(*data: UserData, models: tuple[str, ...] = ("k-elm", "ridge"), **as
     return prepare_comparison(Comparison(data, models, grids, **asked), RunOptions(), Path("elmbench-results"))
 
 
+def shop_run(
+    frame: pd.DataFrame, models: tuple[str, ...] = ("k-elm", "ridge"), folds: int = 3, **how: Any
+) -> PreparedRun:
+    """Write the frame to shop.csv and prepare a comparison that predicts who buys."""
+    frame.to_csv("shop.csv", index=False)
+    return prepared(UserData("shop.csv", "buys", **how), models=models, folds=folds)
+
+
 def fits(run: PreparedRun) -> list[Fit]:
     return [work for work in run.works.values() if isinstance(work, Fit)]
+
+
+def a_search(run: PreparedRun) -> Search:
+    return next(work for work in run.works.values() if isinstance(work, Search))
 
 
 def test_three_classes_from_a_file_to_the_table() -> None:
@@ -156,9 +168,7 @@ def test_regression_and_classification_side_by_side() -> None:
 
 def test_everything_is_taken_from_training_rows_only() -> None:
     frame = shop()
-    frame.to_csv("shop.csv", index=False)
-    run = prepared(UserData("shop.csv", "buys", impute=True), folds=4)
-    outer_fold: OuterFold = fits(run)[0].outer_fold
+    outer_fold = fits(shop_run(frame, folds=4, impute=True))[0].outer_fold
     before = fold_data(outer_fold, None)
     assert np.isfinite(before.X_train).all()
     # Age, shop and day; three colours.
@@ -182,9 +192,7 @@ def test_everything_is_taken_from_training_rows_only() -> None:
 
 
 def test_inner_folds_are_prepared_by_their_own_training_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    shop().to_csv("shop.csv", index=False)
-    run = prepared(UserData("shop.csv", "buys", impute=True), models=("ridge",), folds=4)
-    (search, *_) = [work for work in run.works.values() if isinstance(work, Search)]
+    search = a_search(shop_run(shop(), models=("ridge",), folds=4, impute=True))
     seen = []
     problem = Search.problem
 
@@ -201,8 +209,7 @@ def test_inner_folds_are_prepared_by_their_own_training_rows(monkeypatch: pytest
 
 def test_groups_stay_together_and_are_no_feature() -> None:
     frame = shop(missing=False).drop(columns=["colour", "who"])
-    frame.to_csv("shop.csv", index=False)
-    run = prepared(UserData("shop.csv", "buys", groups="shop"), folds=3)
+    run = shop_run(frame, groups="shop")
     outer_fold = fits(run)[0].outer_fold
     assert outer_fold.dataset.n_features == 2
     assert outer_fold.protocol.outer.kind == "stratified-group-kfold"
@@ -213,7 +220,7 @@ def test_groups_stay_together_and_are_no_feature() -> None:
         numbers = np.sort(np.unique(frame["shop"]))
         shops = set(numbers[np.unique(fold_rows.groups)])
         assert len(fold_rows.X_test) == (~frame["shop"].isin(shops)).sum()
-    (search, *_) = [work for work in run.works.values() if isinstance(work, Search)]
+    search = a_search(run)
     data = fold_data(search.outer_fold, None)
     for train, test in search.inner_folds(data)[2]:
         assert data.groups is not None
@@ -222,16 +229,14 @@ def test_groups_stay_together_and_are_no_feature() -> None:
 
 def test_rows_in_their_order_are_learnt_before_they_are_tested() -> None:
     frame = shop(missing=False).drop(columns=["colour", "who"])
-    frame["later"] = frame["day"] * 1.0
-    frame.to_csv("shop.csv", index=False)
-    run = prepared(UserData("shop.csv", "buys", ordered_by="day"), folds=3)
+    run = shop_run(frame.assign(later=frame["day"] * 1.0), ordered_by="day")
     ((resolved, plan),) = run.tables
     assert share_of_test_rows(plan.cells[0].dataset, resolved) == 2 / 4
     for work in fits(run):
         data = fold_data(work.outer_fold, None)
         assert data.X_train[:, -1].max() < data.X_test[:, -1].min()
         assert (np.diff(data.X_train[:, -1]) > 0).all()
-    (search, *_) = [work for work in run.works.values() if isinstance(work, Search)]
+    search = a_search(run)
     assert all(train.max() < test.min() for train, test in search.inner_folds(fold_data(search.outer_fold, None))[2])
 
 

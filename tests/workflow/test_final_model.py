@@ -1,4 +1,4 @@
-"""A model that is fitted to all rows, saved, and used on new ones."""
+"""Comparisons in worker processes, and a model that is fitted to all rows, saved, and used on new ones."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ import subprocess
 import sys
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import joblib
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.compose import TransformedTargetRegressor
-from sklearn.datasets import dump_svmlight_file
+from sklearn.datasets import dump_svmlight_file, load_iris
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
@@ -64,11 +65,7 @@ def test_the_best_model_is_one_pipeline_for_new_rows() -> None:
     save(best, Path("best.joblib"))
     new[["colour", "age"]].to_csv("new.csv", index=False)
     assert predict_file(Path("best.joblib"), Path("new.csv"))["prediction"].tolist() == best.predict(new).tolist()
-    done = subprocess.run(
-        [sys.executable, "-m", "elmbench", "predict", "best.joblib", "new.csv"],
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    assert done.stdout.split() == ["prediction", *best.predict(new)]
+    assert in_a_fresh_process("best.joblib", "new.csv")["prediction"].tolist() == best.predict(new).tolist()
 
 
 def test_a_regression_is_predicted_in_its_own_units() -> None:
@@ -148,11 +145,43 @@ def test_sparse_rows_are_predicted_with_probabilities(width: int) -> None:
 
 
 def test_what_cannot_be_loaded_or_lacks_columns_is_said(tmp_path: Path) -> None:
-    for name, content in (("text.joblib", b"hello"), ("other.joblib", None)):
-        path = tmp_path / name
-        if content is None:
-            joblib.dump({"a": 1}, path)
-        else:
-            path.write_bytes(content)
+    text, other = tmp_path / "text.joblib", tmp_path / "other.joblib"
+    text.write_bytes(b"hello")
+    joblib.dump({"a": 1}, other)
+    for path in (text, other):
         with pytest.raises(ElmbenchError, match="is not a model"):
             predict_file(path, tmp_path / "new.csv")
+
+
+def test_estimators_reach_the_workers(tmp_path: Path) -> None:
+    class First(ClassifierMixin, BaseEstimator):
+        """Predicts the first class."""
+
+        def fit(self, X: Any, y: Any) -> First:
+            self.classes_ = np.unique(y)
+            return self
+
+        def predict(self, X: Any) -> Any:
+            return np.full(len(X), self.classes_[0])
+
+    X, y = load_iris(return_X_y=True)
+    results = elmbench.compare(X, y, [SVC(), First()], folds=3, grids={"SVC": {"C": [1, 10]}}, results_dir=tmp_path)
+    assert set(results.cells["status"]) == {"ok"}
+    means = results.cells.groupby("model")["accuracy"].mean()
+    assert means["SVC"] > 0.9
+    assert means["First"] == pytest.approx(1 / 3, abs=0.03)
+
+
+SCRIPT = """
+import elmbench
+X, y = [[i % 7, i] for i in range(30)], [i % 2 for i in range(30)]
+cells = elmbench.compare(X, y, ["ridge"], folds=2, jobs=2, results_dir="results").cells
+assert set(cells["status"]) == {"ok"}
+elmbench.run("eem/table1", profile="ci", results_dir="results")
+"""
+
+
+def test_a_script_need_not_guard_its_calls_and_leaves_nothing_open(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(SCRIPT)
+    command = [sys.executable, "-X", "dev", "-W", "always::ResourceWarning", "script.py"]
+    assert subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stderr == ""

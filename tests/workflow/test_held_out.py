@@ -1,7 +1,8 @@
-"""Held-out files, folds of the user's own and weights of rows in comparisons."""
+"""Held-out files, folds of the user's own and weights of rows in comparisons; the predictions that they write."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -9,11 +10,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
+from toy_data import forget_data
 
 from elmbench.datasets.user_data import UserData
 from elmbench.errors import ElmbenchError
+from elmbench.metrics import find_metric
 from elmbench.protocol.folds import fold_data
-from elmbench.reporting.results import Results
+from elmbench.reporting.results import Results, write_results
+from elmbench.running.store import Store
 from elmbench.work.base import Context
 from elmbench.work.fit import Fit
 from elmbench.work.search import Search
@@ -23,7 +27,7 @@ from elmbench.workflow.final_model import fit_final
 from elmbench.workflow.prepare import PreparedRun, RunOptions
 
 pytestmark = pytest.mark.usefixtures("alone")
-GRIDS = {"logistic-regression": {"C": [1.0]}, "k-elm": {"C": [1.0, 16.0], "gamma": [0.1]}}
+GRIDS = {"logistic-regression": {"C": [1.0]}, "k-elm": {"C": [1.0, 64.0], "gamma": [0.1]}, "ridge": {"C": [1.0]}}
 
 
 def shop(rows: int = 120) -> pd.DataFrame:
@@ -36,8 +40,10 @@ def shop(rows: int = 120) -> pd.DataFrame:
     return frame
 
 
-def prepared(*models: str, **options: Any) -> PreparedRun:
-    data = UserData("shop.csv", "buys", **options)
+def prepared(frame: pd.DataFrame, *models: str, target: str = "buys", **options: Any) -> PreparedRun:
+    """Write the frame to shop.csv and prepare a comparison on it."""
+    frame.to_csv("shop.csv", index=False)
+    data = UserData("shop.csv", target, **options)
     grids = {name: GRIDS[name] for name in models if name in GRIDS}
     return prepare_comparison(Comparison((data,), models, grids, folds=3), RunOptions(), Path("elmbench-results"))
 
@@ -50,11 +56,10 @@ def predictions(results: Results) -> pd.DataFrame:
 @pytest.mark.parametrize("ordered_by", [None, "when"])
 def test_models_are_tested_once_on_a_held_out_file(ordered_by: str | None) -> None:
     frame = shop()
-    frame.iloc[:80].to_csv("shop.csv", index=False)
     held_out = frame.iloc[80:].sample(frac=1, random_state=0)[["buys", "when", "colour", "age", "heavy", "part"]]
     held_out["colour"] = held_out["colour"].replace("red", "violet")
     held_out.to_csv("held-out.csv", index=False)
-    run = prepared("logistic-regression", test="held-out.csv", ordered_by=ordered_by)
+    run = prepared(frame.iloc[:80], "logistic-regression", test="held-out.csv", ordered_by=ordered_by)
     (results,) = execute(run)
     cells = results.cells[results.cells["model"] == "logistic-regression"]
     assert cells["n_test"].tolist() == [40]
@@ -73,8 +78,7 @@ def test_models_are_tested_once_on_a_held_out_file(ordered_by: str | None) -> No
 
 def test_folds_of_a_column_are_the_outer_folds() -> None:
     frame = shop()
-    frame.to_csv("shop.csv", index=False)
-    (results,) = execute(prepared("logistic-regression", fold="part", drop=("heavy",)))
+    (results,) = execute(prepared(frame, "logistic-regression", fold="part", drop=("heavy",)))
     lines = predictions(results)
     assert (lines["fold"].to_numpy() == frame["part"].to_numpy()[lines["row"]]).all()
     assert len(lines) == (frame["part"] >= 0).sum()
@@ -83,9 +87,7 @@ def test_folds_of_a_column_are_the_outer_folds() -> None:
 
 def test_weights_enter_searches_fits_and_the_saved_model() -> None:
     frame = shop()
-    frame.to_csv("shop.csv", index=False)
-    options = {"weights": "heavy", "drop": ("part", "when")}
-    run = prepared("logistic-regression", "k-elm", "knn", **options)
+    run = prepared(frame, "logistic-regression", "k-elm", "knn", weights="heavy", drop=("part", "when"))
     (results,) = execute(run)
     assert "knn not run: it takes no weights of rows" in results.text
     for work in run.works.values():
@@ -107,23 +109,15 @@ def test_weights_enter_searches_fits_and_the_saved_model() -> None:
 
 
 def test_a_search_with_weights_scores_weighted_fits() -> None:
-    frame = shop()
-    frame.to_csv("shop.csv", index=False)
-    run = prepared("k-elm", weights="heavy", drop=("part", "when"))
+    run = prepared(shop(), "k-elm", weights="heavy", drop=("part", "when"))
     work = next(work for work in run.works.values() if isinstance(work, Search))
     data = fold_data(work.outer_fold, None)
     assert data.weights is not None
     (problem, *_) = work.problems({"params": {}, "seconds": 0.0}, data, Context())
     (train, _), (first, *_) = problem.folds[0], problem.candidates
     expected = problem.factory(**problem.fixed, **first).fit(problem.X[train], problem.y[train], data.weights[train])
-    outputs = next(iter(problem.outputs(_accuracy())))
+    outputs = next(iter(problem.outputs(find_metric("accuracy"))))
     np.testing.assert_array_equal(outputs[2], expected.predict(problem.X[problem.folds[0][1]]))
-
-
-def _accuracy() -> Any:
-    from elmbench.metrics import find_metric
-
-    return find_metric("accuracy")
 
 
 @pytest.mark.parametrize(
@@ -141,8 +135,74 @@ def _accuracy() -> Any:
 )
 def test_what_cannot_be_used_is_named(changes: dict[str, Any], options: dict[str, Any], message: str) -> None:
     frame = shop().assign(**changes)
-    frame.to_csv("shop.csv", index=False)
     frame.drop(columns="colour").to_csv("other.csv", index=False)
     frame.assign(age="old").to_csv("words.csv", index=False)
     with pytest.raises(ElmbenchError, match=message):
-        prepared("logistic-regression", **options)
+        prepared(frame, "logistic-regression", **options)
+
+
+# --- `predictions.csv`, and the hyperparameters that the table shows --------------------------------------------------
+
+
+def orders() -> pd.DataFrame:
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame({"age": random.normal(40, 10, 90), "day": random.permutation(90)})
+    frame["kind"] = np.where(frame["age"] > 45, "old", np.where(frame["age"] > 35, "01", "1"))
+    frame["spends"] = 100 * frame["age"] + random.normal(size=90)
+    frame.loc[::8, ["kind", "spends"]] = np.nan
+    return frame
+
+
+def compared(frame: pd.DataFrame, models: tuple[str, ...], **options: Any) -> tuple[Results, pd.DataFrame]:
+    (results,) = execute(prepared(frame, *models, drop_missing_target=True, **options))
+    return results, pd.read_csv(results.folder / "predictions.csv", dtype={"true": str, "predicted": str})
+
+
+def test_predictions_are_of_the_rows_of_the_file_in_its_spelling() -> None:
+    frame = orders()
+    results, lines = compared(frame.drop(columns="spends"), ("k-elm", "logistic-regression"), target="kind")
+    known = frame["kind"].dropna()
+    for _, group in lines.groupby("model"):
+        assert sorted(group["row"]) == known.index.tolist()
+    assert (lines["true"].to_numpy() == known[lines["row"]].to_numpy()).all()
+    right = (lines["true"] == lines["predicted"]).groupby([lines["model"], lines["fold"]]).mean()
+    expected = results.cells.set_index(["model", "fold"])["accuracy"]
+    np.testing.assert_allclose(right.sort_index(), expected.sort_index().astype(float))
+    labels = ["01", "1", "old"]
+    logistic = lines[lines["model"] == "logistic-regression"]
+    for name in ("probability", "decision"):
+        columns = logistic[[f"{name}_{label}" for label in labels]].to_numpy()
+        assert (np.array(labels)[columns.argmax(axis=1)] == logistic["predicted"]).all()
+    np.testing.assert_allclose(logistic.filter(like="probability").sum(axis=1), 1, atol=1e-6)
+
+
+def test_predictions_of_a_regression_have_its_units_and_rows_keep_their_numbers_if_sorted() -> None:
+    frame = orders()
+    results, lines = compared(frame.drop(columns="kind"), ("ridge",), target="spends", ordered_by="day")
+    lines = lines.assign(true=lines["true"].astype(float), predicted=lines["predicted"].astype(float))
+    np.testing.assert_allclose(lines["true"], frame["spends"].to_numpy()[lines["row"]])
+    for (model, fold), group in lines.groupby(["model", "fold"]):
+        error = np.sqrt(((group["true"] - group["predicted"]) ** 2).mean()) / group["true"].std(ddof=1)
+        cells = results.cells
+        measured = cells.loc[(cells["model"] == model) & (cells["fold"] == fold), "nrmse"].item()
+        np.testing.assert_allclose(error, measured, rtol=1e-9)
+
+
+def test_data_that_have_changed_since_have_no_predictions() -> None:
+    results, lines = compared(orders().drop(columns="spends"), ("ridge",), target="kind")
+    assert len(lines)
+    changed = pd.read_csv("shop.csv", dtype=str)
+    changed.assign(age=changed["age"].astype(float) + 1).to_csv("shop.csv", index=False)
+    forget_data()
+    write_results(results.resolved, Store(Path("elmbench-results")), Path("elmbench-results"))
+    assert not (results.folder / "predictions.csv").read_text().strip()
+
+
+def test_the_table_shows_the_hyperparameters_that_most_folds_chose() -> None:
+    results, _ = compared(orders().drop(columns="spends"), ("k-elm", "ridge"), target="kind")
+    chosen = results.cells[results.cells["model"] == "k-elm"]["params"]
+    most, count = chosen.value_counts().index[0], chosen.value_counts().iloc[0]
+    words = f"C={json.loads(most)['C']:.0f} gamma=0.1" if json.loads(most)["C"] > 1 else "C=1 gamma=0.1"
+    assert words + f" ({count} of 3)" * bool(count < 3) in results.text
+    assert "C=1\n" in "\n".join(line.rstrip() for line in results.text.splitlines()) + "\n"
+    assert max(map(len, results.text.splitlines())) <= 80

@@ -87,6 +87,8 @@ def test_two_machines_make_one_table(fill: Fill, tmp_path: Path) -> None:
     assert merge([a, b], into).results == 0
     # Into one of them.
     assert merge([a, b], a).results == 6
+    with pytest.raises(ElmbenchError, match="nothing holds no results of a run"):
+        merge([a, tmp_path / "nothing"], tmp_path / "d")
 
 
 def test_what_both_have_may_differ_by_round_off_and_in_its_times_only(fill: Fill, tmp_path: Path) -> None:
@@ -120,8 +122,3 @@ def test_what_ended_ok_takes_the_place_of_what_did_not(fill: Fill, tmp_path: Pat
         merge(folders, into)
         store = Store(into)
         assert {store.result(cell.key)["status"] for cell in store.cells("ci", "toy/one")} == {"ok"}
-
-
-def test_a_folder_without_results(tmp_path: Path, fill: Fill) -> None:
-    with pytest.raises(ElmbenchError, match="nothing holds no results of a run"):
-        merge([fill("a"), tmp_path / "nothing"], tmp_path / "c")
