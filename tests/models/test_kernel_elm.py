@@ -42,7 +42,7 @@ from elmbench.work.scoring import GridProblem, best
     weighted=st.booleans(),
 )
 def test_equals_kernel_ridge(shape, C, gamma, awkward, kind, weighted):
-    """Of the signs of the classes in a classifier, with weights of the rows too."""
+    """A classifier is the regression on the signs of its classes; rows may have weights."""
     n, d, seed = shape
     X, y = problem(n, d, seed, kind, awkward)
     weights = np.random.RandomState(seed).uniform(0.1, 3.0, n) if weighted else None
