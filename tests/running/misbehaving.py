@@ -70,8 +70,9 @@ def leaking(self):
 
 def leaking_child(self):
     if os.fork() == 0:
-        hoard = np.ones(600_000_000 // 8)
-        time.sleep(3600 * len(hoard))
+        hoard = np.ones(600_000_000 // 8)  # a name keeps it in memory
+        time.sleep(3600)
+        del hoard
     time.sleep(3600)
 
 
