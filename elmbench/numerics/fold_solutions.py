@@ -3,7 +3,6 @@
 import math
 from collections import Counter
 from collections.abc import Callable
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,13 +10,15 @@ from scipy.linalg.blas import strsv
 from scipy.linalg.lapack import spotrf
 
 from elmbench.numerics.arrays import Array, Indices
+from elmbench.numerics.krylov import LOOK, KrylovSpace
 from elmbench.numerics.lapack import symmetric_product
 from elmbench.numerics.ridge_path import CALL, STREAM, factor_seconds, reduction_seconds, ridge_solutions
-from elmbench.numerics.shared_space import LOOK, SharedSpace
+from elmbench.numerics.shared_space import SharedSpace
 
 _WIDEST = 2.0**9
 """Ratio to the smallest ridge up to which one inverse helps to solve a system; larger ridges are well-conditioned."""
 
+_STRIP = 131_072  # entries of a block that are multiplied at once: 1 MB
 _MOST = 100  # the most steps with the inverse for each ridge
 
 _SINGLE, _CACHED, _CACHE = 95e9, 75e9, 24e6  # operations a second in single precision; bytes a second, and of caches
@@ -50,18 +51,20 @@ class FoldView:
     def within(self, K: Array) -> Callable[[Array, Array], None]:
         """Return the function of v and w that writes K v over w, with K between the training rows, without a copy."""
         squares = [(part, symmetric_product(K[position, position])) for part, position in self._runs]
-        between = [
-            (part, other, K[position, there])
-            for i, (part, position) in enumerate(self._runs)
-            for other, there in self._runs[:i]
-        ]
+        between = []
+        for i, (part, position) in enumerate(self._runs):
+            for other, there in self._runs[:i]:
+                # A strip of columns is multiplied twice, the second time from a cache.
+                for start in range(0, other.stop - other.start, strip := max(1, _STRIP // (part.stop - part.start))):
+                    columns = slice(other.start + start, min(other.start + start + strip, other.stop))
+                    between.append((part, columns, K[position, there][:, start : start + strip]))
 
         def product(v: Array, w: Array) -> None:
             for part, square in squares:
                 square(v[part], w[part])
             for part, other, block in between:
                 w[part] += block @ v[other]
-                w[other] += block.T @ v[part]
+                w[other] += v[part] @ block
 
         return product
 
@@ -98,9 +101,9 @@ class FoldViews:
 
 
 def krylov_seconds(n: int, steps: float) -> float:
-    """Return the time of some steps in a `SharedSpace` of n rows; each passes seven times over all directions."""
-    half, basis = 4.0 * n * n, 28.0 * n * steps
-    return steps * (12 * CALL + (half + basis) / (_CACHED if half + basis < _CACHE else STREAM))
+    """Return the time of some steps in a `KrylovSpace` of n rows; each passes twice over all columns."""
+    half, basis = 4.0 * n * n, 8.0 * n * steps
+    return steps * (8 * CALL + (half + basis) / (_CACHED if half + basis < _CACHE else STREAM))
 
 
 def inverse_seconds(n: int, ridges: int) -> float:
@@ -113,8 +116,9 @@ def inverse_seconds(n: int, ridges: int) -> float:
 def fold_solutions(K: Array, part: FoldView, B: Array, ridges: Array, room: Array, solvers: Counter[str]) -> Array:
     """Return the solutions of (K + r I) Z = B for all ridges, K between the n training rows of a fold.
 
-    A Krylov space for each column of B serves all ridges, unless its steps cost more than the cheaper one of two other
-    methods: residuals times the inverse of K + s I for one ridge s, factored in single precision; or `ridge_solutions`.
+    A Krylov space for each column of B serves all ridges. If its steps for the smallest ridges cost more than the
+    cheaper one of two other methods, these are left to that one: residuals times the inverse of K + s I for one ridge
+    s, factored in single precision; or `ridge_solutions`.
 
     K, of all rows, is symmetric and positive semi-definite, in Fortran order. B, of shape (n, k), has the order of
     `part.rows`; the p ridges are positive. `room`, of n^2 doubles, is overwritten. `solvers` counts the method of each
@@ -123,43 +127,47 @@ def fold_solutions(K: Array, part: FoldView, B: Array, ridges: Array, room: Arra
     not solved. The error is not bounded; see `residuals`.
     """
     n, k = B.shape
-    p = len(ridges)
     ascending = np.sort(ridges)
-    near = ascending <= _WIDEST * ascending[0]
-    by_inverse = k * inverse_seconds(n, int(near.sum()))
-    directly = min(reduction_seconds(n, p, k), p * factor_seconds(n, k))
+    near = int((ascending <= _WIDEST * ascending[0]).sum())
+    by_inverse = k * inverse_seconds(n, near)
+    directly = min(reduction_seconds(n, len(ridges), k), len(ridges) * factor_seconds(n, k))
 
     def krylov_pays(steps: int, total: float) -> bool:
         return krylov_seconds(n, total) - krylov_seconds(n, steps) < min(by_inverse, directly) / k
 
-    by_krylov = krylov_pays(0, LOOK)
-    inverse = None
+    # Number of the smallest ridges that are left to another method.
+    left = 0 if krylov_pays(0, LOOK) else len(ridges)
     product, sums = part.within(K), np.empty(n)
     product(np.ones(n), sums)
-    solutions = np.empty((n, p * k), order="F")
-    for column in range(k):
-        space = SharedSpace(product, B[:, column], float(sums.mean()))
-        if by_krylov and not space.solve(ascending, krylov_pays):
-            by_krylov = False
+    norm = float(sums.mean())
+    spaces = []
+    for b in B.T:
+        space = KrylovSpace(product, b, ascending, norm)
+        spaces.append(space)
+        if left == 0 and not space.solve(krylov_pays):
             solvers["krylov given up"] += 1
-        if not by_krylov:
-            if directly < by_inverse:
-                square = room[: n * n].reshape((n, n), order="F")
-                part.copy(K, square)
-                return ridge_solutions(square, B, ridges, solvers, overwrite=True)
-            space.solve(ascending[~near], lambda steps, total: True)
-            unsolved = np.array(space.unsolved(ascending[near]))
-            if len(unsolved):
-                inverse = inverse or _single_inverse(K, part, math.sqrt(unsolved[0] * unsolved[-1]), room)
-                last = space.steps + _MOST * len(unsolved)
-                space.solve(unsolved, partial(_before, last), inverse)
-        solutions[:, column::k] = space.solutions(ridges)
-    solvers["krylov" if by_krylov else "inverse"] += p
+            left = int((~(space.lengths <= 1)).sum())
+    if by_inverse <= directly:
+        left = min(left, near)
+    small = ridges <= ascending[left - 1] if left else np.zeros(len(ridges), dtype=bool)
+    solutions = np.empty((n, len(ridges) * k), order="F")
+    for column, space in enumerate(spaces):
+        space.solve(lambda steps, total: True, left)
+        solutions[:, column::k][:, ~small] = space.solutions(ridges[~small])
+    if left < len(ridges):
+        solvers["krylov"] += len(ridges) - left
+    if left and directly < by_inverse:
+        square = room[: n * n].reshape((n, n), order="F")
+        part.copy(K, square)
+        solutions[:, np.repeat(small, k)] = ridge_solutions(square, B, ridges[small], solvers, overwrite=True)
+    elif left:
+        inverse = _single_inverse(K, part, math.sqrt(ascending[0] * ascending[left - 1]), room)
+        for column, space in enumerate(spaces):
+            shared = SharedSpace(space, _MOST * left)
+            shared.solve(ascending[:left], inverse)
+            solutions[:, column::k][:, small] = shared.solutions(ridges[small])
+        solvers["inverse"] += left
     return solutions
-
-
-def _before(last: int, steps: int, total: float) -> bool:
-    return steps < last
 
 
 def _single_inverse(K: Array, part: FoldView, ridge: float, room: Array) -> Callable[[Array], Array]:

@@ -16,7 +16,8 @@ import elmbench.numerics.fold_solutions as module
 from elmbench.numerics.arrays import EPS
 from elmbench.numerics.fold_solutions import FoldViews, fold_solutions, residuals
 from elmbench.numerics.kernels import kernel_matrix
-from elmbench.numerics.shared_space import SharedSpace, steps_left
+from elmbench.numerics.krylov import STOP, KrylovSpace, steps_left
+from elmbench.numerics.shared_space import SharedSpace
 
 RIDGES = 2.0 ** -np.arange(-8.0, 14.0)
 
@@ -101,7 +102,7 @@ def test_every_method_solves_every_system(n, k, p, e, seed, way, kind):
             force(patch, way)
             Z = fold_solutions(K, part, B, ridges, np.empty(n * n), solvers)
         np.testing.assert_array_equal(K, before)
-        assert set(solvers) <= ({way} if way != "cholesky" else {way, "eigenvalues"})
+        assert set(solvers) <= {way, "krylov" if way == "inverse" else "eigenvalues"}
         assert solvers.total() == p
         assert Z.shape == (m, p * k)
         square = K[np.ix_(part.training, part.training)]
@@ -157,7 +158,10 @@ def test_krylov_while_it_is_short_and_else_the_cheapest(seed):
         ways[gamma] = Counter()
         fold_solutions(K, part, B, RIDGES, np.empty(300 * 300), ways[gamma])
     assert ways[2.0**-8] == {"krylov": 22}
-    assert ways[64.0] == {"krylov given up": 1, "reduction": 22}
+    # What a space has solved when it is given up, the larger ridges, is kept.
+    assert set(ways[64.0]) == {"krylov given up", "krylov", "reduction"}
+    assert ways[64.0].total() == 23
+    assert ways[64.0]["krylov"] < ways[64.0]["reduction"]
 
 
 @pytest.mark.parametrize(
@@ -167,11 +171,31 @@ def test_steps_left(values, expected):
     assert steps_left([float(v) for v in values]) == pytest.approx(expected)
 
 
+@pytest.mark.parametrize("n", [1, 2, 60])
+@pytest.mark.parametrize("kind", ["random", "repeated", "zero"])
+def test_a_krylov_space_knows_its_residuals_and_images(n, kind, seed):
+    """It ends before n steps where only round-off is left outside of it."""
+    X, b = awkward_rows(n, seed, kind), np.random.RandomState(seed).randn(n) * (kind != "zero")
+    K, ridges = kernel_matrix(X, gamma=4.0), np.array([2.0**-13, 0.1, 8.0])
+    space = KrylovSpace(lambda v, out: np.dot(K, v, out=out), b, ridges, K.sum() / n)
+    while space.solve(lambda steps, total: False) is False:  # it looks every few steps
+        Z = space.solutions(ridges)
+        true = np.linalg.norm(b[:, np.newaxis] - K @ Z - Z * ridges, axis=0)
+        allowed = np.maximum(STOP, EPS * K.sum() / n / ridges) * np.linalg.norm(b)
+        np.testing.assert_allclose(space.lengths * allowed, true, rtol=1e-6, atol=100 * n * EPS * np.linalg.norm(Z))
+    W, KW, H = space.with_images()
+    assert W.shape == (n, space.steps)
+    np.testing.assert_allclose(W.T @ W, np.eye(space.steps), atol=1e-12)
+    np.testing.assert_allclose(KW, K @ W, atol=1e-11)
+    np.testing.assert_allclose(H, W.T @ K @ W, atol=1e-11)
+    assert space.steps <= (0 if kind == "zero" else n)
+
+
 @pytest.mark.parametrize("direction", [np.zeros(20), np.full(20, np.nan), "known"])
 def test_directions_that_do_not_widen(direction, seed):
     random = np.random.RandomState(seed)
     K, b = kernel_matrix(random.rand(20, 3), gamma=1.0), random.randn(20)
-    space = SharedSpace(lambda v, out: np.dot(K, v, out=out), b, K.sum() / 20)
+    space = SharedSpace(KrylovSpace(lambda v, out: np.dot(K, v, out=out), b, np.ones(1), 1.0), 30)
     assert space.widen(b)
     assert not space.widen(-3 * b if isinstance(direction, str) else direction)
     assert [space.widen(random.randn(20)) for _ in range(21)] == [True] * 19 + [False] * 2

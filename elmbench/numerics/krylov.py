@@ -1,0 +1,149 @@
+"""The Krylov space of a matrix and a vector, which solves the systems (K + r I) z = b of all ridges r at once."""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from scipy.linalg.lapack import dptsv
+
+from elmbench.numerics.arrays import EPS, Array
+
+STOP = 1e-11
+"""Norm of a residual over that of the right-hand side at which a system counts as solved, for any condition."""
+
+LOOK = 16  # steps between two estimates of the remaining steps
+_FIRST = 32  # number of columns that are allocated first
+
+
+def allowed_residuals(ridges: Array, norm: float) -> Array:
+    """Return the norms, over that of b, of residuals of solved systems.
+
+    They are `STOP`, or the machine precision times the condition; `norm` is a lower estimate of the norm of K.
+    """
+    return np.maximum(STOP, EPS * norm / ridges)
+
+
+class KrylovSpace:
+    """Orthonormal columns W and a tridiagonal matrix T with K W = W T + beta w e', as Lanczos' recurrence yields them.
+
+    The solution for a ridge r is W y with (T + r I) y = |b| e_1, and the norm of its residual is beta times the last
+    entry of y: one product with K a step serves all ridges. Every new column is orthogonalised against all others.
+    (Saad, Iterative Methods for Sparse Linear Systems, 2nd ed., SIAM 2003, 6.6 and 6.7.)
+
+    `product` writes K v to its second argument, for a symmetric positive semi-definite K with as many rows as b.
+    `ridges` ascend. `norm` is a lower estimate of the norm of K.
+
+    Attributes
+    ----------
+    steps : int
+        Columns of W.
+    lengths : ndarray of shape (n_ridges,)
+        Norms of the residuals over the allowed ones; NaN if round-off makes the system indefinite.
+    """
+
+    def __init__(self, product: Callable[[Array, Array], None], b: Array, ridges: Array, norm: float) -> None:
+        self.product, self.b, self.norm, self._ridges = product, b, norm, ridges
+        self._size = length_of(b)
+        self._allowed = allowed_residuals(ridges, norm) * (self._size or 1.0)
+        self._W = np.empty((len(b), min(len(b), _FIRST) + 1), order="F")
+        np.divide(b, self._size or 1.0, out=self._W[:, 0])
+        self._image = np.empty(len(b))
+        self._alphas: list[float] = []
+        self._betas: list[float] = []
+        self.steps = 0
+        self.lengths = self._size / self._allowed
+        # Of the elimination of (T + r I) y = |b| e_1: the last entry of y is target / pivot.
+        self._pivots, self._targets = np.ones(len(ridges)), np.full(len(ridges), self._size)
+
+    def solve(self, pays: Callable[[int, float], bool], first: int = 0) -> bool:
+        """Take steps until the systems of all ridges, or of those from a number on, are solved; False if it gives up.
+
+        Every few steps, `pays` decides whether to continue, from the number of steps so far and an estimated total.
+        """
+        logs: list[float] = []
+        while not (longest := float(self.lengths[first:].max(initial=0.0))) <= 1:
+            if not math.isfinite(longest):
+                return False
+            logs.append(math.log(longest))
+            if len(logs) % LOOK == 0 and not pays(self.steps, self.steps + steps_left(logs)):
+                return False
+            self._step()
+        return True
+
+    def _step(self) -> None:
+        m = self.steps
+        if m + 1 == self._W.shape[1]:
+            narrow = self._W
+            self._W = np.empty((len(narrow), min(len(narrow), 2 * m) + 1), order="F")
+            self._W[:, : m + 1] = narrow
+        W, v, w = self._W[:, : m + 1], self._W[:, m], self._image
+        self.product(v, w)
+        alpha, size = float(v @ w), length_of(w)
+        beta = self._betas[-1] if m else 0.0
+        w -= alpha * v
+        if m:
+            w -= beta * self._W[:, m - 1]
+        length, before = length_of(w), math.inf
+        while 10 * EPS * size < length <= 0.7 * before:  # orthogonalise until nothing more cancels
+            before = length
+            w -= W @ (W.T @ w)
+            length = length_of(w)
+        if length <= 10 * EPS * size or m + 1 == len(w):
+            length = 0.0  # only round-off remains outside of the space
+        np.divide(w, length or 1.0, out=self._W[:, m + 1])
+        self._alphas.append(alpha)
+        self._betas.append(length)
+        self.steps += 1
+        if m:
+            self._targets *= -beta / self._pivots
+        self._pivots = alpha + self._ridges - beta * beta / self._pivots
+        residuals = length * np.abs(self._targets / self._pivots)
+        self.lengths = np.where(self._pivots > 0, residuals / self._allowed, np.nan)
+
+    def with_images(self) -> tuple[Array, Array, Array]:
+        """Return W, K W and W'K W."""
+        m = self.steps
+        alphas, betas = np.array(self._alphas), np.array(self._betas)
+        W, T = self._W[:, :m], np.diag(alphas)
+        KW = W * alphas + self._W[:, 1 : m + 1] * betas
+        if m > 1:
+            T += np.diag(betas[:-1], 1) + np.diag(betas[:-1], -1)
+            KW[:, 1:] += W[:, :-1] * betas[:-1]
+        return W, KW, T
+
+    def solutions(self, ridges: Array) -> Array:
+        """Return the solutions for some ridges, of shape (n, len(ridges))."""
+        m = self.steps
+        if m == 0:
+            return np.zeros((len(self._W), len(ridges)))
+        alphas, target = np.array(self._alphas), np.zeros(m)
+        betas = np.array(self._betas[: max(1, m - 1)])  # LAPACK's wrapper wants one even for a single row
+        target[0] = self._size
+        Y = np.empty((m, len(ridges)), order="F")
+        for i, ridge in enumerate(ridges):
+            *_, y, info = dptsv(alphas + ridge, betas, target)
+            Y[:, i] = y if info == 0 else np.nan
+        return self._W[:, :m] @ Y
+
+
+def steps_left(logs: list[float]) -> float:
+    """Return the number of steps until the last of a falling, mostly concave sequence reaches zero.
+
+    It is extrapolated by the parabola through the last value and those a quarter and half of the sequence earlier,
+    because residuals in a Krylov space fall ever faster.
+    """
+    last = len(logs) - 1
+    quarter = max(1, last // 4)
+    near = (logs[last - quarter] - logs[last]) / quarter
+    far = (logs[last - 2 * quarter] - logs[last - quarter]) / quarter
+    gain = max(0.0, (near - far) / quarter)
+    speed = near + gain * quarter / 2
+    if gain == 0:
+        return logs[last] / speed if speed > 0 else math.inf
+    # logs[last] = speed t + gain t^2 / 2
+    return (-speed + math.sqrt(speed * speed + 2 * gain * logs[last])) / gain
+
+
+def length_of(v: Array) -> float:
+    """Return the norm of a vector; numpy's own function takes several times as long for few rows."""
+    return math.sqrt(v @ v)
