@@ -131,28 +131,29 @@ def fold_solutions(K: Array, part: FoldView, B: Array, ridges: Array, room: Arra
     near = int((ascending <= _WIDEST * ascending[0]).sum())
     by_inverse = k * inverse_seconds(n, near)
     directly = min(reduction_seconds(n, len(ridges), k), len(ridges) * factor_seconds(n, k))
-
-    def krylov_pays(steps: int, total: float) -> bool:
-        return krylov_seconds(n, total) - krylov_seconds(n, steps) < min(by_inverse, directly) / k
-
+    inverts = by_inverse <= directly
+    other = min(by_inverse, directly) / k
     # Number of the smallest ridges that are left to another method.
-    left = 0 if krylov_pays(0, LOOK) else len(ridges)
+    left = 0 if inverts or krylov_seconds(n, LOOK) < other else len(ridges)
     product, sums = part.within(K), np.empty(n)
     product(np.ones(n), sums)
-    norm = float(sums.mean())
-    spaces = []
-    for b in B.T:
-        space = KrylovSpace(product, b, ascending, norm)
-        spaces.append(space)
-        if left == 0 and not space.solve(krylov_pays):
+
+    def pays(space: KrylovSpace) -> bool:
+        # After the many steps for the larger ridges, a parabola is too hopeful.
+        total = space.steps + space.steps_left(accelerating=not inverts)
+        return krylov_seconds(n, total) - krylov_seconds(n, space.steps) < other
+
+    spaces = [KrylovSpace(product, b, ascending, float(sums.mean())) for b in B.T]
+    for space in spaces:
+        if inverts:
+            space.solve(lambda space: True, near)
+        if left == 0 and not space.solve(pays):
             solvers["krylov given up"] += 1
             left = int((~(space.lengths <= 1)).sum())
-    if by_inverse <= directly:
-        left = min(left, near)
     small = ridges <= ascending[left - 1] if left else np.zeros(len(ridges), dtype=bool)
     solutions = np.empty((n, len(ridges) * k), order="F")
     for column, space in enumerate(spaces):
-        space.solve(lambda steps, total: True, left)
+        space.solve(lambda space: True, left)
         solutions[:, column::k][:, ~small] = space.solutions(ridges[~small])
     if left < len(ridges):
         solvers["krylov"] += len(ridges) - left

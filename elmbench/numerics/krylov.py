@@ -50,25 +50,27 @@ class KrylovSpace:
         self._image = np.empty(len(b))
         self._alphas: list[float] = []
         self._betas: list[float] = []
+        self._logs: list[float] = []
         self.steps = 0
         self.lengths = self._size / self._allowed
         # Of the elimination of (T + r I) y = |b| e_1: the last entry of y is target / pivot.
         self._pivots, self._targets = np.ones(len(ridges)), np.full(len(ridges), self._size)
 
-    def solve(self, pays: Callable[[int, float], bool], first: int = 0) -> bool:
+    def solve(self, pays: Callable[["KrylovSpace"], bool], first: int = 0) -> bool:
         """Take steps until the systems of all ridges, or of those from a number on, are solved; False if it gives up.
 
-        Every few steps, `pays` decides whether to continue, from the number of steps so far and an estimated total.
+        Every few steps, `pays` decides whether to continue.
         """
-        logs: list[float] = []
-        while not (longest := float(self.lengths[first:].max(initial=0.0))) <= 1:
-            if not math.isfinite(longest):
-                return False
-            logs.append(math.log(longest))
-            if len(logs) % LOOK == 0 and not pays(self.steps, self.steps + steps_left(logs)):
+        while not (self.lengths[first:] <= 1).all():
+            looks = self.steps > 0 and self.steps % LOOK == 0
+            if not np.isfinite(self.lengths[first:]).all() or (looks and not pays(self)):
                 return False
             self._step()
         return True
+
+    def steps_left(self, accelerating: bool = True) -> float:
+        """Return an estimate of the steps until all systems are solved; `accelerating` is as in `steps_left`."""
+        return steps_left(self._logs, accelerating)
 
     def _step(self) -> None:
         m = self.steps
@@ -99,6 +101,7 @@ class KrylovSpace:
         self._pivots = alpha + self._ridges - beta * beta / self._pivots
         residuals = length * np.abs(self._targets / self._pivots)
         self.lengths = np.where(self._pivots > 0, residuals / self._allowed, np.nan)
+        self._logs.append(math.log(max(1.0, float(self.lengths.max(initial=0.0)))))
 
     def with_images(self) -> tuple[Array, Array, Array]:
         """Return W, K W and W'K W."""
@@ -126,18 +129,18 @@ class KrylovSpace:
         return self._W[:, :m] @ Y
 
 
-def steps_left(logs: list[float]) -> float:
+def steps_left(logs: list[float], accelerating: bool = True) -> float:
     """Return the number of steps until the last of a falling, mostly concave sequence reaches zero.
 
-    It is extrapolated by the parabola through the last value and those a quarter and half of the sequence earlier,
-    because residuals in a Krylov space fall ever faster.
+    If it is `accelerating`, as residuals in a Krylov space often are, it is extrapolated by the parabola through the
+    last value and those a quarter and half of the sequence earlier; else by the line through its last half.
     """
     last = len(logs) - 1
     quarter = max(1, last // 4)
     near = (logs[last - quarter] - logs[last]) / quarter
     far = (logs[last - 2 * quarter] - logs[last - quarter]) / quarter
-    gain = max(0.0, (near - far) / quarter)
-    speed = near + gain * quarter / 2
+    gain = max(0.0, (near - far) / quarter) if accelerating else 0.0
+    speed = near + gain * quarter / 2 if accelerating else (near + far) / 2
     if gain == 0:
         return logs[last] / speed if speed > 0 else math.inf
     # logs[last] = speed t + gain t^2 / 2

@@ -55,21 +55,29 @@ def inner(a: Array, b: Array, m: int) -> float:
 
 
 def settle(inverse: Array, m: int, pending: bool, u: Array, v: Array, k: Array, z: Array) -> None:
-    """Apply a pending update Q += u u' - v v', and write z = Q k, in one pass over Q."""
+    """Apply a pending update Q += u u' - v v', and write z = Q k, in one pass over Q, two rows at a time."""
     z[:m] = 0.0
-    for i in range(m):
-        row = inverse[i]
-        k_i = k[i]
+    for i in range(0, m - 1, 2):
+        row, following = inverse[i], inverse[i + 1]
+        k_0, k_1 = k[i], k[i + 1]
         if pending:
-            u_i = u[i]
-            v_i = v[i]
+            u_0, u_1, v_0, v_1 = u[i], u[i + 1], v[i], v[i + 1]
             for j in range(m):
-                q = row[j] + (u_i * u[j] - v_i * v[j])
+                q = row[j] + (u_0 * u[j] - v_0 * v[j])
+                p = following[j] + (u_1 * u[j] - v_1 * v[j])
                 row[j] = q
-                z[j] += q * k_i
+                following[j] = p
+                z[j] = (z[j] + q * k_0) + p * k_1
         else:
             for j in range(m):
-                z[j] += row[j] * k_i
+                z[j] = (z[j] + row[j] * k_0) + following[j] * k_1
+    if m % 2 == 1:
+        row = inverse[m - 1]
+        if pending:
+            for j in range(m):
+                row[j] += u[m - 1] * u[j] - v[m - 1] * v[j]
+        for j in range(m):
+            z[j] += row[j] * k[m - 1]
 
 
 def worst_residual(j: int, m: int, z: Array, k: Array, weights: Array, targets: Array) -> float:
@@ -220,24 +228,33 @@ def absorb(
 
 
 def solve_lower(factor: Array, m: int, w: Array) -> None:
-    """Replace w by the solution of L w = w; see `absorb_ald` for the storage of L."""
-    for j in range(m):
-        w_j = w[j] / factor[j, j]
-        w[j] = w_j
+    """Replace w by the solution of L w = w, two columns at a time; see `absorb_ald` for the storage of L."""
+    for j in range(0, m - 1, 2):
+        row, following = factor[j], factor[j + 1]
+        w_0 = w[j] / row[j]
+        w_1 = (w[j + 1] - row[j + 1] * w_0) / following[j + 1]
+        w[j] = w_0
+        w[j + 1] = w_1
         # Slices, because numba vectorises loops from 0.
-        row, rest = factor[j, j + 1 : m], w[j + 1 : m]
+        below, next_below, rest = row[j + 2 : m], following[j + 2 : m], w[j + 2 : m]
         for s in range(len(rest)):
-            rest[s] -= row[s] * w_j
+            rest[s] = (rest[s] - below[s] * w_0) - next_below[s] * w_1
+    if m % 2 == 1:
+        w[m - 1] /= factor[m - 1, m - 1]
 
 
 def solve_upper(factor: Array, m: int, a: Array) -> None:
-    """Replace a by the solution of L' a = a."""
-    for j in range(m - 1, -1, -1):
-        a_j = a[j] / factor[j, j]
-        a[j] = a_j
-        row = factor[j]
-        for s in range(j):
-            a[s] -= row[s] * a_j
+    """Replace a by the solution of L' a = a, two columns at a time."""
+    for j in range(m - 1, 0, -2):
+        row, above = factor[j], factor[j - 1]
+        a_0 = a[j] / row[j]
+        a_1 = (a[j - 1] - row[j - 1] * a_0) / above[j - 1]
+        a[j] = a_0
+        a[j - 1] = a_1
+        for s in range(j - 1):
+            a[s] = (a[s] - row[s] * a_0) - above[s] * a_1
+    if m % 2 == 1:
+        a[0] /= factor[0, 0]
 
 
 def absorb_ald(
