@@ -48,6 +48,13 @@ def dgemm_rate() -> float:
     return 2 * 2000**3 / min(timed(lambda: A @ B)[0][CPU] for _ in range(5))
 
 
+@cache
+def copy_rate() -> float:
+    """Return the bytes a second that a copy of a matrix of 5,000 rows reads and writes, the best of five."""
+    source, target = np.ones((5000, 5000)), np.empty((5000, 5000))
+    return 2 * source.nbytes / min(timed(lambda: np.copyto(target, source))[0][CPU] for _ in range(5))
+
+
 @dataclass(frozen=True)
 class Rounds:
     """The seconds of both sides, of shape (n_rounds, 2), and the results of the first round."""

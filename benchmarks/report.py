@@ -28,16 +28,16 @@ KEPT = 4
 #: Why a row misses its target, by its key.
 REASONS = {
     "k-elm-wdbc": (
-        "for 22 ridges, LAPACK's reduction of each kernel to tridiagonal form is the cheapest way. It takes two thirds "
-        "of the time, and half of its operations are products with one vector"
+        "for the smallest of 22 ridges, LAPACK's reduction to tridiagonal form is the cheapest way for half of the "
+        "kernels. It takes half of the time, and half of its operations are products with one vector"
     ),
     "k-elm-series": (
-        "most of the time goes into steps of Krylov solvers, each of which reads a kernel matrix once: the pace of "
-        "memory, not of dgemm"
+        "most of the time goes into steps of Krylov solvers, each of which reads half of a kernel matrix, and into "
+        "factors of preconditioners: the pace of memory, not of dgemm"
     ),
     "path-search-digits": (
-        "18 kernel matrices are reduced to tridiagonal form, each for only six values of C, and GridSearchCV needs "
-        "one Cholesky factor a fit, a quarter of the operations of a reduction"
+        "the systems of the smallest ridges take 17 Cholesky factors, a third of the time, as GridSearchCV takes "
+        "one a fit; kernel matrices take a fifth"
     ),
     "fb-kos-elm": "the values of the kernel and the choice of the unit that leaves come on top of the bytes of a row",
     "ald-kos-elm": "the values of the kernel and two triangular solves, which wait for each other, come on top",

@@ -61,9 +61,9 @@ class KrylovSpace:
 
         Every few steps, `pays` decides whether to continue.
         """
-        while not (self.lengths[first:] <= 1).all():
+        while not (longest := float(self.lengths[first:].max(initial=0.0))) <= 1:
             looks = self.steps > 0 and self.steps % LOOK == 0
-            if not np.isfinite(self.lengths[first:]).all() or (looks and not pays(self)):
+            if not math.isfinite(longest) or (looks and not pays(self)):
                 return False
             self._step()
         return True
