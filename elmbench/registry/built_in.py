@@ -190,7 +190,7 @@ _BOOSTING = {"learning_rate": (0.05, 0.2), "n_leaves": (7, 31)}
 _ON_BUDGET = "Support vector machine on a budget, by stochastic gradient descent"
 _LINEAR = "Linear support vector machine, by stochastic gradient descent"
 _ALD_TITLE = "Kernel online sequential ELM with approximate linear dependency"
-#: Seconds of a search over those of its fits by the formula, at the middle of the grid, measured on tables of the papers.
+#: Seconds of a search over those of its fits by the formula, at the middle of the grid, on tables of the papers.
 #: All values of C share a factor; among numbers of nodes, the largest takes most of the time.
 _SHARES = {"elm": 0.012, "k-elm": 0.057, "ls-svm": 0.15, "mk-elm": 0.6, "eem": 1.7, "eekm": 1.6, "w-elm": 2.1}
 _ENTRIES = (

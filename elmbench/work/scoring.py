@@ -117,7 +117,8 @@ class GridProblem:
         grid = getattr(self.factory, path, None) if self.paths and self.weights is None else None
         each = grid(self.X, self.y, self.folds, self.candidates, **self.fixed) if grid else self.clone_and_fit(outputs)
         for evaluated in each:
-            self.context.solvers.update(evaluated.solvers)
+            if evaluated.solvers:
+                self.context.solvers.update(evaluated.solvers)
             yield evaluated
 
     def clone_and_fit(self, outputs: Callable[[Any, Any], Any] = _predictions) -> Iterator[Evaluated]:

@@ -101,7 +101,7 @@ class PathMixin:
     def _evaluated(cls, grid: Grid) -> Iterator[Evaluated]:
         if not any(isinstance(getattr(model, "gamma", None), str) for model in grid.models):
             for i, j, outputs in cls._path(grid):
-                yield Evaluated(i, j, outputs, Counter(grid.solvers))
+                yield Evaluated(i, j, outputs, dict(grid.solvers))
                 grid.solvers.clear()
             return
         for j, fold in enumerate(grid.folds):  # gamma="scale" stands for another number in each fold
