@@ -10,7 +10,7 @@ from scipy.linalg.blas import strsv
 from scipy.linalg.lapack import spotrf
 
 from elmbench.numerics.arrays import Array, Indices
-from elmbench.numerics.krylov import LOOK, KrylovSpace
+from elmbench.numerics.krylov import LOOK, KrylovSpace, steps_left
 from elmbench.numerics.lapack import symmetric_product
 from elmbench.numerics.ridge_path import CALL, STREAM, factor_seconds, reduction_seconds, ridge_solutions
 from elmbench.numerics.shared_space import SharedSpace
@@ -140,7 +140,7 @@ def fold_solutions(K: Array, part: FoldView, B: Array, ridges: Array, room: Arra
 
     def pays(space: KrylovSpace) -> bool:
         # After the many steps for the larger ridges, a parabola is too hopeful.
-        total = space.steps + space.steps_left(accelerating=not inverts)
+        total = space.steps + steps_left(space.logs, accelerating=not inverts)
         return krylov_seconds(n, total) - krylov_seconds(n, space.steps) < other
 
     spaces = [KrylovSpace(product, b, ascending, float(sums.mean())) for b in B.T]

@@ -39,6 +39,8 @@ class KrylovSpace:
         Columns of W.
     lengths : ndarray of shape (n_ridges,)
         Norms of the residuals over the allowed ones; NaN if round-off makes the system indefinite.
+    logs : list of float
+        Logarithm of the largest length after each step, 0 once all systems are solved.
     """
 
     def __init__(self, product: Callable[[Array, Array], None], b: Array, ridges: Array, norm: float) -> None:
@@ -50,7 +52,7 @@ class KrylovSpace:
         self._image = np.empty(len(b))
         self._alphas: list[float] = []
         self._betas: list[float] = []
-        self._logs: list[float] = []
+        self.logs: list[float] = []
         self.steps = 0
         self.lengths = self._size / self._allowed
         # Of the elimination of (T + r I) y = |b| e_1: the last entry of y is target / pivot.
@@ -67,10 +69,6 @@ class KrylovSpace:
                 return False
             self._step()
         return True
-
-    def steps_left(self, accelerating: bool = True) -> float:
-        """Return an estimate of the steps until all systems are solved; `accelerating` is as in `steps_left`."""
-        return steps_left(self._logs, accelerating)
 
     def _step(self) -> None:
         m = self.steps
@@ -101,7 +99,7 @@ class KrylovSpace:
         self._pivots = alpha + self._ridges - beta * beta / self._pivots
         residuals = length * np.abs(self._targets / self._pivots)
         self.lengths = np.where(self._pivots > 0, residuals / self._allowed, np.nan)
-        self._logs.append(math.log(max(1.0, float(self.lengths.max(initial=0.0)))))
+        self.logs.append(math.log(max(1.0, float(self.lengths.max(initial=0.0)))))
 
     def with_images(self) -> tuple[Array, Array, Array]:
         """Return W, K W and W'K W."""
