@@ -16,6 +16,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from elmbench.layouts.table import COMPARED, SIGNS, VERDICTS
+from elmbench.reporting.cells import TIMES
 from elmbench.reporting.summary import ENTRY, MeasuredCells, printed_of
 from elmbench.reporting.verdicts import FEWEST_RUNS, Draws, Printed, draws_of, draws_of_means, run_means
 from elmbench.specs.measures import FACTS, Measure
@@ -84,17 +85,14 @@ def missing_runs(figures: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
     The columns are `dataset`, `model`, `more_runs`, and `minutes`, the time of these runs on one core if they take as
     long as the first ones.
     """
-    lines = figures[figures["verdict"] == "too few runs"].drop_duplicates(ENTRY)
-    groups = dict(tuple(cells.groupby(ENTRY, sort=False))) if len(lines) else {}
+    columns = ["dataset", "model", "reading"]  # a run computes the cells of all selections
+    lines = figures[figures["verdict"] == "too few runs"].drop_duplicates(columns)
+    seconds = cells.groupby(columns)[TIMES].sum().sum(axis="columns")
     missing = []
     for line in lines.to_dict("records"):
-        group = groups[tuple(line[name] for name in ENTRY)]
-        more = FEWEST_RUNS - int(line["runs"])
-        # All folds that share one search have its time.
-        seconds = (
-            group["search_seconds"].drop_duplicates().sum() + group[["fit_seconds", "predict_seconds"]].sum().sum()
-        )
-        missing.append((line["dataset"], line["model"], more, more * float(seconds) / int(line["runs"]) / 60))
+        runs, total = int(line["runs"]), float(seconds[tuple(line[name] for name in columns)])
+        more = FEWEST_RUNS - runs
+        missing.append((line["dataset"], line["model"], more, more * total / runs / 60))
     return pd.DataFrame(missing, columns=["dataset", "model", "more_runs", "minutes"])
 
 

@@ -210,12 +210,12 @@ def test_own_runs_of_a_committed_table_are_reproduced() -> None:
     assert result["own_verdicts"] == dict.fromkeys(TABLE_VERDICTS, 0) | {"reproduced": 10}
 
 
-def test_a_search_that_all_folds_share_is_counted_once() -> None:
+def test_the_time_of_missing_runs_is_that_of_all_folds_and_selections() -> None:
     entry = {"dataset": "wdbc", "model": "ELM", "select": "oracle", "reading": ""}
     cell = entry | {"fit_seconds": 1.0, "predict_seconds": 0.5, "search_seconds": 57.0}
     figures = pd.DataFrame([entry | {"verdict": "too few runs", "runs": 1}])
-    missing = missing_runs(figures, pd.DataFrame([cell, cell]))
-    assert missing["minutes"].tolist() == [pytest.approx(2 * 60 / 60)]
+    missing = missing_runs(figures, pd.DataFrame([cell, cell, cell | {"select": "nested"}]))
+    assert missing["minutes"].tolist() == [pytest.approx(2 * 3 * 58.5 / 60)]
 
 
 def test_facts_and_tests_over_data_sets_are_not_compared() -> None:
