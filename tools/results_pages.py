@@ -103,14 +103,11 @@ def table(id: str, profile: str, metric: str = "", reading: str = "", dataset: s
     results = of_paper[file.id, profile]
     position = [";".join(map(str, section.readings)) for section in results.sections].index(reading)
     section = results.sections[position]
-    chosen = [
-        (entry, line)
-        for entry, line in zip(section.entries, section.lines, strict=True)
-        if metric in ("", entry.measure.metric) and dataset in ("", entry.dataset)
-    ]
-    entries, lines = zip(*chosen, strict=True)
+    entries = tuple(
+        entry for entry in section.entries if metric in ("", entry.measure.metric) and dataset in ("", entry.dataset)
+    )
     about = replace(results.table, sections=results.table.sections[position : position + 1], notes=())
-    text = as_text(table_text(about, [replace(section, entries=entries, lines=lines)], results.resolved))
+    text = as_text(table_text(about, [replace(section, entries=entries)], results.resolved))
     return "```\n" + "\n".join(line.rstrip() for line in text.strip("\n").splitlines()) + "\n```"
 
 

@@ -142,13 +142,11 @@ def table(
 def _as_text(results: Results, form: str) -> str:
     """Return a table in one of `_FORMATS`."""
     from elmbench.reporting.cells import csv
-    from elmbench.reporting.folders import picture_in
-    from elmbench.reporting.provenance import read_commands
     from elmbench.reporting.writers.latex import latex
     from elmbench.reporting.writers.markdown import markdown
 
     if form == "md":
-        return markdown(results.table, read_commands(results.folder), picture_in(results.folder))
+        return markdown(results.table, results.commands, results.picture)
     if form == "csv":
         return csv(results.summary)
     if form == "latex":

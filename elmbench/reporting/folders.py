@@ -24,11 +24,6 @@ def has_results(results_dir: Path, profile: str, experiment: str) -> bool:
     return (results_folder(results_dir, profile, experiment) / "cells.csv").is_file()
 
 
-def picture_in(folder: Path) -> str:
-    """Return the name of the picture in the folder of a table; empty if it has none."""
-    return PICTURE if (folder / PICTURE).is_file() else ""
-
-
 @dataclass(frozen=True)
 class ResultsDirs:
     """The results folders that tables are read from.

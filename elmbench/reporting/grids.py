@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, SupportsFloat
+from typing import SupportsFloat
 
 from elmbench.layouts.base import Entry
 from elmbench.metrics import less_is_better
@@ -18,14 +18,13 @@ from elmbench.specs.published import ALL
 
 @dataclass(frozen=True)
 class GridFigure:
-    """One figure of a grid, with its line of `summary.csv`.
+    """One figure of a grid.
 
     `best` and `best_printed` are True if our mean, or the printed figure, is the best of the models on that data set;
     never for times and sizes.
     """
 
     entry: Entry
-    line: Mapping[Any, Any]
     best: bool = False
     best_printed: bool = False
 
@@ -76,8 +75,8 @@ def grids_of(section: EntrySection, resolved: Resolved) -> list[Grid]:
     best = _best((entry, entry.mean) for entry in section.entries)
     printed = _best((entry, entry.published.value) for entry in section.entries if entry.published)
     figures = [
-        GridFigure(entry, line, id(entry) in best, id(entry) in printed)
-        for entry, line in zip(section.entries, section.lines, strict=True)
+        GridFigure(entry, id(entry) in best, id(entry) in printed)
+        for entry in section.entries
         if entry.shown is not None or entry.published is not None
     ]
     models, measures, datasets, pairs = (

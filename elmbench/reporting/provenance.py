@@ -76,9 +76,3 @@ def read_environment(folder: Path) -> dict[str, Any]:
     except (OSError, ValueError):
         return {}
     return record if isinstance(record, dict) else {}
-
-
-def read_commands(folder: Path) -> list[str]:
-    """Return the commands that made a table's results, from its `environment.json`."""
-    commands = read_environment(folder).get("commands")
-    return list(map(str, commands)) if isinstance(commands, list) else []

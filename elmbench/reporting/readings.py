@@ -17,7 +17,6 @@ from elmbench.layouts.base import UNJUDGED
 from elmbench.layouts.comparison import share_of_test_rows
 from elmbench.layouts.table import COMPLETE, Quantity
 from elmbench.numerics.significance import LEVEL, Region, corrected_t
-from elmbench.reporting.provenance import read_commands
 from elmbench.reporting.results import Results
 from elmbench.reporting.verdicts import FEWEST_RUNS, draws_of_means, run_means
 from elmbench.specs.papers import Paper, Reading
@@ -68,7 +67,7 @@ def write_readings(
     lines = [f"# Readings of {paper.title}", "", f"{paper.authors} ({paper.year}).", "", _INTRODUCTION, "", FITS]
     for name, reading in paper.readings.items():
         lines += _section(name, reading, comparisons[name])
-    commands = dict.fromkeys(command for one in _comparable(results) for command in read_commands(one.folder))
+    commands = dict.fromkeys(command for one in _comparable(results) for command in one.commands)
     lines += ["", "## Commands", "", *(f"    {command}" for command in commands)]
     write_atomically(path, "\n".join(lines) + "\n")
     return path

@@ -24,10 +24,10 @@ from elmbench.reporting.cells import PLACE, TIMES, Order, cells_frame, read_cell
 from elmbench.reporting.claim_outcomes import ClaimOutcome, claims_frame
 from elmbench.reporting.claims import check_claims
 from elmbench.reporting.figures import ComparedFigure, compared_figures, counts_text, missing_runs
-from elmbench.reporting.folders import PICTURE, picture_in, results_folder
+from elmbench.reporting.folders import PICTURE, results_folder
 from elmbench.reporting.joint import JointVerdict, judge_table
 from elmbench.reporting.notes import with_remarks
-from elmbench.reporting.provenance import provenance, read_commands, read_environment
+from elmbench.reporting.provenance import provenance, read_environment
 from elmbench.reporting.summary import MeasuredCells, optimism, summarise
 from elmbench.reporting.tables import EntrySection, build_table, entry_sections
 from elmbench.reporting.writers.html import html
@@ -107,6 +107,11 @@ class Results:
         return read_environment(self.folder)
 
     @property
+    def commands(self) -> list[str]:
+        """The commands that made the results."""
+        return list(map(str, self.environment.get("commands", ())))
+
+    @property
     def picture(self) -> Path | None:
         """The picture of the figure, if there is one."""
         return path if (path := self.folder / PICTURE).is_file() else None
@@ -164,7 +169,7 @@ def write_results(resolved: Resolved, store: Store, results_dir: Path) -> Result
         from elmbench.reporting.out_of_fold import predictions_frame  # which reads data
 
         write_frame(predictions_frame(planned, store, resolved), folder / "predictions.csv")
-    write_atomically(folder / "table.md", markdown(results.table, commands, picture_in(folder)))
+    write_atomically(folder / "table.md", markdown(results.table, commands, results.picture))
     record = provenance(resolved, planned, store, commands)
     write_atomically(folder / "environment.json", json.dumps(record, indent=1, sort_keys=True) + "\n")
     return results
@@ -203,7 +208,7 @@ def rewrite_results(resolved: Resolved, results_dir: Path) -> Results:
     layout = layout_of(resolved)
     if not layout.draws_from_store:
         _write_figure(layout.figure(results.cells, (), resolved), results.folder / PICTURE)
-    text = markdown(results.table, read_commands(results.folder), picture_in(results.folder))
+    text = markdown(results.table, results.commands, results.picture)
     write_atomically(results.folder / "table.md", text)
     return results
 

@@ -42,7 +42,7 @@ _HOW = {
 
 @dataclass(frozen=True)
 class EntrySection:
-    """The entries of one selection under one choice of readings, each with its line of `summary.csv`.
+    """The entries of one selection under one choice of readings.
 
     `how` explains the selection, or the content of the table if nothing is selected.
     """
@@ -51,7 +51,6 @@ class EntrySection:
     how: str
     readings: tuple[ChosenReading, ...]
     entries: tuple[Entry, ...]
-    lines: tuple[dict[Any, Any], ...]
 
 
 def entry_sections(summary: pd.DataFrame, cells: pd.DataFrame, resolved: Resolved) -> Iterator[EntrySection]:
@@ -61,9 +60,8 @@ def entry_sections(summary: pd.DataFrame, cells: pd.DataFrame, resolved: Resolve
     for (reading, select), group in summary.groupby(["reading", "select"], sort=False):
         rule = criterion if select == "nested" and criterion in _HOW else str(select)
         how = layout.heading(resolved) or f"{select}: {_HOW[rule]}"
-        entries = tuple(_entries(group, cells, layout, resolved))
         readings = resolved.file.paper.read_label(str(reading))
-        yield EntrySection(str(select), how, readings, entries, tuple(group.to_dict("records")))
+        yield EntrySection(str(select), how, readings, tuple(_entries(group, cells, layout, resolved)))
 
 
 def build_table(

@@ -29,8 +29,8 @@ def report(dirs: ResultsDirs, folder: Path | None = None, watch: Watch = iter) -
     if pages is None:
         # matplotlib and jinja2 take a second to import.
         from elmbench.reporting.readings import write_readings
-        from elmbench.reporting.site.build import refuse_other, write_site
         from elmbench.reporting.site.gather import gather
+        from elmbench.reporting.site.pages import refuse_other, write_site
 
         refuse_other(site)
         papers = gather(dirs, watch)

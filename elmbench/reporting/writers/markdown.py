@@ -1,11 +1,12 @@
 """A table of results as Markdown."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from elmbench.layouts.table import ResultTable
 
 
-def markdown(table: ResultTable, commands: Sequence[str], figure: str = "") -> str:
+def markdown(table: ResultTable, commands: Sequence[str], figure: Path | None = None) -> str:
     """Return a table as Markdown, with the commands that made it and its figure, a picture in the same folder."""
     lines = [f"# {table.title}", "", table.subtitle, "", "Made by:", ""]
     lines += [f"    {command}" for command in commands]
@@ -13,8 +14,8 @@ def markdown(table: ResultTable, commands: Sequence[str], figure: str = "") -> s
         columns = table.columns_of(section)
         rows = [[column.heading for column in columns], *table.texts(section, columns)]
         lines += ["", f"## {section.heading}", "", *pipe_rows(rows)]
-    if figure:
-        lines += ["", f"![{table.title}]({figure})"]
+    if figure is not None:
+        lines += ["", f"![{table.title}]({figure.name})"]
     if table.legend:
         lines += ["", *table.legend]
     if table.notes:

@@ -8,16 +8,16 @@ import pytest
 
 from elmbench.errors import ElmbenchError
 from elmbench.reporting.folders import SITE_MARK, ResultsDirs
-from elmbench.reporting.site import build
-from elmbench.reporting.site.build import write_site
+from elmbench.reporting.site import pages
 from elmbench.reporting.site.gather import gather
+from elmbench.reporting.site.pages import write_site
 
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
     """Write these pages in place of those that results would make."""
     made = [("index.html", "one")]
-    monkeypatch.setattr(build, "pages", lambda papers: made)
+    monkeypatch.setattr(pages, "pages", lambda papers: made)
     return made
 
 
@@ -50,7 +50,7 @@ def test_an_old_site_stays_where_a_new_one_fails(
     def fail(papers: object) -> list[tuple[str, str]]:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(build, "pages", fail)
+    monkeypatch.setattr(pages, "pages", fail)
     with pytest.raises(ElmbenchError, match="No space left"):
         write_site([], folder)
     assert (folder / "index.html").read_text() == "one"
