@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 import sklearn
+from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgWarning
 from sklearn.base import ClassifierMixin, RegressorMixin, _fit_context, clone, is_classifier, is_regressor
@@ -17,6 +18,7 @@ from sklearn.exceptions import EfficiencyWarning
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import GridSearchCV, ParameterGrid, check_cv
 from sklearn.pipeline import Pipeline
+from sklearn.svm import SVC
 from sklearn.utils import Tags, _safe_indexing, check_random_state, check_X_y, get_tags, indexable
 from sklearn.utils.validation import _num_samples
 
@@ -63,7 +65,8 @@ class PathSearchCV(GridSearchCV):
     estimator : estimator
     param_grid : dict or list of dict
     scoring, n_jobs, refit, cv, verbose, pre_dispatch, error_score, return_train_score
-        As in `GridSearchCV`. A path runs in this process and ignores `n_jobs`.
+        As in `GridSearchCV`. A path runs in this process and ignores `n_jobs`. `SVMClassifier` saves less by its path
+        than two processes do: with `n_jobs`, it is fitted as in `GridSearchCV`.
 
     Attributes
     ----------
@@ -131,6 +134,8 @@ class PathSearchCV(GridSearchCV):
         scorer, refit_metric = self._get_scorers()
         scorers = getattr(scorer, "_scorers", scorer)
         several = scorers if isinstance(scorers, dict) else {"": scorers}
+        if any(isinstance(grid.model, SVC) for grid in grids) and effective_n_jobs(self.n_jobs) > 1:
+            return False
         if not grids or not (scored := self._scored(several, grids, y)):
             return False
         X, y = indexable(X, y)

@@ -1,11 +1,15 @@
 """scikit-learn's support vector machine with the Gaussian kernel."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import clone
 from sklearn.svm import SVC, SVR
+
+from elmbench.models.base.paths import Grid, PathMixin
+from elmbench.models.protocols import Evaluated
 
 
 class _Counted:
@@ -26,7 +30,7 @@ class EpsilonSVR(_Counted, SVR):
     """scikit-learn's `SVR`, which records whether it stopped at `max_iter`."""
 
 
-class SVMClassifier(_Counted, SVC):
+class SVMClassifier(_Counted, SVC, PathMixin):
     """Support vector machine with the Gaussian kernel: scikit-learn's `SVC`, which is LIBSVM.
 
     Parameters
@@ -58,6 +62,11 @@ class SVMClassifier(_Counted, SVC):
     RSVMClassifier : Some of the rows as centres.
     CalibratedClassifierCV : Of scikit-learn; ``CalibratedClassifierCV(model, ensemble=False)`` has `predict_proba`.
 
+    Notes
+    -----
+    A search fits the values of C in increasing order until two fits are equal in every step. No coefficient has then
+    met the bound C on the way, so every larger C has the same fit, to the last bit.
+
     References
     ----------
     Chang and Lin, LIBSVM: a library for support vector machines, ACM TIST 2(3), 2011.
@@ -85,3 +94,21 @@ class SVMClassifier(_Counted, SVC):
     def n_units_(self) -> int:
         """The number of support vectors."""
         return len(self.support_)
+
+    @classmethod
+    def _evaluated(cls, grid: Grid) -> Iterator[Evaluated]:
+        for group in grid.grouped(lambda model: repr(model.get_params() | {"C": None})):
+            ascending = sorted(group, key=lambda member: float(member[1].C))
+            for j, (train, test) in enumerate(grid.folds):
+                fits: list[Any] = []
+                for i, candidate in ascending:
+                    if len(fits) < 2 or not _equal(*fits[-2:]):
+                        fits.append(clone(candidate).fit(grid.X[train], grid.y[train]))
+                        outputs = getattr(fits[-1], grid.output)(grid.X[test])
+                    yield Evaluated(i, j, outputs, fits[-1].solvers_)
+
+
+def _equal(smaller: Any, larger: Any) -> bool:
+    """Return True if LIBSVM took the same steps with two different values of C."""
+    names = ("n_iter_", "support_", "dual_coef_")
+    return smaller.C < larger.C and all(np.array_equal(getattr(smaller, n), getattr(larger, n)) for n in names)
