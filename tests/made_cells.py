@@ -23,7 +23,7 @@ from elmbench.reporting.claims import check_claims
 from elmbench.reporting.folders import results_folder
 from elmbench.reporting.results import Results, read_results
 from elmbench.reporting.summary import MeasuredCells, optimism, summarise
-from elmbench.reporting.tables import build_table, entry_sections
+from elmbench.reporting.tables import build_table
 from elmbench.running.store import Store
 from elmbench.specs.catalogue import find_experiment, load_catalogue
 from elmbench.specs.profiles import Resolved, resolve
@@ -185,9 +185,8 @@ def table_of(resolved: Resolved, lines: list[dict[str, Any]]) -> ResultTable:
 def table_from(cells: pd.DataFrame, resolved: Resolved) -> ResultTable:
     """The table that a frame of cells makes."""
     summary = summarise(MeasuredCells(cells, resolved))
-    parts = list(entry_sections(summary, cells, resolved))
     claims = list(check_claims(summary, MeasuredCells(cells, resolved)))
-    return build_table(parts, optimism(cells, resolved), summary, cells, claims, resolved)
+    return build_table(summary, cells, optimism(cells, resolved), claims, resolved)
 
 
 def rows_of(section: Section) -> list[dict[str, str]]:

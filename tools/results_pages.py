@@ -101,13 +101,12 @@ def table(id: str, profile: str, metric: str = "", reading: str = "", dataset: s
     file = find_experiment(id)
     of_paper = {(one.resolved.file.id, one.resolved.profile): one for one in _gathered(file.spec.paper).results}
     results = of_paper[file.id, profile]
-    position = [";".join(map(str, section.readings)) for section in results.sections].index(reading)
-    section = results.sections[position]
+    section = next(one for one in results.table.sections if ";".join(map(str, one.readings)) == reading)
     entries = tuple(
         entry for entry in section.entries if metric in ("", entry.measure.metric) and dataset in ("", entry.dataset)
     )
-    about = replace(results.table, sections=results.table.sections[position : position + 1], notes=())
-    text = as_text(table_text(about, [replace(section, entries=entries)], results.resolved))
+    about = replace(results.table, sections=(replace(section, entries=entries),), notes=())
+    text = as_text(table_text(about, results.resolved))
     return "```\n" + "\n".join(line.rstrip() for line in text.strip("\n").splitlines()) + "\n```"
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from pydantic import BaseModel, ConfigDict
 
 from elmbench.layouts.figures import Figure, png
-from elmbench.layouts.table import Column, Item, Line, Note, Printed, Text, Verdict
+from elmbench.layouts.table import Column, Entry, Line, Note, Text
 from elmbench.metrics import PREQUENTIAL, columns
 from elmbench.specs.experiments import Experiment
 from elmbench.specs.files import parse_spec
@@ -50,30 +50,6 @@ class LayoutOptions(BaseModel):
     """The options of a kind of table, from `options` of the experiment file; other keys are refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One measure of one model (a column) on one data set (by the suite's name).
-
-    `shown` is the mean with its digits, or the ending of the cells; `chosen` are the hyperparameters in words, if the
-    kind of table shows them.
-    """
-
-    dataset: str
-    model: str
-    measure: Measure
-    mean: float | None = None
-    shown: Item | None = None
-    published: PublishedValue | None = None
-    verdict: Verdict | None = None
-    chosen: str = ""
-
-    def items(self, suffix: str = "") -> dict[str, Item]:
-        """Return our value, the published one and the verdict, by column."""
-        printed = Printed(self.published) if self.published else None
-        items = {"value": self.shown, "published": printed, "verdict": self.verdict}
-        return {name + suffix: item for name, item in items.items() if item is not None}
 
 
 @dataclass(frozen=True)

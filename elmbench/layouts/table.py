@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from elmbench.specs.measures import Measure
     from elmbench.specs.papers import ChosenReading
     from elmbench.specs.published import PublishedValue
 
@@ -151,16 +152,42 @@ class Note:
 
 
 @dataclass(frozen=True)
+class Entry:
+    """One measure of one model (a column) on one data set (by the suite's name).
+
+    `shown` is the mean with its digits, or the ending of the cells; `chosen` are the hyperparameters in words, if the
+    kind of table shows them.
+    """
+
+    dataset: str
+    model: str
+    measure: Measure
+    mean: float | None = None
+    shown: Item | None = None
+    published: PublishedValue | None = None
+    verdict: Verdict | None = None
+    chosen: str = ""
+
+    def items(self, suffix: str = "") -> dict[str, Item]:
+        """Return our value, the published one and the verdict, by column."""
+        printed = Printed(self.published) if self.published else None
+        items = {"value": self.shown, "published": printed, "verdict": self.verdict}
+        return {name + suffix: item for name, item in items.items() if item is not None}
+
+
+@dataclass(frozen=True)
 class Section:
     """The lines of one selection under one choice of readings.
 
     `how` explains the selection, or the content of the table if nothing is selected; `readings` are those with a value
-    other than the default.
+    other than the default. The lines are made of the entries.
     """
 
     how: str
     readings: tuple[ChosenReading, ...]
     lines: tuple[Line, ...]
+    select: str = ""
+    entries: tuple[Entry, ...] = ()
 
     @property
     def heading(self) -> str:

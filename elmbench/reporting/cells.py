@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -60,7 +62,7 @@ def cells_frame(planned: list[Cell], store: Store, values: list[str], order: Ord
     determined in two stages.
     """
     lines: list[dict[str, Any]] = []
-    fits = CappedFits(store)
+    capped = capped_fits(store)
 
     def each() -> Iterator[StoredPredictions | None]:
         """Add the line of each cell and yield its predictions: one record is held at a time."""
@@ -69,7 +71,7 @@ def cells_frame(planned: list[Cell], store: Store, values: list[str], order: Ord
                 lines.append(_line(cell, {"status": "unavailable", "reason": cell.unavailable}))
                 yield None
             elif (record := store.get(cell.key)) is not None:
-                extra = fits.of(record) | warning_of(record["result"]) | _limit_of(record, store)
+                extra = capped(record) | warning_of(record["result"]) | _limit_of(record, store)
                 extra[ARITHMETIC] = _arithmetic(store.environment(record["environment"]))
                 lines.append(_line(cell, record["result"]) | extra)
                 yield stored_in(record["result"])
@@ -111,15 +113,26 @@ def stored_in(result: dict[str, Any] | None) -> StoredPredictions | None:
     return StoredPredictions(result["predictions"]) if result and "predictions" in result else None
 
 
-def _limit_of(record: dict[str, Any], store: Store, stopped: str = "itself") -> dict[str, Any]:
+def records_below(keys: Iterable[str], store: Store) -> Iterator[dict[str, Any]]:
+    """Yield the records of some work and of all the work that it needs, each once, the nearest first."""
+    ahead, seen = deque(keys), set()
+    while ahead:
+        key = ahead.popleft()
+        record = store.get(key) if key not in seen else None
+        seen.add(key)
+        if record is not None:
+            yield record
+            ahead += work_from(record["unit"]).needs
+
+
+def _limit_of(record: dict[str, Any], store: Store) -> dict[str, Any]:
     """Return the values of the columns `LIMIT` for a cell's record; nothing if no limit of time was reached."""
     if record["result"]["status"] != "timeout":
         return {}
     if "limit" in record["result"]:
-        return {"limit": record["result"]["limit"], "stopped": stopped}
-    before = (store.get(key) for key in work_from(record["unit"]).needs)
-    limits = (_limit_of(one, store, "search") for one in before if one is not None)
-    return next(filter(None, limits), {})
+        return {"limit": record["result"]["limit"], "stopped": "itself"}
+    before = (one["result"] for one in records_below(work_from(record["unit"]).needs, store))
+    return next(({"limit": result["limit"], "stopped": "search"} for result in before if "limit" in result), {})
 
 
 def _arithmetic(environment: dict[str, Any]) -> str:
@@ -170,31 +183,24 @@ def _position(names: list[str], name: str) -> tuple[int, str]:
     return (names.index(name), "") if name in names else (len(names), name)
 
 
-class CappedFits:
-    """Counts in the store how many fits of a cell's model were stopped at `max_iter` before they had converged."""
+def capped_fits(store: Store) -> Callable[[dict[str, Any]], dict[str, float]]:
+    """Return a function of a cell's record, which returns the values of the columns `CAPPED`.
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self._counted: dict[str, tuple[int, int]] = {}
+    It returns none for a model without a limit of steps. The searches that cells share are counted once.
+    """
 
-    def of(self, record: dict[str, Any]) -> dict[str, float]:
-        """Return the values of the columns `CAPPED` for a cell's record; nothing if its model has no limit of steps."""
+    @cache
+    def search_share(keys: tuple[str, ...]) -> dict[str, float]:
+        searches = list(records_below(keys, store))
+        fits = sum(work_from(one["unit"]).number_of_fits for one in searches)
+        return {"search_capped": sum(map(_stopped_fits, searches)) / fits} if fits else {}
+
+    def of(record: dict[str, Any]) -> dict[str, float]:
         if record["unit"].get("params", {}).get("max_iter", -1) <= 0 or record["result"]["status"] != "ok":
             return {}
-        stopped, fits = self._search_counts(record["unit"])
-        return {"capped": float(_stopped_fits(record) > 0)} | ({"search_capped": stopped / fits} if fits else {})
+        return {"capped": float(_stopped_fits(record) > 0)} | search_share(tuple(work_from(record["unit"]).needs))
 
-    def _search_counts(self, unit: dict[str, Any]) -> tuple[int, int]:
-        """Return the number of stopped fits, and of all fits, of the searches that a cell needs."""
-        total_stopped = total_fits = 0
-        for key in work_from(unit).needs:
-            if key not in self._counted and (record := self._store.get(key)) is not None:
-                stopped, fits = self._search_counts(record["unit"])
-                work = work_from(record["unit"])
-                self._counted[key] = stopped + _stopped_fits(record), fits + work.number_of_fits
-            stopped, fits = self._counted.get(key, (0, 0))
-            total_stopped, total_fits = total_stopped + stopped, total_fits + fits
-        return total_stopped, total_fits
+    return of
 
 
 def _stopped_fits(record: dict[str, Any]) -> int:
@@ -247,13 +253,9 @@ def read_cells(path: Path) -> pd.DataFrame:
 
 def _damage(frame: pd.DataFrame) -> str | None:
     """Return the fault in the lines of a file that was changed by hand; None if there is none."""
-    for name in frame.columns.difference([*_TEXT, *_MORE_TEXT]):
-        if not pd.api.types.is_numeric_dtype(frame[name]) and frame[name].notna().any():
-            values = frame[name].dropna()
-            numbers = pd.to_numeric(values, errors="coerce")
-            first = next(iter(values[numbers.isna()]), values.iloc[0])
-            return f"{name} is {str(first)!r}, not a number"
-    wrong = {name: ~frame[name].isin(known) for name, known in (("status", _STATUSES), ("select", SELECTIONS))}
+    numbers = frame[frame.columns.difference([*_TEXT, *_MORE_TEXT])]
+    wrong = {name: numbers[name].notna() & pd.to_numeric(numbers[name], errors="coerce").isna() for name in numbers}
+    wrong |= {name: ~frame[name].isin(known) for name, known in (("status", _STATUSES), ("select", SELECTIONS))}
     wrong |= {name: frame[name].isna() | (frame[name] < 0) for name in ("run", "fold")}
     wrong |= {name: frame[name] == "" for name in ("dataset", "model")}
     wrong["params"] = ~frame["params"].map(_is_mapping)

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import SupportsFloat
 
-from elmbench.layouts.base import Entry
+from elmbench.layouts.table import Entry, Section
 from elmbench.metrics import less_is_better
 from elmbench.reporting import grouped
-from elmbench.reporting.tables import EntrySection
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.protocol import is_quality
 from elmbench.specs.published import ALL
@@ -65,7 +64,7 @@ class Grid:
         return {figure.entry.measure.metric for figure in self.figures}
 
 
-def grids_of(section: EntrySection, resolved: Resolved) -> list[Grid]:
+def grids_of(section: Section, resolved: Resolved) -> list[Grid]:
     """Return the figures of a section as grids, those with published figures first.
 
     There is a grid of data sets and models for each measure. A single model has a grid of data sets and measures, a

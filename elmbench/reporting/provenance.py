@@ -6,9 +6,9 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from elmbench.reporting.cells import records_below
 from elmbench.running.store import Store
 from elmbench.specs.profiles import COMPARE, Resolved, comparison_record
-from elmbench.work import work_from
 from elmbench.work.plan import Cell
 
 
@@ -17,16 +17,22 @@ def provenance(resolved: Resolved, planned: list[Cell], store: Store, commands: 
     datasets: dict[str, set[str]] = {}
     models: dict[str, str] = {}
     environments: Counter[str] = Counter()
+    solvers: Counter[str] = Counter()
     for cell in planned:
         record = store.get(cell.key) if cell.key else None
         if record is None:
             continue
-        unit = _first_on_data(cell.key, store)
-        if "dataset" in unit:
+        environments[record["environment"]] += 1
+        # Work that only combines results of other work has no data of its own.
+        units = (one["unit"] for one in records_below([cell.key], store))
+        unit: dict[str, Any] = next((unit for unit in units if "dataset" in unit), {})
+        if unit:
             datasets.setdefault(cell.dataset, set()).add(unit["dataset"]["identity"])
         if "model" in unit:
             models[cell.model] = f"{unit['model']}, version {unit['version']}"
-        environments[record["environment"]] += 1
+    # Each candidate on each fold counts once; "bound failed" and "... given up" count those that then used another.
+    for record in records_below((cell.key for cell in planned if cell.key), store):
+        solvers.update(record["result"].get("solvers", {}))
     spec = json.dumps(resolved.file.content, sort_keys=True, default=str)
     remarks = {cell.dataset: cell.remarks for cell in planned if cell.remarks}
     return {
@@ -38,35 +44,9 @@ def provenance(resolved: Resolved, planned: list[Cell], store: Store, commands: 
         **({"remarks": remarks} if remarks else {}),
         "models": models,
         "environments": [{"cells": n, **store.environment(name)} for name, n in environments.items()],
-        "solvers": _solvers(planned, store),
+        "solvers": dict(solvers),
         **(comparison_record(resolved) if resolved.profile == COMPARE else {}),
     }
-
-
-def _first_on_data(key: str, store: Store) -> dict[str, Any]:
-    """Return the work of a key or, if it only combines results of other work, the first of these."""
-    unit: dict[str, Any] = (store.get(key) or {}).get("unit", {})
-    needs = work_from(unit).needs if unit and "dataset" not in unit else ()
-    return _first_on_data(needs[0], store) if needs else unit
-
-
-def _solvers(planned: list[Cell], store: Store) -> dict[str, int]:
-    """Return the number of uses of each solver for these cells and their searches, each counted once.
-
-    Each candidate on each fold counts once; "bound failed" and "... given up" count those that then used another
-    solver.
-    """
-    total: Counter[str] = Counter()
-    seen: set[str] = set()
-    ahead = [cell.key for cell in planned if cell.key]
-    while ahead:
-        key = ahead.pop()
-        record = store.get(key) if key not in seen else None
-        seen.add(key)
-        if record is not None:
-            total.update(record["result"].get("solvers", {}))
-            ahead += work_from(record["unit"]).needs
-    return dict(total)
 
 
 def read_environment(folder: Path) -> dict[str, Any]:

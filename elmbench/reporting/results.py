@@ -29,7 +29,7 @@ from elmbench.reporting.joint import JointVerdict, judge_table
 from elmbench.reporting.notes import with_remarks
 from elmbench.reporting.provenance import provenance, read_environment
 from elmbench.reporting.summary import MeasuredCells, optimism, summarise
-from elmbench.reporting.tables import EntrySection, build_table, entry_sections
+from elmbench.reporting.tables import build_table
 from elmbench.reporting.writers.html import html
 from elmbench.reporting.writers.markdown import markdown
 from elmbench.reporting.writers.terminal import MARKS, as_text, table_text
@@ -68,12 +68,8 @@ class Results:
         return list(check_claims(self.summary, self.measured))
 
     @cached_property
-    def sections(self) -> list[EntrySection]:
-        return list(entry_sections(self.summary, self.cells, self.resolved))
-
-    @cached_property
     def table(self) -> ResultTable:
-        return build_table(self.sections, self.gains, self.summary, self.cells, self.claims, self.resolved)
+        return build_table(self.summary, self.cells, self.gains, self.claims, self.resolved)
 
     @cached_property
     def figures(self) -> pd.DataFrame:
@@ -123,7 +119,7 @@ class Results:
 
     def renderable(self, width: int = WIDTH, *, claims: bool = True) -> RenderableType:
         """Return the table as rich prints it in lines of `width` characters, with a last line that counts verdicts."""
-        table = table_text(self.table, self.sections, self.resolved, width, claims=claims)
+        table = table_text(self.table, self.resolved, width, claims=claims)
         if self.resolved.file.spec.published is None:
             return table
         marks = [Text(MARKS, style="dim")] if len(self.figures) else []

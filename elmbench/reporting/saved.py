@@ -57,28 +57,24 @@ class SavedTable:
 
     @cached_property
     def summary(self) -> pd.DataFrame:
-        return self._frame("summary.csv", COLUMNS)
+        return _read(self.folder / "summary.csv", COLUMNS)
 
     @cached_property
     def claims(self) -> pd.DataFrame:
-        return self._frame("claims.csv", claim_outcomes.COLUMNS)
+        return _read(self.folder / "claims.csv", claim_outcomes.COLUMNS)
 
     @cached_property
     def optimism(self) -> pd.DataFrame:
-        return self._frame("optimism.csv", GAINS)
+        return _read(self.folder / "optimism.csv", GAINS)
 
     @cached_property
     def figure(self) -> pd.DataFrame | None:
         path = self.folder / "figure.csv"
-        return _read(path) if path.is_file() else None
+        return _read(path, []) if path.is_file() else None
 
     @cached_property
     def environment(self) -> dict[str, Any]:
         return read_environment(self.folder)
-
-    def _frame(self, name: str, columns: list[str]) -> pd.DataFrame:
-        path = self.folder / name
-        return _read(path) if path.is_file() else pd.DataFrame(columns=columns)
 
 
 class SavedResults(dict[str, SavedTable]):
@@ -152,8 +148,10 @@ def read_results(folder: Path | str = RESULTS_DIR) -> SavedResults:
     return SavedResults({"/".join(table.place): table for table in tables})
 
 
-def _read(path: Path) -> pd.DataFrame:
-    """Return a file of results; columns of text stay text, and whole numbers stay whole."""
+def _read(path: Path, columns: list[str]) -> pd.DataFrame:
+    """Return a file of results, with `columns` and no lines if it is missing."""
+    if not path.is_file():
+        return pd.DataFrame(columns=columns)
     try:
         return read_frame(path, _TEXT, _WHOLE)
     except (OSError, ValueError) as error:

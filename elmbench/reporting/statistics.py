@@ -53,7 +53,7 @@ class Statistics:
     @cached_property
     def ranks(self) -> dict[str, float]:
         """The average rank of each model, the best (smallest) first."""
-        return {str(model): float(rank) for model, rank in _average_ranks(self.values).items()}
+        return {str(model): float(rank) for model, rank in self.values.rank(axis=1, ascending=False).mean().items()}
 
     @cached_property
     def friedman(self) -> tuple[float, float] | None:
@@ -205,14 +205,10 @@ def _common(values: pd.DataFrame) -> pd.DataFrame:
     return values.loc[:, values.notna().mean() >= 0.5].dropna() if len(values) else values
 
 
-def _average_ranks(values: pd.DataFrame) -> pd.Series[float]:
-    return values.rank(axis=1, ascending=False).mean()
-
-
 def compare(values: pd.DataFrame, source: Source) -> Statistics:
     """Return the comparison of the models that are columns of `values` (see `Statistics`; NaN if missing)."""
     common = _common(values)
-    order = _average_ranks(common).sort_values(kind="stable").index
+    order = common.rank(axis=1, ascending=False).mean().sort_values(kind="stable").index
     return Statistics(source, common[order], tuple(str(model) for model in values if model not in common))
 
 

@@ -3,18 +3,18 @@
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import pandas as pd
 
 from elmbench.layouts import layout_of
-from elmbench.layouts.base import Entry, Layout
+from elmbench.layouts.base import Layout
 from elmbench.layouts.table import (
     COMPLETE,
     NOT_MEASURED,
     Ending,
+    Entry,
     Item,
     Quantity,
     ResultTable,
@@ -27,7 +27,6 @@ from elmbench.reporting.claim_outcomes import ClaimOutcome
 from elmbench.reporting.notes import table_notes
 from elmbench.reporting.summary import ENTRY
 from elmbench.specs.measures import Measure
-from elmbench.specs.papers import ChosenReading
 from elmbench.specs.profiles import Resolved
 
 #: The description of each selection; `nested` may go by a criterion other than the score on inner folds.
@@ -40,54 +39,33 @@ _HOW = {
 }
 
 
-@dataclass(frozen=True)
-class EntrySection:
-    """The entries of one selection under one choice of readings.
-
-    `how` explains the selection, or the content of the table if nothing is selected.
-    """
-
-    select: str
-    how: str
-    readings: tuple[ChosenReading, ...]
-    entries: tuple[Entry, ...]
-
-
-def entry_sections(summary: pd.DataFrame, cells: pd.DataFrame, resolved: Resolved) -> Iterator[EntrySection]:
-    """Yield the sections of a table, the default readings and the table's first selection first."""
+def build_table(
+    summary: pd.DataFrame, cells: pd.DataFrame, gains: pd.DataFrame, claims: Sequence[ClaimOutcome], resolved: Resolved
+) -> ResultTable:
+    """Return the table of a summary, the default readings and the table's first selection first."""
     layout = layout_of(resolved)
+    columns = layout.columns(resolved, list(dict.fromkeys(cells["dataset"])))
+    if all(column.name != "optimism" for column in columns):
+        gains = gains.iloc[:0]
+    spec = resolved.file.spec
+    sections = tuple(_sections(summary, cells, gains, layout, resolved))
+    shown = {*cells["dataset"], *summary["dataset"]} or set(resolved.datasets)
+    notes = tuple(table_notes(cells, gains, claims, shown, resolved))
+    return ResultTable(f"{spec.label}: {spec.title}", _subtitle(resolved, cells, layout), columns, sections, notes)
+
+
+def _sections(
+    summary: pd.DataFrame, cells: pd.DataFrame, gains: pd.DataFrame, layout: Layout, resolved: Resolved
+) -> Iterator[Section]:
     criterion = resolved.spec.protocol.criterion
     for (reading, select), group in summary.groupby(["reading", "select"], sort=False):
         rule = criterion if select == "nested" and criterion in _HOW else str(select)
         how = layout.heading(resolved) or f"{select}: {_HOW[rule]}"
         readings = resolved.file.paper.read_label(str(reading))
-        yield EntrySection(str(select), how, readings, tuple(_entries(group, cells, layout, resolved)))
-
-
-def build_table(
-    parts: Sequence[EntrySection],
-    gains: pd.DataFrame,
-    summary: pd.DataFrame,
-    cells: pd.DataFrame,
-    claims: Sequence[ClaimOutcome],
-    resolved: Resolved,
-) -> ResultTable:
-    """Return the table with the sections of a summary."""
-    layout = layout_of(resolved)
-    columns = layout.columns(resolved, list(dict.fromkeys(cells["dataset"])))
-    if all(column.name != "optimism" for column in columns):
-        gains = gains.iloc[:0]
-    sections = []
-    for section in parts:
-        reading = ";".join(map(str, section.readings))
-        lines = gains[(gains["reading"] == reading) & (section.select == "oracle")]
+        entries = tuple(_entries(group, cells, layout, resolved))
+        lines = gains[(gains["reading"] == reading) & (select == "oracle")]
         gain_of = dict(zip(zip(lines["dataset"], lines["model"], strict=True), lines["optimism"], strict=True))
-        sections.append(Section(section.how, section.readings, tuple(layout.lines(section.entries, gain_of, resolved))))
-    spec = resolved.file.spec
-    shown = {*cells["dataset"], *summary["dataset"]} or set(resolved.datasets)
-    notes = tuple(table_notes(cells, gains, claims, shown, resolved))
-    subtitle = _subtitle(resolved, cells, layout)
-    return ResultTable(f"{spec.label}: {spec.title}", subtitle, columns, tuple(sections), notes)
+        yield Section(how, readings, tuple(layout.lines(entries, gain_of, resolved)), str(select), entries)
 
 
 def _subtitle(resolved: Resolved, cells: pd.DataFrame, layout: Layout) -> str:

@@ -52,7 +52,7 @@ def test_no_heading_is_broken(elmbench: Callable, monkeypatch: pytest.MonkeyPatc
     result = elmbench("table", table, "--results-dir", RESULTS)
     assert width(result.out) <= columns
     results = read_results(resolve(find_experiment(table), "fast"), RESULTS)
-    grids = [grid for section in results.sections for grid in grids_of(section, results.resolved)]
+    grids = [grid for section in results.table.sections for grid in grids_of(section, results.resolved)]
     headings = {name for grid in grids if grid.has_printed for name in grid.columns}
     assert headings
     for heading in headings:

@@ -12,8 +12,8 @@ from made_cells import Toy, cell_in_store, folds, frame, keep, notes_of, table_f
 from elmbench.reporting.cells import (
     CAPPED,
     WARNING,
-    CappedFits,
     Order,
+    capped_fits,
     cells_frame,
     read_cells,
     warning_of,
@@ -57,21 +57,21 @@ def cell_of(chosen: str | None, max_iter: int | None = 100, **result: Any) -> di
     ("chosen", "share"), [("choice", 9 / 18), ("search", 9 / 18), ("by-dcs", 1 / 6), ("g0", 3 / 6), ("g1", 0)]
 )
 def test_the_share_is_of_all_fits_of_the_search(store: Store, chosen: str, share: float) -> None:
-    assert CappedFits(store).of(cell_of(chosen)) == {"capped": 0.0, "search_capped": share}
+    assert capped_fits(store)(cell_of(chosen)) == {"capped": 0.0, "search_capped": share}
 
 
 def test_searches_that_lead_to_one_another_count_together(store: Store) -> None:
     put(store, "second", {"kind": "search", "grid": {"C": [1]}, "inner": INNER | {"folds": 2}, "given": "search"}, 2)
-    assert CappedFits(store).of(cell_of("second"))["search_capped"] == (9 + 2) / (18 + 2)
+    assert capped_fits(store)(cell_of("second"))["search_capped"] == (9 + 2) / (18 + 2)
 
 
 def test_a_fit_of_its_own_and_models_that_nothing_stops(store: Store) -> None:
-    fits = CappedFits(store)
-    assert fits.of(cell_of(None, solvers={"capped": 1})) == {"capped": 1.0}
-    assert fits.of(cell_of("search", None)) == {}
-    assert fits.of(cell_of("search", -1)) == {}
-    assert fits.of(cell_of("search", 0)) == {}
-    assert fits.of(cell_of("search", status="timeout")) == {}
+    fits = capped_fits(store)
+    assert fits(cell_of(None, solvers={"capped": 1})) == {"capped": 1.0}
+    assert fits(cell_of("search", None)) == {}
+    assert fits(cell_of("search", -1)) == {}
+    assert fits(cell_of("search", 0)) == {}
+    assert fits(cell_of("search", status="timeout")) == {}
 
 
 def test_columns_are_there_only_where_a_model_may_be_stopped(store: Store, toy: Toy) -> None:

@@ -197,7 +197,7 @@ def test_a_table_says_if_it_mixes_linear_algebra_and_which_times_are_clean(
         ("status", "fine", "status is 'fine'"),
         ("select", "x", "select is 'x'"),
         ("params", "[1]", r"params is '\[1\]'"),
-        ("mcc", "high", "mcc is 'high', not a number"),
+        ("mcc", "high", "mcc is 'high'"),
         ("fold", "1", "line 3: duplicate cell"),
     ],
 )

@@ -18,12 +18,12 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from elmbench.errors import ElmbenchError
 from elmbench.files import WriteError
-from elmbench.layouts.table import COMPARED, SIGNS, VERDICTS, Printed
+from elmbench.layouts.table import COMPARED, SIGNS, VERDICTS, Section
 from elmbench.reporting.agreement import Agreement, error_and_power
 from elmbench.reporting.cells import csv
 from elmbench.reporting.figures import facts_sentence, verdict_counts
 from elmbench.reporting.folders import SITE_MARK
-from elmbench.reporting.grids import GridFigure, grids_of
+from elmbench.reporting.grids import grids_of
 from elmbench.reporting.papers import main_claims, table_sentence
 from elmbench.reporting.results import Results
 from elmbench.reporting.site.charts import rank_diagrams, scatter, verdict_map
@@ -31,7 +31,6 @@ from elmbench.reporting.site.findings import Finding, find
 from elmbench.reporting.site.gather import PaperResults
 from elmbench.reporting.site.listings import listings
 from elmbench.reporting.site.markdown import documents
-from elmbench.reporting.tables import EntrySection
 
 #: The sign of each verdict, and of a figure without one.
 _SIGNS = SIGNS | {"not run": "○"}
@@ -162,7 +161,9 @@ def _profile(results: Results, *, first: bool) -> dict[str, Any]:
     label, profile = results.resolved.file.spec.label, results.resolved.profile
     figures = results.figures.to_dict("records")
     counts, facts = verdict_counts(figures)
-    sections = [_section(section, results, with_more=first and i == 0) for i, section in enumerate(results.sections)]
+    sections = [
+        _section(section, results, with_more=first and i == 0) for i, section in enumerate(results.table.sections)
+    ]
     return {
         "results": results,
         "name": profile,
@@ -182,16 +183,14 @@ def address(results: Results, name: str) -> str:
     return f"data/{results.resolved.file.id.replace('/', '-')}-{results.resolved.profile}-{name}"
 
 
-def _section(section: EntrySection, results: Results, *, with_more: bool) -> dict[str, Any]:
+def _section(section: Section, results: Results, *, with_more: bool) -> dict[str, Any]:
     readings = ", ".join(map(str, section.readings))
-    leaks = any(reading.leaks for reading in section.readings)
-    heading = section.how + (f"; reading {readings}" if readings else "") + (" (LEAKING)" if leaks else "")
     grids = [one for one in grids_of(section, results.resolved) if len(one.columns) <= _MOST_COLUMNS]
     printed = [one for one in grids if one.has_printed] or grids[:1]
     more = [one for one in grids if one not in printed] if with_more and not section.readings else []
     short = f"profile {results.resolved.profile}, {section.select}" + (f", {readings}" if readings else "")
     names = dict.fromkeys(figure.entry.measure.column for one in more for figure in one.figures)
-    return {"heading": heading, "short": short, "shown": printed, "more": more, "beside": list(names)}
+    return {"heading": section.heading, "short": short, "shown": printed, "more": more, "beside": list(names)}
 
 
 def _data(results: Results) -> dict[str, Any] | None:
@@ -240,12 +239,7 @@ def environment() -> Environment:
         "figure_columns": list(_FIGURES.values()),
         "agreement_columns": _AGREEMENT,
     }
-    templates.filters["printed"] = _printed_text
     return templates
-
-
-def _printed_text(figure: GridFigure) -> str:
-    return Printed(figure.entry.published).text if figure.entry.published is not None else ""
 
 
 def asset(name: str) -> str:

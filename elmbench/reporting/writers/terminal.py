@@ -10,9 +10,8 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from elmbench.layouts.base import UNJUDGED
-from elmbench.layouts.table import SIGNS, Printed, ResultTable
+from elmbench.layouts.table import SIGNS, Printed, ResultTable, Section
 from elmbench.reporting.grids import Grid, GridFigure, grids_of
-from elmbench.reporting.tables import EntrySection
 from elmbench.reporting.writers.text import COLOURS, GAP, WIDTH, section_text, side_by_side
 from elmbench.specs.profiles import Resolved
 
@@ -22,14 +21,7 @@ _PAPER = "  paper"
 MARKS = "Below a row of ours stands the paper's; * is the best of a row."
 
 
-def table_text(
-    table: ResultTable,
-    sections: Sequence[EntrySection],
-    resolved: Resolved,
-    width: int = WIDTH,
-    *,
-    claims: bool = True,
-) -> RenderableType:
+def table_text(table: ResultTable, resolved: Resolved, width: int = WIDTH, *, claims: bool = True) -> RenderableType:
     """Return a table of results with its notes.
 
     Printed figures have the layout of the paper, data sets by models. The paper's row, with the signs of the verdicts,
@@ -39,12 +31,12 @@ def table_text(
     are left out.
     """
     parts: list[RenderableType] = [Text(f"\n{table.title}", style="bold"), Text(table.subtitle)]
-    for i, (section, lines) in enumerate(zip(sections, table.sections, strict=True)):
-        parts.append(Text(f"\n{lines.heading}", style="italic"))
+    for i, section in enumerate(table.sections):
+        parts.append(Text(f"\n{section.heading}", style="italic"))
         grids = _grids_to_show(section, resolved, first=i == 0)
         for grid in grids:
             parts += _grid(grid, width)
-        parts += () if grids else section_text(table, lines, width)
+        parts += () if grids else section_text(table, section, width)
     notes = [note for note in table.notes if claims or note.kind != "claim"]
     if notes:
         parts += [Text(""), *(Text(f"- {note.text}", style="dim") for note in notes)]
@@ -59,7 +51,7 @@ def as_text(renderable: RenderableType) -> str:
     return captured.get()
 
 
-def _grids_to_show(section: EntrySection, resolved: Resolved, *, first: bool) -> list[Grid]:
+def _grids_to_show(section: Section, resolved: Resolved, *, first: bool) -> list[Grid]:
     """Return the grids with printed figures or added metrics, and the times of the fits in the first section."""
     grids = grids_of(section, resolved)
     added = {*resolved.spec.protocol.metrics} - {*resolved.file.spec.protocol.metrics}
