@@ -19,10 +19,21 @@ def row_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
     return gen_batches(n_rows, max(1, BLOCK_BYTES // (8 * max(1, n_columns))))
 
 
-def rbf_from_distances(distances: Array, gamma: float) -> Array:
-    """Replace squared distances, of any shape, by the Gaussian kernel exp(-gamma d^2), in place, and return it."""
-    np.multiply(distances, -gamma, out=distances)
-    return np.exp(distances, out=distances)
+_LEAST = -700.0  # exponents below are slow: 5 ns if the result is zero, 50 ns if it is denormal
+
+
+def exponentials(exponents: Array) -> Array:
+    """Replace exponents of any shape, none positive, by their exponentials; those below 1e-304 become zero."""
+    if not exponents.min(initial=0.0) < _LEAST:
+        return np.exp(exponents, out=exponents)
+    np.maximum(exponents, _LEAST, out=exponents)
+    np.exp(exponents, out=exponents)
+    return np.subtract(exponents, math.exp(_LEAST), out=exponents)
+
+
+def rbf_from_distances(distances: Array, gamma: float, out: Array | None = None) -> Array:
+    """Return the Gaussian kernel exp(-gamma d^2) of squared distances, of any shape, in `out` or over the distances."""
+    return exponentials(np.multiply(distances, -gamma, out=distances if out is None else out))
 
 
 def squared_distances(X: Array, Y: Array | None = None, *, out: Array | None = None) -> Array:
@@ -79,8 +90,7 @@ def kernel_ladder(X: Array, gammas: list[float]) -> Iterator[tuple[float, Array]
             if distances is None:
                 kernel_matrix(X, gamma=gamma, out=matrix)
             else:
-                np.copyto(matrix, distances)
-                rbf_from_distances(matrix, gamma)
+                rbf_from_distances(distances, gamma, out=matrix)
             squarings = 0
         last = gamma
         yield gamma, matrix

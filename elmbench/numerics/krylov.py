@@ -55,8 +55,9 @@ class KrylovSpace:
         self.logs: list[float] = []
         self.steps = 0
         self.lengths = self._size / self._allowed
-        # Of the elimination of (T + r I) y = |b| e_1: the last entry of y is target / pivot.
-        self._pivots, self._targets = np.ones(len(ridges)), np.full(len(ridges), self._size)
+        # Of the elimination of (T + r I) y = |b| e_1, for each ridge: the last pivot, and the last entry of y, without
+        # its sign, over the allowed residual.
+        self._pivots, self._last = np.full(len(ridges), np.inf), self._size / self._allowed
 
     def solve(self, pays: Callable[["KrylovSpace"], bool], first: int = 0) -> bool:
         """Take steps until the systems of all ridges, or of those from a number on, are solved; False if it gives up.
@@ -94,11 +95,14 @@ class KrylovSpace:
         self._alphas.append(alpha)
         self._betas.append(length)
         self.steps += 1
-        if m:
-            self._targets *= -beta / self._pivots
-        self._pivots = alpha + self._ridges - beta * beta / self._pivots
-        residuals = length * np.abs(self._targets / self._pivots)
-        self.lengths = np.where(self._pivots > 0, residuals / self._allowed, np.nan)
+        np.divide(-beta * beta, self._pivots, out=self._pivots)
+        self._pivots += self._ridges
+        self._pivots += alpha
+        if self._pivots[0] <= 0:  # that of the smallest ridge is the smallest one
+            self._pivots[self._pivots <= 0] = np.nan
+        self._last *= beta if m else 1.0
+        self._last /= self._pivots
+        self.lengths = length * self._last
         self.logs.append(math.log(max(1.0, float(self.lengths.max(initial=0.0)))))
 
     def with_images(self) -> tuple[Array, Array, Array]:

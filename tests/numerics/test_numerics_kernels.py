@@ -104,13 +104,26 @@ def test_round_off_of_a_kernel(n, d, seed, e, spread):
         assert (np.abs(K - expected)[seen] <= np.expm1(off) * expected[seen]).all()
 
 
+def test_the_smallest_kernel_values_are_zero_instead_of_denormal():
+    exponents = np.array([[0.0, -1e-9, -30.0], [-690.0, -701.0, -720.0], [-746.0, -1e6, -np.inf]], order="F")
+    expected = np.exp(exponents)
+    expected[expected < 1e-304] = 0.0
+    np.testing.assert_allclose(kernels.exponentials(exponents.copy(order="F")), expected, rtol=1e-4, atol=0)
+    np.testing.assert_array_equal(kernels.exponentials(exponents[:1].copy()), np.exp(exponents[:1]))
+    np.testing.assert_array_equal(np.isnan(kernels.exponentials(np.array([np.nan, -1.0]))), [True, False])
+    assert kernels.exponentials(np.empty((0, 2))).shape == (0, 2)
+
+
 @pytest.mark.parametrize("kept", [True, False])
 def test_ladder_computes_anew_where_it_cannot_square(monkeypatch, kept):
     anew = []
     original = kernels.rbf_from_distances
-    monkeypatch.setattr(
-        kernels, "rbf_from_distances", lambda matrix, gamma: anew.append(gamma) or original(matrix, gamma)
-    )
+
+    def counted(distances, gamma, out=None):
+        anew.append(gamma)
+        return original(distances, gamma, out)
+
+    monkeypatch.setattr(kernels, "rbf_from_distances", counted)
     monkeypatch.setattr(kernels, "DISTANCES_UP_TO", 5 if kept else 4)
     X = np.random.RandomState(0).rand(5, 2)
     for _ in kernel_ladder(X, [0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 48.0, 96.0]):

@@ -180,8 +180,7 @@ class _FoldKernels:
             X, train, test = self._X, self._train, self._test
             self._pairwise = squared_distances(X[train], out=np.empty_like(self._room))
             self._probes = [squared_distances(X[test[rows]], X[train]) for rows in row_blocks(len(test), len(train))]
-        np.copyto(self._room, self._pairwise)
-        return rbf_from_distances(self._room, kernel.gamma)
+        return rbf_from_distances(self._pairwise, kernel.gamma, out=self._room)
 
     def product(self, kernel: Kernel, beta: Array) -> Array:
         """Return the product of the kernel between test and training rows with `beta`; after `pairwise`."""
