@@ -1,8 +1,4 @@
-"""The agreement of a table with the print, and the error and power of the verdicts on figures whose truth is known.
-
-The agreement covers differences, the order of the models on each data set, and ratios of times. The figures whose truth
-is known are our own runs, and figures of other models or data sets.
-"""
+"""The agreement of a table with the print, and the error and power of the verdicts on figures whose truth is known."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ import pandas as pd
 
 from elmbench.errors import ElmbenchError
 from elmbench.files import write_atomically
-from elmbench.metrics import COUNTS, REGISTRY, Metric, find_metric
+from elmbench.metrics import COUNTS, REGISTRY, find_metric
 from elmbench.protocol.stored import StoredPredictions, metric_columns
 from elmbench.running.store import CLEAN, Store
 from elmbench.specs.measures import FACTS
@@ -53,13 +53,11 @@ _TEXT = ["dataset", "model", "select", "reading", "status", "reason", "params"]
 _WHOLE = ["run", "fold", "n_units", "n_test", FIRST_RUNS, *COUNTS, *FACTS]
 
 
-def cells_frame(planned: list[Cell], store: Store, values: list[str], order: Order) -> pd.DataFrame:
+def cells_frame(planned: list[Cell], store: Store, values: list[str], resolved: Resolved) -> pd.DataFrame:
     """Return the planned cells that have ended, with the columns of `cells.csv`.
 
-    `values` are the columns of measured values. Some columns are optional: `CAPPED` if a model has a limit of steps,
-    `WARNING` if a model has warned, `LIMIT` if a time limit was reached, `REMARKS` if there are remarks, `CLEAN_TIMES`
-    if a fit was timed alone, `ARITHMETIC` if it differs between cells, `FIRST_RUNS` if the number of runs was
-    determined in two stages.
+    `values` are the columns of measured values. Optional columns are left out if they hold nothing; `ARITHMETIC`, if it
+    is the same for all cells.
     """
     lines: list[dict[str, Any]] = []
     capped = capped_fits(store)
@@ -76,11 +74,13 @@ def cells_frame(planned: list[Cell], store: Store, values: list[str], order: Ord
                 lines.append(_line(cell, record["result"]) | extra)
                 yield stored_in(record["result"])
 
-    for name, column in metric_columns(each(), order.metrics(values)).items():
+    named = {*REGISTRY, *({*resolved.spec.protocol.metrics} - {*MEASURES})}
+    metrics = [find_metric(name) for name in values if name in named]
+    for name, column in metric_columns(each(), metrics).items():
         for line, value in zip(lines, column, strict=True):
             if value is not None:
                 line.setdefault(name, value)
-    lines.sort(key=order.key)
+    lines.sort(key=order_of(resolved))
     used = {name for line in lines for name in line}
     if not any(line.get(CLEAN_TIMES) for line in lines):
         used.discard(CLEAN_TIMES)
@@ -149,38 +149,28 @@ def without_folders(text: str) -> str:
     return re.sub(r"(?<![\w.:/])/(?:[^\s/'\"]+/)+(?=[^\s/])", ".../", text)
 
 
-class Order:
-    """The order of lines: default readings first, then the table's own selection, then the order of the table.
+def order_of(resolved: Resolved) -> Callable[[Any], tuple[Any, ...]]:
+    """Return the sort key of lines: default readings first, then the table's own selection, then the table's order.
 
     Data sets and models that the table does not have come last, by name.
     """
+    selections = selections_of(resolved)
+    datasets, models = (
+        {name: i for i, name in enumerate(names)} for names in (resolved.file.spec.datasets, resolved.file.spec.models)
+    )
 
-    def __init__(self, resolved: Resolved) -> None:
-        declared = list(resolved.spec.protocol.selections)
-        self.datasets = list(resolved.file.spec.datasets)
-        self.models = list(resolved.file.spec.models)
-        self.select = [*declared, *(s for s in SELECTIONS if s not in declared)]
-        self._named = set(resolved.spec.protocol.metrics) - set(MEASURES)
+    def key(line: Any) -> tuple[Any, ...]:
+        reading, dataset, model = line["reading"], line["dataset"], line["model"]
+        section = reading != "", reading, selections.index(line["select"])
+        entry = datasets.get(dataset, len(datasets)), dataset, models.get(model, len(models)), model
+        return *section, *entry, line.get("run", 0), line.get("fold", 0)
 
-    def metrics(self, columns: Iterable[str]) -> list[Metric]:
-        """Return those columns that are metrics of predictions."""
-        return [find_metric(name) for name in columns if name in REGISTRY or name in self._named]
-
-    def key(self, line: Any) -> tuple[Any, ...]:
-        """Return the sort key of a line that has the columns of `PLACE`."""
-        return (
-            line["reading"] != "",
-            line["reading"],
-            self.select.index(line["select"]),
-            _position(self.datasets, line["dataset"]),
-            _position(self.models, line["model"]),
-            line.get("run", 0),
-            line.get("fold", 0),
-        )
+    return key
 
 
-def _position(names: list[str], name: str) -> tuple[int, str]:
-    return (names.index(name), "") if name in names else (len(names), name)
+def selections_of(resolved: Resolved) -> list[str]:
+    """Return all selections, those of the table first."""
+    return list(dict.fromkeys((*resolved.spec.protocol.selections, *SELECTIONS)))
 
 
 def capped_fits(store: Store) -> Callable[[dict[str, Any]], dict[str, float]]:

@@ -82,8 +82,7 @@ def verdict_counts(figures: Iterable[Mapping[Any, Any]]) -> tuple[Counter[str], 
 def missing_runs(figures: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
     """Return the models that have too few runs for an interval, with the runs that they lack.
 
-    The columns are `dataset`, `model`, `more_runs`, and `minutes`, the time of these runs on one core if they take as
-    long as the first ones.
+    `minutes` is the time of these runs on one core if they take as long as the first ones.
     """
     columns = ["dataset", "model", "reading"]  # a run computes the cells of all selections
     lines = figures[figures["verdict"] == "too few runs"].drop_duplicates(columns)

@@ -41,7 +41,8 @@ _Costs = NDArray[np.float64]
 class JointVerdict:
     """The verdict on one metric of a table: one of `TABLE_VERDICTS`.
 
-    `inside` counts the published figures inside the interval, of those that have one (three runs or more).
+    `inside` counts the published figures inside the interval, of those that have one (three runs or more); `expected`
+    are 95 % of these.
     `coverage_p` is the p-value of the binomial test that 95 % of the intervals contain the published figure; None if
     there are too few independent figures for an answer. `pattern_p` is that of the permutation test; None if there are
     too few permutations for a p-value of .05. `spearman` is the mean over the data sets of Spearman's correlation
@@ -57,15 +58,7 @@ class JointVerdict:
     pattern_p: float | None
     spearman: float | None
     verdict: str
-
-    @property
-    def expected(self) -> int:
-        """The expected number of published figures inside the interval."""
-        return round(LEVEL * self.of)
-
-    def record(self) -> dict[str, Any]:
-        """Return the verdict for JSON."""
-        return asdict(self) | {"expected": self.expected}
+    expected: int
 
 
 def joint_record(verdicts: Sequence[JointVerdict]) -> dict[str, Any]:
@@ -73,12 +66,12 @@ def joint_record(verdicts: Sequence[JointVerdict]) -> dict[str, Any]:
 
     A table without compared figures is `too small to judge`.
     """
-    return main_verdict(verdicts).record() | {"metrics": [one.record() for one in verdicts]}
+    return asdict(main_verdict(verdicts)) | {"metrics": [asdict(one) for one in verdicts]}
 
 
 def main_verdict(verdicts: Sequence[JointVerdict]) -> JointVerdict:
     """Return the verdict on the metric of a table with the most figures, the first of several."""
-    none = JointVerdict("", 0, 0, 0, 0, None, None, None, _verdict())
+    none = JointVerdict("", 0, 0, 0, 0, None, None, None, _verdict(), 0)
     return max(verdicts, key=lambda one: one.figures, default=none)
 
 
@@ -104,9 +97,18 @@ def judge_metric(figures: Sequence[ComparedFigure], *key: str) -> JointVerdict:
     coverage_p = _coverage_p(judged, inside) if judged else None
     rows = rows_of(figures)
     pattern_p = pattern_test([costs_of(row) for row in rows], *key, metric)
-    n_datasets, spearman = len({one.dataset for one in figures}), mean_rank_correlation(rows)
-    verdict = _verdict(coverage_p, pattern_p)
-    return JointVerdict(metric, len(figures), n_datasets, inside, len(judged), coverage_p, pattern_p, spearman, verdict)
+    return JointVerdict(
+        metric,
+        len(figures),
+        len({one.dataset for one in figures}),
+        inside,
+        len(judged),
+        coverage_p,
+        pattern_p,
+        mean_rank_correlation(rows),
+        _verdict(coverage_p, pattern_p),
+        round(LEVEL * len(judged)),
+    )
 
 
 def _verdict(coverage_p: float | None = None, pattern_p: float | None = None) -> str:

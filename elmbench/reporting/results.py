@@ -20,7 +20,7 @@ from elmbench.layouts.table import ResultTable
 from elmbench.metrics import find_metric
 from elmbench.protocol.stored import StoredPredictions, metric_columns
 from elmbench.reporting.agreement import Agreement, agreements
-from elmbench.reporting.cells import PLACE, TIMES, Order, cells_frame, read_cells, stored_in, write_frame
+from elmbench.reporting.cells import PLACE, TIMES, cells_frame, read_cells, stored_in, write_frame
 from elmbench.reporting.claim_outcomes import ClaimOutcome, claims_frame
 from elmbench.reporting.claims import check_claims
 from elmbench.reporting.figures import ComparedFigure, compared_figures, counts_text, missing_runs
@@ -155,7 +155,7 @@ def write_results(resolved: Resolved, store: Store, results_dir: Path) -> Result
     extra = dict.fromkeys(cell.model for cell in planned if cell.model not in resolved.spec.models)
     layout = layout_of(resolved)
     values = [measure.column for measure in layout.values(resolved, extra)]
-    cells = cells_frame(planned, store, values, Order(resolved))
+    cells = cells_frame(planned, store, values, resolved)
     results = _results(resolved, folder, cells)
     commands = store.commands(resolved.profile, experiment)
     write_frame(cells, folder / "cells.csv")

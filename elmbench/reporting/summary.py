@@ -16,7 +16,7 @@ from elmbench.layouts.comparison import share_of_test_rows
 from elmbench.layouts.table import COMPLETE, NOT_MEASURED
 from elmbench.metrics import less_is_better
 from elmbench.numerics.significance import Region, corrected_t
-from elmbench.reporting.cells import FIRST_RUNS, REMARKS, Order
+from elmbench.reporting.cells import FIRST_RUNS, REMARKS, order_of, selections_of
 from elmbench.reporting.verdicts import Printed, draws_of, judge, run_means
 from elmbench.specs.datasets.fingerprint import OTHER_DATA, TRAINING_ONLY
 from elmbench.specs.measures import FACTS, Measure
@@ -81,7 +81,7 @@ def summarise(measured: MeasuredCells) -> pd.DataFrame:
     `runs_to_tell` is the number of runs that an interval needs, or that would separate the models.
     """
     resolved, layout = measured.resolved, measured.layout
-    order, lines = Order(resolved), []
+    lines = []
     status = measured.every["status"].to_numpy()
     groups: Any = measured.every.groupby(ENTRY, sort=False).indices
     for key, numbers in groups.items():
@@ -100,11 +100,11 @@ def summarise(measured: MeasuredCells) -> pd.DataFrame:
             line |= _judge_entry(entry, measure, measured, ended, paper)
             if i == 0 or line["mean"] is not None or paper is not None or ended != COMPLETE:
                 lines.append(line)
-    lines += _only_published(measured.every, layout, order, resolved)
-    return pd.DataFrame(sorted(lines, key=order.key), columns=COLUMNS).astype(dict.fromkeys(_WHOLE, "Int64"))
+    lines += _only_published(measured.every, layout, resolved)
+    return pd.DataFrame(sorted(lines, key=order_of(resolved)), columns=COLUMNS).astype(dict.fromkeys(_WHOLE, "Int64"))
 
 
-def _only_published(cells: pd.DataFrame, layout: Layout, order: Order, resolved: Resolved) -> list[dict[str, Any]]:
+def _only_published(cells: pd.DataFrame, layout: Layout, resolved: Resolved) -> list[dict[str, Any]]:
     """Return a line for each figure of a model that is cited or never measured, on the data sets that the table shows.
 
     The lines have the first selection and the default readings.
@@ -113,7 +113,7 @@ def _only_published(cells: pd.DataFrame, layout: Layout, order: Order, resolved:
     if not len(default):
         return []
     shown, models = set(default["dataset"]), {*layout.models(resolved), *default["model"]}
-    first = {"select": min(set(default["select"]), key=order.select.index), "reading": "", "n": 0}
+    first = {"select": min(set(default["select"]), key=selections_of(resolved).index), "reading": "", "n": 0}
     lines = []
     for (dataset, model, metric), figure in resolved.published.items():
         if dataset in shown and model not in models and (figure.cited or model not in resolved.file.measured):

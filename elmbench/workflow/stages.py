@@ -18,7 +18,7 @@ from typing import TypeVar
 
 from elmbench.errors import ElmbenchError
 from elmbench.layouts import layout_of
-from elmbench.reporting.cells import Order, cells_frame
+from elmbench.reporting.cells import cells_frame
 from elmbench.reporting.figures import ComparedFigure, compared_figures
 from elmbench.reporting.results import Results
 from elmbench.reporting.summary import MeasuredCells, summarise
@@ -233,7 +233,7 @@ class TwoStages:
         """Yield the compared figures with the draws of the first stage."""
         values = [measure.column for measure in layout_of(resolved).values(resolved)]
         self.first.store.refresh()
-        cells = cells_frame(plan.cells, self.first.store, values, Order(resolved))
+        cells = cells_frame(plan.cells, self.first.store, values, resolved)
         if len(cells):
             measured = MeasuredCells(cells, resolved)
             summary = summarise(measured)

@@ -21,7 +21,7 @@ import elmbench.models
 from elmbench.cli import app
 from elmbench.models.protocols import GridPath
 from elmbench.registry import TASKS, find_model, list_models, plugins
-from elmbench.reporting.site.markdown import documents
+from elmbench.reporting.site.gather import documents
 from elmbench.specs.catalogue import find_experiment
 
 ROOT = Path(__file__).parents[2]

@@ -15,7 +15,7 @@ from made_cells import RESULTS, Toy, cell_in_store, keep, value_columns
 
 import elmbench
 from elmbench.errors import ElmbenchError
-from elmbench.reporting.cells import Order, cells_frame, read_cells, without_folders, write_frame
+from elmbench.reporting.cells import cells_frame, read_cells, without_folders, write_frame
 from elmbench.running.store import Store
 from elmbench.work.plan import Cell
 
@@ -52,7 +52,7 @@ def written(toy: Toy, store: Store) -> Callable[..., pd.DataFrame]:
         for one in rows:
             if one.key and (results is None or one.key in results):
                 keep(store, one.key, results[one.key] if results else result())
-        return cells_frame(rows, store, value_columns(resolved), Order(resolved))
+        return cells_frame(rows, store, value_columns(resolved), resolved)
 
     return make
 
@@ -142,7 +142,7 @@ def test_the_limit_that_stopped_a_cell_or_the_search_before_it(store: Store, toy
     keep(store, "late", {"status": "timeout", "reason": "the search before it: > 7200 s"}, chosen="search")
     keep(store, "own", {"status": "timeout", "reason": "> 600 s", "limit": 600.0})
     cells = [cell_in_store(key, fold=fold) for fold, key in enumerate(("late", "own"))]
-    outcome = cells_frame(cells, store, ["mcc"], Order(toy()))
+    outcome = cells_frame(cells, store, ["mcc"], toy())
     assert outcome[["limit", "stopped"]].values.tolist() == [[7200.0, "search"], [600.0, "itself"]]
 
 

@@ -12,7 +12,6 @@ from made_cells import Toy, cell_in_store, folds, frame, keep, notes_of, table_f
 from elmbench.reporting.cells import (
     CAPPED,
     WARNING,
-    Order,
     capped_fits,
     cells_frame,
     read_cells,
@@ -30,7 +29,7 @@ ONE_CLASS = "the layer is constant, so one class is predicted"
 
 def cells_of(store: Store, toy: Toy, *keys: str) -> pd.DataFrame:
     """The cells of these keys, whose models have the same names."""
-    return cells_frame([cell_in_store(key, key) for key in keys], store, ["mcc"], Order(toy()))
+    return cells_frame([cell_in_store(key, key) for key in keys], store, ["mcc"], toy())
 
 
 def put(store: Store, key: str, unit: dict[str, Any], capped: int = 0, **result: Any) -> str:

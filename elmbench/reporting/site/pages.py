@@ -28,9 +28,8 @@ from elmbench.reporting.papers import main_claims, table_sentence
 from elmbench.reporting.results import Results
 from elmbench.reporting.site.charts import rank_diagrams, scatter, verdict_map
 from elmbench.reporting.site.findings import Finding, find
-from elmbench.reporting.site.gather import PaperResults
+from elmbench.reporting.site.gather import PaperResults, documents
 from elmbench.reporting.site.listings import listings
-from elmbench.reporting.site.markdown import documents
 
 #: The sign of each verdict, and of a figure without one.
 _SIGNS = SIGNS | {"not run": "○"}
