@@ -115,17 +115,12 @@ def record(
 ) -> Record:
     """Return a line of the benchmark.
 
-    Parameters
-    ----------
-    ratios : sequence of float
-        One a round: the time of the other side over ours; for a bound, the share of it that is reached.
-    ours, theirs : ndarray of shape (2,) or None
-        Median seconds; of the other side for all candidates, even if it was measured on a subset.
-    **facts
-        `target`, the ratio to reach; `subset`, the candidates that the other side was measured on, if not all;
-        `same_choice`, True if both sides chose the same candidate; `largest_difference` between their scores; `share`,
-        the least time of the work on this machine over that of elmbench; `note`; `points` of a scaling (`x`, `ours`,
-        `theirs`, `slope`, `slope_against`, `axis`); `skipped`, the reason why it was not measured.
+    `ratios`: one a round, the time of the other side over ours; for a bound, the share of it that is reached. `ours`,
+    `theirs`: median seconds; of the other side for all candidates, even if it was measured on a subset. `facts`:
+    `target`, the ratio to reach; `subset`, the candidates that the other side was measured on, if not all;
+    `same_choice`, True if both sides chose the same candidate; `largest_difference` between their scores; `share`, the
+    least time of the work on this machine over that of elmbench; `note`; `points` of a scaling (`x`, `ours`, `theirs`,
+    `slope`, `slope_against`, `axis`); `skipped`, the reason why it was not measured.
     """
     defaults = dict.fromkeys(("target", "same_choice", "largest_difference", "share", "points", "skipped"))
     facts = {"subset": "", "note": "", **defaults, **facts}

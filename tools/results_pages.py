@@ -56,16 +56,14 @@ def _all_gathered() -> list[PaperResults]:
 
 def answer(paper: str) -> str:
     """Return the sentence on a whole paper, then those on its tables."""
-    evidence = _gathered(paper).answer
-    assert evidence is not None  # the paper prints figures
-    first, *others = evidence.sentences
+    first, *others = _gathered(paper).answer.sentences
     return "\n".join([f"**{first}**", "", *(f"- {sentence}" for sentence in others)])
 
 
 def answers(folder: str = "results") -> str:
     """Return the sentence on each paper, with a link to its page in a folder."""
-    evidence = [one.answer for one in _all_gathered() if one.answer]
-    return "\n".join(f"- [{one.paper.upper()}]({folder}/{one.paper}.md): {one.sentences[0]}" for one in evidence)
+    sentences = {one.paper.key: one.answer.sentences for one in _all_gathered() if one.answer.sentences}
+    return "\n".join(f"- [{paper.upper()}]({folder}/{paper}.md): {first}" for paper, (first, *_) in sentences.items())
 
 
 def findings(paper: str) -> str:

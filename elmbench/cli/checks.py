@@ -15,7 +15,7 @@ from elmbench.reporting.agreement import Agreement
 from elmbench.reporting.baseline import BaselineCheck
 from elmbench.reporting.claim_outcomes import CLAIM_VERDICTS
 from elmbench.reporting.figures import counts_text
-from elmbench.reporting.papers import answer_papers, main_claims, tested_claims
+from elmbench.reporting.papers import answer_paper, main_claims, tested_claims
 from elmbench.reporting.results import Results
 from elmbench.reporting.statistics import compare_models, draw_critical_differences
 from elmbench.reporting.writers.text import grid
@@ -109,16 +109,15 @@ def _claims(checks: Sequence[PublishedCheck]) -> Iterator[Text]:
 
 def _papers(checks: Sequence[PublishedCheck]) -> Iterator[Text]:
     """Yield the sentences on each paper, and its main claims if all tables of a claim are checked."""
-    answers = answer_papers(results for one in checks for results in one.every_profile)
-    sentences = {answer.paper: answer.sentences for answer in answers}
     papers: dict[str, list[PublishedCheck]] = {}
     for one in checks:
         papers.setdefault(one.results.resolved.file.paper.key, []).append(one)
     for paper, tables in papers.items():
-        first, *others = sentences.get(paper) or [_no_comparison(tables)]
+        results = [one for table in tables for one in table.every_profile]
+        first, *others = answer_paper(results).sentences or [_no_comparison(tables)]
         yield Text(f"\n{paper}: {first}", style="bold")
         yield from (Text(f"- {sentence}") for sentence in others)
-        for main, result, _ in main_claims(tested_claims(results for one in tables for results in one.every_profile)):
+        for main, result, _ in main_claims(tested_claims(results)):
             if {*main.tested_by} <= {one.experiment for one in tables}:
                 yield Text(f'- claim "{main.says}" ({main.where}): {result}.')
 

@@ -131,17 +131,22 @@ def self_test(figures: Sequence[ComparedFigure], *key: str) -> dict[str, Any]:
     of each data set, or the data sets of each model, rotated; none should be reproduced. `own_verdicts`: the number of
     prints of our own runs with each verdict.
     """
-    kinds = {
-        ("own_runs", "own_reproduced"): prints_of_runs(figures),
-        ("wrong_models", "wrong_reproduced"): _rotations(figures, lambda one: (one.dataset, one.measure)),
-        ("wrong_sets", "wrong_sets_reproduced"): _rotations(figures, lambda one: (one.model, one.measure)),
+
+    def verdicts(prints: Iterable[list[ComparedFigure]]) -> list[str]:
+        return [judge_metric(one, *key).verdict for one in prints]
+
+    own_runs = verdicts(prints_of_runs(figures))
+    models = verdicts(_rotations(figures, lambda one: (one.dataset, one.measure)))
+    sets = verdicts(_rotations(figures, lambda one: (one.model, one.measure)))
+    return {
+        "own_runs": len(own_runs),
+        "own_reproduced": own_runs.count("reproduced"),
+        "wrong_models": len(models),
+        "wrong_reproduced": models.count("reproduced"),
+        "wrong_sets": len(sets),
+        "wrong_sets_reproduced": sets.count("reproduced"),
+        "own_verdicts": {verdict: own_runs.count(verdict) for verdict in TABLE_VERDICTS},
     }
-    verdicts = {names: [judge_metric(one, *key).verdict for one in prints] for names, prints in kinds.items()}
-    counts: dict[str, Any] = {}
-    for (number, reproduced), each in verdicts.items():
-        counts |= {number: len(each), reproduced: each.count("reproduced")}
-    of_runs = verdicts["own_runs", "own_reproduced"]
-    return counts | {"own_verdicts": {verdict: of_runs.count(verdict) for verdict in TABLE_VERDICTS}}
 
 
 def prints_of_runs(figures: Sequence[ComparedFigure]) -> Iterator[list[ComparedFigure]]:

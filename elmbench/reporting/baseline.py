@@ -86,9 +86,8 @@ def compare_with_baseline(cells: pd.DataFrame, path: Path, measures: Collection[
     points = {measure.column for measure in measures if measure.parameter and measure.metric in counted}
     old = {_name(line): line for line in read_cells(path).to_dict("records")}
     new = {_name(line): line for line in cells.to_dict("records")}
-    gone, extra = [p for p in old if p not in new], [p for p in new if p not in old]
-    differences = [Difference(cell, "cell", "there", "missing", "the same cells") for cell in gone]
-    differences += [Difference(cell, "cell", "missing", "there", "the same cells") for cell in extra]
+    differences = [Difference(cell, "cell", "there", "missing", "the same cells") for cell in old if cell not in new]
+    differences += [Difference(cell, "cell", "missing", "there", "the same cells") for cell in new if cell not in old]
     common = [cell for cell in old if cell in new]
     differences += [Difference(cell, *one) for cell in common for one in _compare_cell(old[cell], new[cell], points)]
     return BaselineCheck(len(common), tuple(differences))

@@ -45,30 +45,19 @@ class PaperAnswer:
     """The evidence on one paper.
 
     The first sentence is the answer on the whole paper. One for each table and metric follows, then the counts of
-    figures and of facts of the data sets. `figures` is the number of figures with each verdict, each figure counted
-    once; `facts` are the facts of data sets: those `as_printed`, and those compared (`of`).
+    figures and of facts of the data sets; there is none without published figures. `figures` is the number of figures
+    with each verdict, each figure counted once; `facts` are the facts of data sets: those `as_printed`, and those
+    compared (`of`).
     """
 
-    paper: str
     sentences: list[str]
     figures: dict[str, int]
     facts: dict[str, int]
 
 
-def answer_papers(results: Iterable[Results]) -> list[PaperAnswer]:
-    """Return the evidence on each paper, in the order in which the papers first occur.
-
-    Papers without published figures are left out. If a table has results of several profiles, each figure counts under
-    a profile with enough runs of it; if there are several, under the one nearest to the printed protocol.
-    """
-    answers = (
-        _answer(paper, list(grouped(of_paper, lambda one: one.resolved.file.id).values()))
-        for paper, of_paper in grouped(results, lambda one: one.resolved.file.paper.key).items()
-    )
-    return [answer for answer in answers if answer.sentences]
-
-
-def _answer(paper: str, tables: Sequence[Sequence[Results]]) -> PaperAnswer:
+def answer_paper(results: Iterable[Results]) -> PaperAnswer:
+    """Return the evidence on a paper from results of its tables, each figure under the profile that it counts under."""
+    tables = list(grouped(results, lambda one: one.resolved.file.id).values())
     chosen = [chosen_figures(results) for results in tables]
     joints = [
         (results[0].resolved.file, joint, names)
@@ -88,7 +77,7 @@ def _answer(paper: str, tables: Sequence[Sequence[Results]]) -> PaperAnswer:
         sentences.append(f"{total} published figure{'s' * (total > 1)}, each counted once: {listed}.")
     sentences += filter(None, [facts_sentence(facts)])
     compared = {"as_printed": facts["reproduced"], "of": facts["reproduced"] + facts["differs"]}
-    return PaperAnswer(paper, sentences, {verdict: figures[verdict] for verdict in VERDICTS}, compared)
+    return PaperAnswer(sentences, {verdict: figures[verdict] for verdict in VERDICTS}, compared)
 
 
 def chosen_figures(results: Sequence[Results]) -> _Chosen:

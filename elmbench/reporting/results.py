@@ -20,14 +20,22 @@ from elmbench.layouts.table import ResultTable
 from elmbench.metrics import find_metric
 from elmbench.protocol.stored import StoredPredictions, metric_columns
 from elmbench.reporting.agreement import Agreement, agreements
-from elmbench.reporting.cells import PLACE, TIMES, cells_frame, read_cells, stored_in, write_frame
+from elmbench.reporting.cells import (
+    PLACE,
+    TIMES,
+    cells_frame,
+    provenance,
+    read_cells,
+    read_environment,
+    stored_in,
+    write_frame,
+)
 from elmbench.reporting.claim_outcomes import ClaimOutcome, claims_frame
 from elmbench.reporting.claims import check_claims
 from elmbench.reporting.figures import ComparedFigure, compared_figures, counts_text, missing_runs
 from elmbench.reporting.folders import PICTURE, results_folder
 from elmbench.reporting.joint import JointVerdict, judge_table
 from elmbench.reporting.notes import with_remarks
-from elmbench.reporting.provenance import provenance, read_environment
 from elmbench.reporting.summary import MeasuredCells, optimism, summarise
 from elmbench.reporting.tables import build_table
 from elmbench.reporting.writers.html import html

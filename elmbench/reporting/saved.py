@@ -12,8 +12,7 @@ import pandas as pd
 from elmbench.errors import ElmbenchError
 from elmbench.files import RESULTS_DIR
 from elmbench.reporting import claim_outcomes
-from elmbench.reporting.cells import read_cells, read_frame
-from elmbench.reporting.provenance import read_environment
+from elmbench.reporting.cells import read_cells, read_environment, read_frame
 from elmbench.reporting.summary import COLUMNS, GAINS
 
 #: Columns of the frames of several tables, before those of their files.

@@ -15,7 +15,7 @@ from elmbench.errors import ElmbenchError
 from elmbench.files import WriteError
 from elmbench.layouts import base
 from elmbench.layouts.precision_recall import PrecisionRecall
-from elmbench.reporting.provenance import read_environment
+from elmbench.reporting.cells import read_environment
 from elmbench.reporting.results import read_results, write_results
 from elmbench.running.store import Store
 from elmbench.specs.profiles import Resolved

@@ -17,7 +17,7 @@ from elmbench.layouts import layout_of
 from elmbench.layouts.table import VERDICTS
 from elmbench.reporting.figures import verdict_counts
 from elmbench.reporting.folders import ResultsDirs
-from elmbench.reporting.papers import PaperAnswer, TestedClaim, answer_papers, chosen_figures, tested_claims
+from elmbench.reporting.papers import PaperAnswer, TestedClaim, answer_paper, chosen_figures, tested_claims
 from elmbench.reporting.readings import ReadingComparison, compare_readings
 from elmbench.reporting.results import Results, read_results
 from elmbench.specs.catalogue import PROFILES, ExperimentFile, Watch, load_catalogue
@@ -123,9 +123,9 @@ class PaperResults:
         return compare_readings(self.paper.readings, self.fast_first)
 
     @cached_property
-    def answer(self) -> PaperAnswer | None:
-        """The verdicts on the tables in words, and the counts of figures; None without published figures."""
-        return next(iter(answer_papers(self.results)), None)
+    def answer(self) -> PaperAnswer:
+        """The verdicts on the tables in words, and the counts of figures."""
+        return answer_paper(self.results)
 
     @cached_property
     def claims(self) -> list[TestedClaim]:
@@ -135,13 +135,7 @@ class PaperResults:
     @property
     def verdicts(self) -> dict[str, int]:
         """The number of figures with each verdict, each figure counted once, and of those `not run`."""
-        counts = self.answer.figures if self.answer else dict.fromkeys(VERDICTS, 0)
-        return counts | {"not run": sum(table.verdicts["not run"] for table in self.tables)}
-
-    @property
-    def facts(self) -> dict[str, int]:
-        """The facts of data sets: those `as_printed`, and those compared (`of`)."""
-        return self.answer.facts if self.answer else {"as_printed": 0, "of": 0}
+        return self.answer.figures | {"not run": sum(table.verdicts["not run"] for table in self.tables)}
 
 
 def gather(dirs: ResultsDirs, watch: Watch = iter) -> list[PaperResults]:

@@ -140,7 +140,7 @@ def _front(papers: Sequence[PaperResults], findings: Sequence[Finding]) -> dict[
     total, facts = Counter[str](), Counter[str]()
     for paper in papers:
         total.update(paper.verdicts)
-        facts.update(paper.facts)
+        facts.update(paper.answer.facts)
     picture, outside = scatter(papers)
     agreements = (one for paper in papers for table in paper.run for one in table.results[0].agreements)
     return {
