@@ -19,20 +19,23 @@ _MOST_LINES = 100
 
 
 def plan_table(lines: list[dict[str, Any]]) -> RichTable:
-    """Return the plan of a run: a line for each data set and model, or only for each data set if there are many."""
+    """Return the plan of a run: a line for each data set and model, or only for each data set if there are many.
+
+    Several experiments have a heading each.
+    """
     if len(lines) > _MOST_LINES:
         groups = groupby(lines, key=itemgetter("experiment", "dataset"))
         lines = [_sum_of_models(list(of_models)) for _, of_models in groups]
+    several = len({line["experiment"] for line in lines}) > 1
     rows = []
-    for line in lines:
-        took = "unknown" if line["seconds"] is None else duration(line["seconds"])
-        names = [line[name] for name in ("experiment", "dataset", "model", "cells", "to_run", "fits")]
-        rows.append([*names, "no data" if line["unavailable"] else took])
-    right = ("cells", "to run", "fits", "one core")
-    left: tuple[str, ...] = ("experiment", "data set", "model")
-    if len({line["experiment"] for line in lines}) == 1:
-        left, rows = left[1:], [row[1:] for row in rows]
-    return grid((*left, *right), rows, right=right, whole=left[-2:])
+    for experiment, of_experiment in groupby(lines, key=itemgetter("experiment")):
+        rows += [[experiment, *[""] * 5]] if several else []
+        for line in of_experiment:
+            took = "unknown" if line["seconds"] is None else duration(line["seconds"])
+            values = [line[name] for name in ("model", "cells", "to_run", "fits")]
+            rows.append(["  " * several + line["dataset"], *values, "no data" if line["unavailable"] else took])
+    left, right = ("data set", "model"), ("cells", "to run", "fits", "one core")
+    return grid((*left, *right), rows, right=right, whole=left)
 
 
 def _sum_of_models(lines: list[dict[str, Any]]) -> dict[str, Any]:

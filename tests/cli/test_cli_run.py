@@ -206,6 +206,13 @@ def test_dry_run_says_what_would_run_and_writes_nothing(elmbench: Callable, toy:
     assert "would run" not in "".join(lines)
 
 
+def test_a_plan_of_several_experiments_has_their_names_as_headings(elmbench: Callable) -> None:
+    lines = elmbench("run", "--paper", "rkelm", "--profile", "paper", "--dry-run", "-q").out.splitlines()
+    assert max(map(len, lines)) <= 80
+    start = next(i for i, line in enumerate(lines) if line.strip() == "rkelm/figure3-regression")
+    assert [line.split()[0] for line in lines[start + 1 : start + 3]] == ["bank8fm", "auto-mpg"]
+
+
 def test_a_long_plan_is_summed_by_data_set(elmbench: Callable, toy: Callable, worker: dict) -> None:
     names = ["wdbc", "sylva", "heart", "sonar"]
     toy(datasets=names)
