@@ -21,9 +21,11 @@ from elmbench.specs.profiles import resolve
 from elmbench.work.base import Context, Grid
 from elmbench.work.fit import Fit
 from elmbench.work.plan import Request
-from elmbench.work.search import GridWork, Search
+from elmbench.work.search import GridWork
 
 TABLES = ("table4", "table6")
+#: Rows of a data set in the searches that come first, to load and compile.
+WARM_UP = 150
 #: Values of C that a grid over two hyperparameters is measured on without paths.
 SUBSET = 2
 _OURS, _THEIRS = ["our_cpu", "our_wall"], ["their_cpu", "their_wall"]
@@ -96,15 +98,13 @@ def _done(work: Fit | GridWork, results: dict[str, Outcome], data_dir: str | Non
 def _tables(trial: bool) -> Iterator[Record]:
     data_dir = os.environ.get("ELMBENCH_DATA_DIR")
     rows = 400 if trial else 2000
-    works: Planned = {}
-    missing: list[str] = []
-    for table in TABLES:
-        planned = first_fold(table, rows, data_dir)
-        works |= planned
-        missing += sorted(
-            set(find_experiment(table).spec.datasets) - {w.outer_fold.dataset.name for w in planned.values()}
-        )
-    measure({key: _small(work) for key, work in works.items()}, data_dir)  # loads and compiles
+    works, small = (
+        {key: work for table in TABLES for key, work in first_fold(table, limit, data_dir).items()}
+        for limit in (rows, WARM_UP)
+    )
+    named = {name for table in TABLES for name in find_experiment(table).spec.datasets}
+    missing = sorted(named - {work.outer_fold.dataset.name for work in works.values()})
+    measure(small, data_dir)  # loads and compiles
     spent, first = timed(lambda: measure(works, data_dir))
     rounds = [first, *(measure(works, data_dir) for _ in range(rounds_for(spent[WALL]) - 1))]
     lines = pd.concat(rounds, keys=range(len(rounds)), names=["round"])
@@ -124,16 +124,6 @@ def _compared(name: str, lines: pd.DataFrame, **facts: Any) -> Record:
     same, difference = bool(lines["same_choice"].all()), float(lines["difference"].max())
     facts |= {"subset": subset, "same_choice": same, "largest_difference": difference}
     return measured(Rounds(ours, theirs), name, "the same, one fit a candidate", **facts)
-
-
-def _small(work: Fit | GridWork) -> Fit | GridWork:
-    """Return the work on few rows and with two values a hyperparameter."""
-    small = replace(work, outer_fold=replace(work.outer_fold, dataset=replace(work.outer_fold.dataset, rows=300)))
-    if isinstance(small, Search):
-        small = replace(small, tune_rows=None)
-    if isinstance(small, GridWork):
-        small = replace(small, grid=Grid({name: values[:2] for name, values in small.grid.values.items()}))
-    return small
 
 
 ROWS: dict[str, Run] = {"tables": _tables}

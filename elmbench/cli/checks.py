@@ -8,6 +8,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from elmbench.cli.state import state
+from elmbench.errors import ElmbenchError
 from elmbench.files import write_atomically
 from elmbench.layouts.figures import title_of
 from elmbench.layouts.table import VERDICTS, three_figures
@@ -39,9 +40,16 @@ def show_statistics(results: Results, diagram: Path | None = None) -> None:
 
     Raises ElmbenchError if there are no two models on the same two data sets.
     """
-    comparisons = compare_models(results.summary, results.resolved)
+    resolved = results.resolved
+    comparisons = compare_models(results.summary, resolved)
+    if not comparisons:
+        raise ElmbenchError(
+            f"{resolved.file.id} has no two models on the same two data sets to be compared",
+            expected="cells of several models on several data sets that ended ok",
+            next_step=f"elmbench run {resolved.file.id} --profile {resolved.profile}",
+        )
     if diagram is not None:
-        write_atomically(diagram, draw_critical_differences(comparisons[0], title_of(results.resolved)))
+        write_atomically(diagram, draw_critical_differences(comparisons[0], title_of(resolved)))
     parts: list[RenderableType] = []
     for one in comparisons:
         table = grid(one.columns, one.rows, right=one.columns[1:], whole=("model",))

@@ -1,8 +1,8 @@
 """The files of a table below the results folder."""
 
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,6 @@ from elmbench.errors import ElmbenchError
 from elmbench.files import write_atomically
 from elmbench.layouts import layout_of, with_metrics
 from elmbench.layouts.base import Outputs
-from elmbench.layouts.figures import Figure
 from elmbench.layouts.table import ResultTable
 from elmbench.metrics import find_metric
 from elmbench.protocol.stored import StoredPredictions, metric_columns
@@ -63,9 +62,15 @@ class Results:
 
     folder: Path
     cells: pd.DataFrame
-    summary: pd.DataFrame
     resolved: Resolved
-    measured: MeasuredCells = field(repr=False)
+
+    @cached_property
+    def measured(self) -> MeasuredCells:
+        return MeasuredCells(self.cells, self.resolved)
+
+    @cached_property
+    def summary(self) -> pd.DataFrame:
+        return with_remarks(summarise(self.measured), self.cells)
 
     @cached_property
     def gains(self) -> pd.DataFrame:
@@ -164,16 +169,14 @@ def write_results(resolved: Resolved, store: Store, results_dir: Path) -> Result
     layout = layout_of(resolved)
     values = [measure.column for measure in layout.values(resolved, extra)]
     cells = cells_frame(planned, store, values, resolved)
-    results = _results(resolved, folder, cells)
+    results = Results(folder, cells, resolved)
     commands = store.commands(resolved.profile, experiment)
     write_frame(cells, folder / "cells.csv")
-    _write_tables(results)
-    _write_figure(layout.figure(cells, _outputs(planned, store), resolved), folder / PICTURE)
     if resolved.profile == COMPARE:
         from elmbench.reporting.out_of_fold import predictions_frame  # which reads data
 
         write_frame(predictions_frame(planned, store, resolved), folder / "predictions.csv")
-    write_atomically(folder / "table.md", markdown(results.table, commands, results.picture))
+    _write_table(results, commands, _outputs(planned, store))
     record = provenance(resolved, planned, store, commands)
     write_atomically(folder / "environment.json", json.dumps(record, indent=1, sort_keys=True) + "\n")
     return results
@@ -199,7 +202,8 @@ def read_results(resolved: Resolved, results_dir: Path, metrics: Sequence[str] =
         cells = cells.join(_stored_metrics(cells, lacking, resolved, results_dir))
     # The specification may have more measures than at the time of the run.
     known = [*(measure.column for measure in layout_of(resolved).values(resolved)), *TIMES, "reason"]
-    return _results(resolved, folder, cells.reindex(columns=[*cells, *(name for name in known if name not in cells)]))
+    cells = cells.reindex(columns=[*cells, *(name for name in known if name not in cells)])
+    return Results(folder, cells, resolved)
 
 
 def rewrite_results(resolved: Resolved, results_dir: Path) -> Results:
@@ -208,12 +212,7 @@ def rewrite_results(resolved: Resolved, results_dir: Path) -> Results:
     The files that come from the store stay: the cells, `environment.json` and a figure of the outputs of models.
     """
     results = read_results(resolved, results_dir)
-    _write_tables(results)
-    layout = layout_of(resolved)
-    if not layout.draws_from_store:
-        _write_figure(layout.figure(results.cells, (), resolved), results.folder / PICTURE)
-    text = markdown(results.table, results.commands, results.picture)
-    write_atomically(results.folder / "table.md", text)
+    _write_table(results, results.commands)
     return results
 
 
@@ -247,28 +246,25 @@ def _stored_metrics(cells: pd.DataFrame, names: Sequence[str], resolved: Resolve
     return pd.DataFrame(columns, index=cells.index, dtype=float)
 
 
-def _write_tables(results: Results) -> None:
-    write_frame(results.summary, results.folder / "summary.csv")
+def _write_table(results: Results, commands: Sequence[str], outputs: Iterable[Outputs] | None = None) -> None:
+    """Write the files that follow from the cells; with `outputs` of models, also a figure of these."""
+    folder, layout = results.folder, layout_of(results.resolved)
+    write_frame(results.summary, folder / "summary.csv")
     if len(results.gains):
-        write_frame(results.gains, results.folder / "optimism.csv")
+        write_frame(results.gains, folder / "optimism.csv")
     if results.claims:
-        write_frame(claims_frame(results.claims), results.folder / "claims.csv")
-
-
-def _write_figure(figure: Figure | None, path: Path) -> None:
-    """Write a picture and, beside it, its data; remove those of an earlier run if there is no figure."""
-    data = path.with_suffix(".csv")
-    if figure is None:
-        path.unlink(missing_ok=True)
-        data.unlink(missing_ok=True)
-    else:
-        write_frame(figure.data, data)
-        write_atomically(path, figure.png)
-
-
-def _results(resolved: Resolved, folder: Path, cells: pd.DataFrame) -> Results:
-    measured = MeasuredCells(cells, resolved)
-    return Results(folder, cells, with_remarks(summarise(measured), cells), resolved, measured)
+        write_frame(claims_frame(results.claims), folder / "claims.csv")
+    if outputs is not None or not layout.draws_from_store:
+        picture = folder / PICTURE
+        figure = layout.figure(results.cells, outputs or (), results.resolved)
+        if figure is None:
+            # An earlier run may have had one.
+            picture.unlink(missing_ok=True)
+            picture.with_suffix(".csv").unlink(missing_ok=True)
+        else:
+            write_frame(figure.data, picture.with_suffix(".csv"))
+            write_atomically(picture, figure.png)
+    write_atomically(folder / "table.md", markdown(results.table, commands, results.picture))
 
 
 def _outputs(planned: list[Cell], store: Store) -> Iterator[Outputs]:

@@ -17,7 +17,6 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from elmbench.errors import ElmbenchError
 from elmbench.layouts.comparison import dummies
 from elmbench.layouts.figures import new_figure, png
 from elmbench.layouts.table import COMPLETE
@@ -166,8 +165,8 @@ class Statistics:
 def compare_models(summary: pd.DataFrame, resolved: Resolved) -> list[Statistics]:
     """Return the comparison of the measured figures of a table and, if there are enough, of the published ones.
 
-    It uses the first metric of each data set, the default readings and the table's first selection. Raises
-    ElmbenchError if fewer than two models were measured on the same two data sets.
+    It uses the first metric of each data set, the default readings and the table's first selection. There is none if
+    fewer than two models were measured on the same two data sets.
     """
     lines = summary[(summary["reading"] == "") & (summary["ended"] == COMPLETE) & summary["mean"].notna()]
     lines = lines[~lines["model"].isin(dummies(resolved))].drop_duplicates(["dataset", "model", "metric"])
@@ -181,13 +180,7 @@ def compare_models(summary: pd.DataFrame, resolved: Resolved) -> list[Statistics
         "published": _by_first_metric(published, resolved),
     }
     comparisons = [compare(values, source) for source, values in figures.items() if min(_common(values).shape) > 1]
-    if not comparisons or comparisons[0].source != "measured":
-        raise ElmbenchError(
-            f"{resolved.file.id} has no two models on the same two data sets to be compared",
-            expected="cells of several models on several data sets that ended ok",
-            next_step=f"elmbench run {resolved.file.id} --profile {resolved.profile}",
-        )
-    return comparisons
+    return comparisons if comparisons and comparisons[0].source == "measured" else []
 
 
 def _by_first_metric(figures: Mapping[Any, float], resolved: Resolved) -> pd.DataFrame:

@@ -9,7 +9,6 @@ from typing import Any
 
 import pandas as pd
 
-from elmbench.errors import ElmbenchError
 from elmbench.layouts.figures import new_figure, png
 from elmbench.layouts.table import COMPARED
 from elmbench.reporting.notes import mean_gain
@@ -96,11 +95,7 @@ def scatter(papers: Iterable[PaperResults]) -> tuple[Picture, int]:
 
 def rank_diagrams(results: Results) -> Iterator[Picture]:
     """Yield the critical differences of the average ranks, measured and printed, if there are models to compare."""
-    try:
-        comparisons = compare_models(results.summary, results.resolved)
-    except ElmbenchError:
-        return
-    for one in comparisons:
+    for one in compare_models(results.summary, results.resolved):
         if len(one.ranks) >= _FEWEST_MODELS and len(one.datasets) >= _FEWEST_SETS:
             yield rank_diagram(one, _name(results))
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import pandas as pd
 
-from elmbench.errors import ElmbenchError
 from elmbench.layouts.comparison import ranking
 from elmbench.layouts.figures import new_figure, png, words_for
 from elmbench.reporting.results import Results
@@ -25,10 +24,7 @@ def own_page(results: Results, predictions: pd.DataFrame, importance: pd.DataFra
     """Return the page of a comparison as HTML, from the lines of `predictions.csv` and of `importance.csv`."""
     resolved, record = results.resolved, results.environment
     remarks = record.get("remarks", {})
-    try:
-        comparison = compare_models(results.summary, resolved)[0]
-    except ElmbenchError:  # one data set, or one model
-        comparison = None
+    comparison = next(iter(compare_models(results.summary, resolved)), None)
     content = {
         "style": asset("style.css"),
         "script": asset("sort.js"),
