@@ -8,6 +8,7 @@ from elmbench.models.base.family import FamilyClassifier, FamilyRegressor, width
 from elmbench.models.base.parameters import COUNT, estimator
 from elmbench.models.kos_elm import KOSELM
 from elmbench.numerics.online.states import UNLIMITED, DependencyState
+from elmbench.numerics.pairwise import Kernel
 
 LARGEST_EXPECTED = {"squared": 2048, "as-printed": 8192}
 """Largest dictionary, by `threshold`, that `memory_estimate` counts with; how large it gets, only the data say."""
@@ -28,10 +29,10 @@ class _ALDKOSELM(KOSELM):
         "threshold": [StrOptions({"squared", "as-printed"})],
     }
 
-    def _new_state(self, n_features: int, n_outputs: int) -> DependencyState:
+    def _new_state(self, n_features: int, n_outputs: int, kernel: Kernel | None) -> DependencyState:
         max_atoms = UNLIMITED if self.max_atoms is None else self.max_atoms
         squared = self.delta if self.threshold == "squared" else self.delta**2
-        return DependencyState(n_features, n_outputs, squared, width(self), max_atoms)
+        return DependencyState(n_features, n_outputs, width(self), squared, max_atoms, kernel=kernel)
 
     @classmethod
     def _most_rows(cls, n_samples: int, params: dict[str, Any]) -> int:

@@ -134,10 +134,3 @@ class AMMClassifier(HyperplaneClassifier):
     def n_units_(self) -> int:
         """The number of weights of all classes."""
         return len(self._solution()[2])
-
-    @classmethod
-    def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
-        """Count the largest number of weights, a block of rows, and the outputs."""
-        n_classes = max(2, n_outputs)
-        most = min(params.get("n_weights", 50), n_samples + 1)
-        return cls._memory(n_samples, n_features, n_classes, most)

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
@@ -14,12 +13,12 @@ from elmbench.models.base.parameters import estimator
 from elmbench.models.base.paths import Grid, PathMixin
 from elmbench.numerics.arrays import EPS, Array
 from elmbench.numerics.kernels import BLOCK_BYTES
-from elmbench.numerics.online.states import PIECE, UNLIMITED, DependencyState, InverseState, MatrixState
+from elmbench.numerics.online.states import PIECE, UNLIMITED, DependencyState, InverseState
 from elmbench.numerics.pairwise import PRECOMPUTED, Kernel
 from elmbench.numerics.rows import Rows
 from elmbench.numerics.solve import RidgeSystem
 
-State = InverseState | DependencyState | MatrixState
+State = InverseState | DependencyState
 
 
 @estimator
@@ -32,15 +31,17 @@ class KOSELM(KernelMixin, PathMixin):
     C: float = 1.0
     gamma: float | str = "auto"
 
-    def _new_state(self, n_features: int, n_outputs: int) -> InverseState | DependencyState:
+    def _new_state(self, n_features: int, n_outputs: int, kernel: Kernel | None) -> State:
         budget = getattr(self, "budget", UNLIMITED)
-        return InverseState(n_features, n_outputs, 1.0 / self.C, width(self), budget)
+        return InverseState(n_features, n_outputs, width(self), 1.0 / self.C, budget, kernel=kernel)
 
     def _state_for(self, X: Rows, n_outputs: int, kernel: Kernel) -> State:
         """Return a new state, for dense rows with the Gaussian kernel or for any kernel."""
-        if kernel.is_plain(X):
-            return self._new_state(X.shape[1], n_outputs)
-        return MatrixState(self._new_state(1, n_outputs), kernel)
+        return (
+            self._new_state(X.shape[1], n_outputs, None)
+            if kernel.is_plain(X)
+            else self._new_state(1, n_outputs, kernel)
+        )
 
     def _fit(self, X: Rows, T: Array) -> None:
         self._start(X.shape[1], T.shape[1])
@@ -56,8 +57,6 @@ class KOSELM(KernelMixin, PathMixin):
     def _update(self, X: Rows, T: Array) -> None:
         if self._state is None:
             self._state = self._state_for(X, T.shape[1], self._kernel)
-        elif sp.issparse(X) and not isinstance(self._state, MatrixState):
-            X = X.toarray()
         self._state.extend(X, T)
         self.n_units_ = self._state.size
 

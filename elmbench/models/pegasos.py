@@ -1,7 +1,5 @@
 """The linear support vector machine learnt by stochastic gradient descent."""
 
-from typing import Any
-
 from elmbench.models.base.stochastic import HyperplaneClassifier
 from elmbench.numerics.arrays import Array
 
@@ -80,11 +78,6 @@ class PegasosClassifier(HyperplaneClassifier):
     def n_units_(self) -> int:
         """The number of outputs."""
         return len(self.intercept_)
-
-    @classmethod
-    def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
-        """Count the weights, a block of rows, and the outputs."""
-        return cls._memory(n_samples, n_features, max(2, n_outputs), 1)
 
 
 def _by_output(weights: Array) -> Array:

@@ -19,7 +19,7 @@ T = np.stack([np.sin(4 * X[:, 0]), X[:, 1] - X[:, 2]], axis=1)
 
 def states():
     """Return a state of each kind that has learnt the rows."""
-    learnt = [InverseState(3, 2, 0.01, 2.0, 20), InverseState(3, 2, 0.01, 2.0), DependencyState(3, 2, 0.01, 2.0)]
+    learnt = [InverseState(3, 2, 2.0, 0.01, 20), InverseState(3, 2, 2.0, 0.01), DependencyState(3, 2, 2.0, 0.01)]
     for state in learnt:
         state.extend(X, T)
     return learnt
@@ -53,7 +53,7 @@ def test_arrays_of_every_layout_share_one_compilation():
     frozen = X.copy()
     frozen.flags.writeable = False
     for rows in (frozen, np.asfortranarray(X), X[::-1], X.astype(np.float32)):
-        for state in (InverseState(3, 2, 0.01, 2.0, 20), DependencyState(3, 2, 0.01, 2.0)):
+        for state in (InverseState(3, 2, 2.0, 0.01, 20), DependencyState(3, 2, 2.0, 0.01)):
             state.extend(rows, T[::-1])
     for loop in (absorb, absorb_ald):
         assert len(loops.compiled(loop, True).signatures) == 1

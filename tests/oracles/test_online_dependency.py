@@ -17,7 +17,7 @@ from elmbench.numerics.online.states import DependencyState
 
 
 def state_of(problem, threshold, **options):
-    return DependencyState(problem.X.shape[1], problem.T.shape[1], threshold, problem.gamma, **options)
+    return DependencyState(problem.X.shape[1], problem.T.shape[1], problem.gamma, threshold, **options)
 
 
 def rows_of(state):

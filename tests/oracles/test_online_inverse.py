@@ -15,7 +15,7 @@ from elmbench.numerics.online.states import InverseState
 
 
 def state_of(problem, **options):
-    return InverseState(problem.X.shape[1], problem.T.shape[1], 1.0 / problem.C, problem.gamma, **options)
+    return InverseState(problem.X.shape[1], problem.T.shape[1], problem.gamma, 1.0 / problem.C, **options)
 
 
 def rows_of(state):
@@ -69,7 +69,7 @@ def test_pruning_takes_the_least_significant_row_at_each_row(problem, budget):
 @pytest.mark.parametrize(("budget", "kept"), [(1, [1000.0]), (2, [2000.0, 1000.0])])
 def test_of_equally_significant_rows_the_first_leaves(budget, kept):
     """Rows far apart, equal targets and C = 1/3: every cost is 1 to the last bit, the new row's too."""
-    state = InverseState(1, 1, 3.0, 1.0, budget=budget)
+    state = InverseState(1, 1, 1.0, 3.0, budget=budget)
     state.extend(1000.0 * np.arange(budget + 1)[:, None], np.ones((budget + 1, 1)))
     assert rows_of(state)[0].ravel().tolist() == kept
 

@@ -1,7 +1,7 @@
 """Base classes of linear and kernel machines that are learnt by stochastic gradient descent."""
 
 from collections.abc import Iterator
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -111,9 +111,10 @@ class HyperplaneClassifier(StochasticClassifier):
         check_is_fitted(self, "classes_")
         return self._state.solution(self._ridge)
 
-    @staticmethod
-    def _memory(n_samples: int, n_features: int, n_classes: int, n_weights: int) -> int:
-        """Count the weights twice, because growth and the end copy them, and the outputs of a block of rows."""
-        most = n_weights * n_classes
+    @classmethod
+    def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
+        """Count the most weights twice, as growth and the end copy them, a block of rows, and the outputs."""
+        n_classes = max(2, n_outputs)
+        most = n_classes * min(params.get("n_weights", getattr(cls, "n_weights", 1)), n_samples + 1)
         floats = 4 * most * (n_features + 4) + 2 * min(n_samples, ROW_BLOCK) * most + n_samples * (n_classes + 4)
         return 8 * floats + 6 * BLOCK_BYTES

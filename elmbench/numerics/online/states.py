@@ -1,13 +1,14 @@
 """Kernel recursive least squares, row by row: with all rows, a fixed budget, or approximate dependency.
 
-Each is a state that grows by `extend`, from rows with the Gaussian kernel or, in a `MatrixState`, from a kernel matrix.
-It depends on the rows and their order only, not on their division into calls. See Scardapane et al., Online Sequential
+Each is a state that grows by `extend`, from rows with the Gaussian kernel, or from their matrix of another kernel. It
+depends on the rows and their order only, not on their division into calls. See Scardapane et al., Online Sequential
 Extreme Learning Machine With Kernels, Table I and section IV; Van Vaerenbergh, Santamaria, Liu, Principe, Fixed-budget
 kernel recursive least-squares, ICASSP 2010; Engel, Mannor, Meir, The kernel recursive least-squares algorithm, IEEE
 Trans. Signal Process. 52 (2004), Table 1.
 """
 
 import sys
+from abc import abstractmethod
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -24,7 +25,7 @@ from elmbench.numerics.pairwise import Kernel
 from elmbench.numerics.rows import Rows
 from elmbench.numerics.solve import mirror
 
-PIECE = 256  # rows that `MatrixState` learns at a time, or as many as the dictionary has
+PIECE = 256  # rows that are learnt from a kernel matrix at a time, or as many as the dictionary has
 UNLIMITED = sys.maxsize  # the budget, or the number of atoms, that no dictionary reaches
 
 LARGEST_JITTER = EPS**0.5
@@ -35,22 +36,94 @@ INDEFINITE = (
 )
 
 
+@dataclass
 class _OnlineState:
-    """Base class of the states: a dictionary in columns, and its growth."""
+    """Base class of the states: a dictionary in columns, of which the leading `size` are in use, and its growth.
 
-    size: int
+    The kernel is exp(-gamma d^2), or any other if `kernel` is given. Then the state has one feature: `dictionary` holds
+    numbers of rows of the kernel matrix `gram`, which else is empty, and `stored` the rows themselves (for a
+    precomputed kernel, their numbers among the training rows).
+    """
+
+    n_features: int
+    n_outputs: int
     gamma: float
-    dictionary: Array
+    kernel: Kernel | None = field(default=None, kw_only=True)
+    size: int = field(default=0, init=False)
+    stored: Any = field(default=None, init=False)
+    gram: Array = field(default_factory=lambda: np.zeros((0, 0)), init=False)
+    dictionary: Array = field(init=False)
+
     _heights: ClassVar[dict[str, str]]  # of the arrays: the attribute that has their number of rows; squares have none
 
+    @abstractmethod
+    def _absorb(self, X: Array, T: Array) -> None:
+        """Learn rows in the form of the loops."""
+
+    @abstractmethod
+    def solution(self) -> Array:
+        """Return the weights, of shape (size, n_outputs)."""
+
+    def extend(self, X: Rows, T: Array) -> None:
+        """Learn rows X, of shape (n, n_features), and T, of shape (n, n_outputs), in their order.
+
+        A ValueError is raised for a second call with a precomputed kernel, and for an indefinite kernel.
+        """
+        if self.kernel is None:
+            self._absorb(loop_array(X.toarray() if sp.issparse(X) else X), loop_array(T))
+            return
+        if self.kernel.precomputed:
+            if self.stored is not None:
+                raise ValueError(
+                    "X: expected all rows in one call, as kernel is 'precomputed' and holds no values between the rows "
+                    "of several calls, got further rows instead"
+                )
+            self._absorb_numbers(self.kernel, self.kernel.chosen(X), self.kernel.matrix(X), T)
+        else:
+            position = 0
+            while position < len(T):
+                piece = slice(position, position + max(PIECE, self.size))
+                rows, gram = self._with_dictionary(self.kernel, X[piece])
+                self._absorb_numbers(self.kernel, rows, gram, T[piece])
+                position = piece.stop
+        if not self.kernel.definite:
+            self.solution()  # which raises where there is none
+
+    def _with_dictionary(self, kernel: Kernel, X: Rows) -> tuple[Rows, Array]:
+        """Return the rows of the dictionary and further rows, and the kernel matrix of both."""
+        if self.stored is None:
+            return X, kernel.matrix(X)
+        m, n = self.size, X.shape[0]
+        sparse = sp.issparse(self.stored)
+        X = sp.csr_matrix(X) if sparse else X.toarray() if sp.issparse(X) else X
+        gram = np.empty((m + n, m + n))
+        gram[:m, :m] = self.gram
+        gram[m:, m:] = kernel.matrix(X)
+        gram[m:, :m] = kernel.matrix(X, self.stored)
+        gram[:m, m:] = gram[m:, :m].T
+        return sp.vstack([self.stored, X], format="csr") if sparse else np.vstack([self.stored, X]), gram
+
+    def _absorb_numbers(self, kernel: Kernel, rows: Any, gram: Array, T: Array) -> None:
+        """Learn the rows after the dictionary by their numbers; `gram` is the kernel matrix of both."""
+        # No entry of a positive semi-definite matrix exceeds the largest one on the diagonal.
+        if not kernel.definite and np.abs(gram).max() > (1 + EPS**0.5) * gram.diagonal().max():
+            raise ValueError(INDEFINITE)
+        self.gram = loop_array(gram)
+        further = np.arange(rows.shape[0] - len(T), rows.shape[0], dtype=np.float64)
+        self._absorb(further[:, np.newaxis], loop_array(T))
+        numbers = self.dictionary[0, : self.size]
+        chosen = numbers.astype(np.intp)
+        self.stored, self.gram = rows[chosen], gram[np.ix_(chosen, chosen)]
+        numbers[:] = np.arange(self.size)
+
     @property
-    def rows(self) -> Array:
-        """The rows of the dictionary, of shape (size, n_features), in C order."""
-        return np.ascontiguousarray(self.dictionary[:, : self.size].T)
+    def rows(self) -> Any:
+        """The rows of the dictionary, of shape (size, n_features), in C order or as stored; or their numbers."""
+        return np.ascontiguousarray(self.dictionary[:, : self.size].T) if self.kernel is None else self.stored
 
     def pairwise(self) -> Array:
-        """Return the Gaussian kernel matrix of the dictionary."""
-        return kernel_matrix(self.rows, gamma=self.gamma)
+        """Return the kernel matrix of the dictionary."""
+        return kernel_matrix(self.rows, gamma=self.gamma) if self.kernel is None else self.gram
 
     def __post_init__(self) -> None:
         self._reserve(0)
@@ -64,32 +137,20 @@ class _OnlineState:
 
 @dataclass
 class InverseState(_OnlineState):
-    """The dictionary, weights and inverse of K + ridge I; their leading `size` entries are in use.
-
-    The ridge is 1/C, the kernel exp(-gamma d^2), and the dictionary has at most `budget` rows. If `gram` is not empty,
-    it is the kernel matrix, and rows are numbers of its rows.
-    """
+    """The dictionary, of at most `budget` rows, and the weights and the inverse of K + ridge I, where ridge is 1/C."""
 
     _heights: ClassVar = {"dictionary": "n_features", "targets": "n_outputs", "weights": "n_outputs", "inverse": ""}
 
-    n_features: int
-    n_outputs: int
     ridge: float
-    gamma: float
     budget: int = UNLIMITED
-    size: int = 0
     seen: int = 0
     age: int = UNLIMITED // 2  # rows since the inverse was computed from scratch; that is allowed at once
     doubtful: int = -1  # number of rows up to which the inverse is not to be trusted
-    gram: Array = field(default_factory=lambda: np.zeros((0, 0)))
-    dictionary: Array = field(init=False)
     targets: Array = field(init=False)
     weights: Array = field(init=False)
     inverse: Array = field(init=False)
 
-    def extend(self, X: Array, T: Array) -> None:
-        """Learn rows X, of shape (n, n_features), and T, of shape (n, n_outputs), in their order."""
-        X, T, self.gram = loop_array(X), loop_array(T), loop_array(self.gram)
+    def _absorb(self, X: Array, T: Array) -> None:
         wanted = min(self.budget, self.size + len(X))
         if wanted > len(self.inverse):
             self._reserve(max(wanted, min(self.budget, 2 * len(self.inverse))))
@@ -161,28 +222,20 @@ class DependencyState(_OnlineState):
     """The dictionary of approximately independent rows, a factor of its K, and the least-squares fit on it.
 
     A row joins the dictionary if its squared distance from the span of the dictionary exceeds `threshold`, up to
-    `max_atoms` rows. The kernel is that of `InverseState`.
+    `max_atoms` rows.
     """
 
     _heights: ClassVar = {"dictionary": "n_features", "fitted": "n_outputs", "factor": "", "covariance": ""}
     ridge: ClassVar[float] = 0.0  # nothing is added to the diagonal of K
 
-    n_features: int
-    n_outputs: int
     threshold: float
-    gamma: float
     max_atoms: int = UNLIMITED
-    size: int = 0
     bracket: Array = field(default_factory=lambda: np.array([0.0, np.inf]))
-    gram: Array = field(default_factory=lambda: np.zeros((0, 0)))
-    dictionary: Array = field(init=False)
     fitted: Array = field(init=False)
     factor: Array = field(init=False)
     covariance: Array = field(init=False)
 
-    def extend(self, X: Array, T: Array) -> None:
-        """Learn rows in their order; see `InverseState.extend`."""
-        X, T, self.gram = loop_array(X), loop_array(T), loop_array(self.gram)
+    def _absorb(self, X: Array, T: Array) -> None:
         position, status = 0, GROW if len(self.factor) == 0 else DONE
         while position < len(X):
             if status == GROW:
@@ -211,91 +264,3 @@ class DependencyState(_OnlineState):
 
     def _lower(self) -> Array:
         return np.asfortranarray(self.factor[: self.size, : self.size])
-
-
-class MatrixState:
-    """A state whose rows are numbers of rows of a kernel matrix.
-
-    It wraps a new `InverseState` or `DependencyState` for rows of one feature. `rows` are those in the dictionary, or
-    their numbers if the kernel is precomputed.
-    """
-
-    def __init__(self, state: Any, kernel: Kernel) -> None:
-        self._state: InverseState | DependencyState = state
-        self._kernel = kernel
-        self.rows: Any = None
-
-    def extend(self, X: Rows, T: Array) -> None:
-        """Learn rows X, of shape (n, n_features), and T, of shape (n, n_outputs), in their order.
-
-        A ValueError is raised for a second call with a precomputed kernel, and for an indefinite kernel.
-        """
-        if self._kernel.precomputed:
-            if self.rows is not None:
-                raise ValueError(
-                    "X: expected all rows in one call, as kernel is 'precomputed' and holds no values between the rows "
-                    "of several calls, got further rows instead"
-                )
-            rows = self._kernel.chosen(X)
-            self._learn(rows, self._kernel.matrix(X), T)
-        else:
-            position = 0
-            while position < len(T):
-                piece = slice(position, position + max(PIECE, self.size))
-                self._learn_piece(X[piece], T[piece])
-                position = piece.stop
-        if not self._kernel.definite:
-            self._state.solution()  # which raises where there is none
-
-    def _learn_piece(self, X: Rows, T: Array) -> None:
-        if self.rows is None:
-            self._learn(X, self._kernel.matrix(X), T)
-            return
-        m, n = self.size, len(T)
-        sparse = sp.issparse(self.rows)
-        X = sp.csr_matrix(X) if sparse else X.toarray() if sp.issparse(X) else X
-        gram = np.empty((m + n, m + n))
-        gram[:m, :m] = self._state.gram
-        gram[m:, m:] = self._kernel.matrix(X)
-        gram[m:, :m] = self._kernel.matrix(X, self.rows)
-        gram[:m, m:] = gram[m:, :m].T
-        self._learn(sp.vstack([self.rows, X], format="csr") if sparse else np.vstack([self.rows, X]), gram, T)
-
-    def _learn(self, rows: Any, gram: Array, T: Array) -> None:
-        """Learn the rows after the dictionary; `gram` is the kernel matrix of both."""
-        # No entry of a positive semi-definite matrix exceeds the largest one on the diagonal.
-        if not self._kernel.definite and np.abs(gram).max() > (1 + EPS**0.5) * gram.diagonal().max():
-            raise ValueError(INDEFINITE)
-        first = rows.shape[0] - len(T)
-        self._state.gram = gram
-        self._state.extend(np.arange(first, rows.shape[0], dtype=np.float64)[:, np.newaxis], T)
-        numbers = self._state.dictionary[0, : self.size]
-        chosen = numbers.astype(np.intp)
-        self.rows, self._state.gram = rows[chosen], gram[np.ix_(chosen, chosen)]
-        numbers[:] = np.arange(self.size)
-
-    @property
-    def size(self) -> int:
-        """The number of rows in the dictionary."""
-        return self._state.size
-
-    @property
-    def ridge(self) -> float:
-        """The ridge of the kernel matrix."""
-        return self._state.ridge
-
-    def pairwise(self) -> Array:
-        """Return the kernel matrix of the dictionary."""
-        return self._state.gram
-
-    def solution(self) -> Array:
-        """Return the weights, of shape (size, n_outputs)."""
-        return self._state.solution()
-
-    def inverse_matrix(self) -> Array:
-        """Return the inverse of the (regularised) kernel matrix of the dictionary."""
-        return self._state.inverse_matrix()
-
-    def equals_untrained(self, other: Any) -> bool:
-        """Return True if `other`, a new state with the same kernel, would learn the same."""
-        return self._state.equals_untrained(other._state)
