@@ -102,10 +102,7 @@ def _has_same_best(row: Sequence[ComparedFigure], less: bool) -> bool:
 
 
 def _times(metric: str, figures: pd.DataFrame, resolved: Resolved) -> Agreement | None:
-    """Return the agreement of times, as ratios over the first model of each data set; None if there are none.
-
-    Times on data sets whose rows the profile cut are left out.
-    """
+    """Return the agreement of times, as ratios over the first model of each data set; None if there are none."""
     lines = figures[(figures["metric"] == metric) & (figures["ended"] == "ok")].dropna(subset=["mean"])
     lines = lines[lines["dataset"].map(resolved.compares).astype(bool) & (lines["published"] > 0)]
     factors: list[float] = []

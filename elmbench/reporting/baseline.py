@@ -38,10 +38,7 @@ AT_A_POINT = 0.01
 
 @dataclass(frozen=True)
 class Difference:
-    """A cell that differs from the baseline: its data set, model, run, fold, selection and reading, and the column.
-
-    `allowed` is the tolerance in words.
-    """
+    """A cell that differs from the baseline: its place, the column, both values, and the tolerance in words."""
 
     place: str
     what: str

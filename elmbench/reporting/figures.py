@@ -1,7 +1,4 @@
-"""The published figures of a table beside the runs that they are compared with.
-
-The parameter `figures` has the lines of `summary.csv` with a published figure.
-"""
+"""The published figures of a table (the lines of `summary.csv` that have one) beside our runs."""
 
 from __future__ import annotations
 

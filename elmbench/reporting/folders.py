@@ -26,10 +26,7 @@ def has_results(results_dir: Path, profile: str, experiment: str) -> bool:
 
 @dataclass(frozen=True)
 class ResultsDirs:
-    """The results folders that tables are read from.
-
-    The user's folder comes first; that of the committed results has all other tables, if it is given.
-    """
+    """The folders that tables are read from: the user's first, then that of the committed results."""
 
     user: Path
     committed: Path | None = None
@@ -72,10 +69,7 @@ class ResultsDirs:
 
 
 def committed_results() -> Path | None:
-    """Return the folder of the committed results, relative to the working folder if it lies below it.
-
-    None in an installation: a wheel holds no results.
-    """
+    """Return the folder of the committed results, relative to the working folder if below it; None in a wheel."""
     folder = _TOP / "results"
     if not ((_TOP / "datasets.yaml").is_file() and folder.is_dir()):
         return None

@@ -62,15 +62,12 @@ class JointVerdict:
 
 
 def joint_record(verdicts: Sequence[JointVerdict]) -> dict[str, Any]:
-    """Return the verdict on the metric of a table with the most figures, and under `metrics` those on all metrics.
-
-    A table without compared figures is `too small to judge`.
-    """
+    """Return the verdict on the metric of a table with the most figures, and under `metrics` those on all metrics."""
     return asdict(main_verdict(verdicts)) | {"metrics": [asdict(one) for one in verdicts]}
 
 
 def main_verdict(verdicts: Sequence[JointVerdict]) -> JointVerdict:
-    """Return the verdict on the metric of a table with the most figures, the first of several."""
+    """Return the verdict on the metric of a table with the most figures; without any, it is `too small to judge`."""
     none = JointVerdict("", 0, 0, 0, 0, None, None, None, _verdict(), 0)
     return max(verdicts, key=lambda one: one.figures, default=none)
 

@@ -1,7 +1,4 @@
-"""Sentences on the reproduced tables, figures and claims of a paper, with the evidence.
-
-`elmbench check`, the end of a run over several tables, the site and the README use them.
-"""
+"""Sentences on the reproduced tables, figures and claims of a paper, with the evidence."""
 
 from __future__ import annotations
 
@@ -152,11 +149,7 @@ def answer_sentence(tables: Counter[str], few_runs: int = 0) -> str:
 
 
 def table_sentence(label: str, joint: JointVerdict, profiles: Sequence[str]) -> str:
-    """Return the verdict on one metric of a table in words.
-
-    For instance: "Of the 72 G-means of Table 4, 66 are inside the interval (68 expected), and the pattern is that of
-    the print (p < .001): reproduced."
-    """
+    """Return the verdict on one metric of a table in words, with the profiles of its figures."""
     metric = _PLURALS.get(joint.metric, f"values of {joint.metric}")
     where = label + (f" (profile {' and '.join(profiles)})" if profiles[0] != "paper" or len(profiles) > 1 else "")
     text = f"Of the {joint.figures} {metric} of {where}, "
@@ -212,10 +205,7 @@ def tested_claims(results: Iterable[Results]) -> list[TestedClaim]:
 
 
 def main_claims(claims: Sequence[TestedClaim]) -> Iterator[tuple[MainClaim, str, list[TestedClaim]]]:
-    """Yield each main claim of the paper with its result in words and the claims that tested it.
-
-    A main claim is left out if none of its tables has results.
-    """
+    """Yield each main claim of the paper that was tested, with its result in words and the claims that tested it."""
     for main in claims[0].results.resolved.file.paper.main_claims if claims else ():
         parts = [
             one

@@ -105,10 +105,7 @@ def summarise(measured: MeasuredCells) -> pd.DataFrame:
 
 
 def _only_published(cells: pd.DataFrame, layout: Layout, resolved: Resolved) -> list[dict[str, Any]]:
-    """Return a line for each figure of a model that is cited or never measured, on the data sets that the table shows.
-
-    The lines have the first selection and the default readings.
-    """
+    """Return a line for each cited figure and each of a model that is never measured, on the data sets shown."""
     default = cells[cells["reading"] == ""]
     if not len(default):
         return []

@@ -12,6 +12,7 @@ import pandas as pd
 from elmbench.layouts.base import UNJUDGED
 from elmbench.layouts.table import COMPLETE
 from elmbench.metrics import less_is_better
+from elmbench.numerics.significance import sign
 from elmbench.registry import registry
 from elmbench.reporting.readings import ReadingComparison
 from elmbench.reporting.results import Results
@@ -135,9 +136,7 @@ class _Choice:
     @property
     def p(self) -> float:
         """The p-value of the sign test."""
-        from scipy.stats import binomtest
-
-        return float(binomtest(self.oracle, self.oracle + self.nested, alternative="greater").pvalue)
+        return sign(self.oracle, self.oracle + self.nested).confirming
 
 
 def _choice(paper: PaperResults) -> _Ranked:

@@ -65,16 +65,15 @@ def refuse_other(folder: Path) -> None:
 
 
 def write_site(papers: list[PaperResults], folder: Path, mark: Mapping[str, Any] | None = None) -> list[Path]:
-    """Write the site of these results into `folder`; return its files.
+    """Write the site of these results into `folder`, in place of an old one; return its files.
 
-    The site is written beside the old one, which it then replaces, so that a reader never sees half of it. `mark` has
-    values for the file `SITE_MARK`, which also lists the files of the site.
-
-    Raises ElmbenchError if the folder holds something other than a site, and WriteError if it cannot be written.
+    `mark` has values for the file `SITE_MARK`, which also lists the files of the site. Raises ElmbenchError if the
+    folder holds something other than a site, and WriteError if it cannot be written.
     """
     refuse_other(folder)
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
+        # A reader never sees half of a site.
         with TemporaryDirectory(prefix=f".{folder.name}.", suffix=".part", dir=folder.parent) as scratch:
             fresh = Path(scratch) / "new"
             written = _write(papers, fresh)
