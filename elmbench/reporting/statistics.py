@@ -8,7 +8,7 @@ compared on the data sets that have all of them. Measured and published figures 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -80,11 +80,10 @@ class Statistics:
 
     def _by_pair(self, values: Sequence[float]) -> _Pairs:
         """Return values of the pairs of models, in the order of `combinations`, by both names."""
-        value_of = {frozenset(pair): value for pair, value in zip(combinations(self.ranks, 2), values, strict=True)}
-        return self._pairs(lambda one, other: value_of[frozenset((one, other))])
-
-    def _pairs(self, value_of: Callable[[str, str], Any]) -> _Pairs:
-        return {one: {other: value_of(one, other) for other in self.ranks if other != one} for one in self.ranks}
+        pairs: _Pairs = {model: {} for model in self.ranks}
+        for (one, other), value in zip(combinations(self.ranks, 2), values, strict=True):
+            pairs[one][other] = pairs[other][one] = value
+        return pairs
 
     @cached_property
     def nemenyi(self) -> _Pairs:
@@ -108,7 +107,7 @@ class Statistics:
             signs = np.sign(self.values[one] - self.values[other])
             return "/".join(str((signs == sign).sum()) for sign in (1, 0, -1))
 
-        return self._pairs(score)
+        return {one: {other: score(one, other) for other in self.ranks if other != one} for one in self.ranks}
 
     @cached_property
     def win_rates(self) -> dict[str, float]:

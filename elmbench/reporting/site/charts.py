@@ -5,11 +5,10 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import pandas as pd
 
-from elmbench.layouts.figures import new_figure, png
+from elmbench.layouts.figures import new_figure, png, title_of
 from elmbench.layouts.table import COMPARED
 from elmbench.reporting.notes import mean_gain
 from elmbench.reporting.results import Results
@@ -97,7 +96,7 @@ def rank_diagrams(results: Results) -> Iterator[Picture]:
     """Yield the critical differences of the average ranks, measured and printed, if there are models to compare."""
     for one in compare_models(results.summary, results.resolved):
         if len(one.ranks) >= _FEWEST_MODELS and len(one.datasets) >= _FEWEST_SETS:
-            yield rank_diagram(one, _name(results))
+            yield rank_diagram(one, title_of(results.resolved))
 
 
 def rank_diagram(comparison: Statistics, name: str) -> Picture:
@@ -126,10 +125,5 @@ def optimism_chart(results: Results) -> Picture | None:
         axes.plot(values.mean(), i, "|", color="black", markersize=11, markeredgewidth=2)
     axes.set_yticks(range(len(groups)), [str(model) for model, _ in groups])
     axes.set(xlabel="oracle minus nested", ylim=(len(groups) - 0.5, -0.5))
-    label = f"{_name(results)}: optimism; a dot is a data set, the stroke the mean, the band its interval of 95 %"
-    return Picture(label, png(figure))
-
-
-def _name(results: Results) -> str:
-    file: Any = results.resolved.file
-    return f"{file.spec.label} of {file.paper.key}, profile {results.resolved.profile}"
+    label = "optimism; a dot is a data set, the stroke the mean, the band its interval of 95 %"
+    return Picture(f"{title_of(results.resolved)}: {label}", png(figure))
