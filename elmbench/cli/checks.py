@@ -122,7 +122,7 @@ def _papers(checks: Sequence[PublishedCheck]) -> Iterator[Text]:
         papers.setdefault(one.results.resolved.file.paper.key, []).append(one)
     for paper, tables in papers.items():
         results = [one for table in tables for one in table.every_profile]
-        first, *others = answer_paper(results).sentences or [_no_comparison(tables)]
+        first, *others = answer_paper(paper, results).sentences or [_no_comparison(tables)]
         yield Text(f"\n{paper}: {first}", style="bold")
         yield from (Text(f"- {sentence}") for sentence in others)
         for main, result, _ in main_claims(tested_claims(results)):

@@ -47,13 +47,25 @@ class PaperAnswer:
     compared (`of`).
     """
 
+    paper: str
     sentences: list[str]
     figures: dict[str, int]
     facts: dict[str, int]
 
 
-def answer_paper(results: Iterable[Results]) -> PaperAnswer:
-    """Return the evidence on a paper from results of its tables, each figure under the profile that it counts under."""
+def answer_papers(results: Iterable[Results]) -> list[PaperAnswer]:
+    """Return the evidence on each paper with published figures, in the order in which the papers first occur.
+
+    If a table has results of several profiles, each figure counts under a profile with enough runs of it; if there are
+    several, under the one nearest to the printed protocol.
+    """
+    by_paper = grouped(results, lambda one: one.resolved.file.paper.key)
+    answers = (answer_paper(paper, of_paper) for paper, of_paper in by_paper.items())
+    return [answer for answer in answers if answer.sentences]
+
+
+def answer_paper(paper: str, results: Sequence[Results]) -> PaperAnswer:
+    """Return the evidence on a paper, by its key, from results of its tables."""
     tables = list(grouped(results, lambda one: one.resolved.file.id).values())
     chosen = [chosen_figures(results) for results in tables]
     joints = [
@@ -74,7 +86,7 @@ def answer_paper(results: Iterable[Results]) -> PaperAnswer:
         sentences.append(f"{total} published figure{'s' * (total > 1)}, each counted once: {listed}.")
     sentences += filter(None, [facts_sentence(facts)])
     compared = {"as_printed": facts["reproduced"], "of": facts["reproduced"] + facts["differs"]}
-    return PaperAnswer(sentences, {verdict: figures[verdict] for verdict in VERDICTS}, compared)
+    return PaperAnswer(paper, sentences, {verdict: figures[verdict] for verdict in VERDICTS}, compared)
 
 
 def chosen_figures(results: Sequence[Results]) -> _Chosen:

@@ -17,7 +17,7 @@ from elmbench.reporting.claim_outcomes import ClaimOutcome
 from elmbench.reporting.folders import ResultsDirs
 from elmbench.reporting.papers import (
     PaperAnswer,
-    answer_paper,
+    answer_papers,
     answer_sentence,
     main_claims,
     result_in_words,
@@ -30,7 +30,8 @@ from elmbench.workflow.checks import check_published
 
 
 def answer(*names: str) -> PaperAnswer:
-    return answer_paper(map(committed, names))
+    (result,) = answer_papers(map(committed, names))
+    return result
 
 
 def test_the_sentences_on_a_table() -> None:
@@ -81,8 +82,10 @@ def test_the_answer_on_a_paper(tables: dict[str, int], few_runs: int, sentence: 
     assert answer_sentence(Counter(tables), few_runs) == sentence
 
 
-def test_a_paper_without_published_figures_has_no_sentence() -> None:
-    assert answer("fast/kos-elm/figure3").sentences == []
+def test_papers_stand_in_the_order_of_their_results() -> None:
+    result = answer_papers(map(committed, ("paper/rkelm/table12", "paper/eem/table4", "paper/rkelm/table3")))
+    assert [one.paper for one in result] == ["rkelm", "eem"]
+    assert answer_papers([committed("fast/kos-elm/figure3")]) == []
 
 
 def test_the_counts_are_those_of_the_summary() -> None:
@@ -184,7 +187,7 @@ def test_check_and_site_test_the_same_claims_of_all_profiles() -> None:
     assert [(table, claim | {"profile": ""}) for table, claim in on_site] == [
         (table, claim | {"profile": ""}) for table, claim in checked
     ]
-    result = answer_paper(results for check in checks for results in check.every_profile)
+    (result,) = answer_papers(results for check in checks for results in check.every_profile)
     assert result.sentences == paper.answer.sentences
     lines = [text.plain for text in published_text(checks).renderables if isinstance(text, Text)]
     assert sum(text.startswith("- claim ") for text in lines) == len(PAPERS["kos-elm"].main_claims)

@@ -125,7 +125,7 @@ class PaperResults:
     @cached_property
     def answer(self) -> PaperAnswer:
         """The verdicts on the tables in words, and the counts of figures."""
-        return answer_paper(self.results)
+        return answer_paper(self.paper.key, self.results)
 
     @cached_property
     def claims(self) -> list[TestedClaim]:
