@@ -6,16 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from elmbench.models.base.family import (
-    WeightedClassifier,
-    WeightedRegressor,
-    checked_condition,
-    target_bytes,
-    weight_key,
-)
+from elmbench.models.base.family import checked_condition, target_bytes
 from elmbench.models.base.nodes import HiddenNodesMixin, by_nodes
 from elmbench.models.base.parameters import estimator
 from elmbench.models.base.paths import Grid, PathMixin
+from elmbench.models.base.weights import WeightedClassifier, WeightedRegressor, weight_key
 from elmbench.numerics.arrays import EPS, Array
 from elmbench.numerics.nodes.hidden_layer import ROW_BLOCK, Nodes
 from elmbench.numerics.nodes.output_weights import many_weights, output_weights

@@ -5,8 +5,8 @@ from collections.abc import Hashable
 from sklearn.utils import check_random_state
 
 from elmbench.models.base.centres import CentresMixin
-from elmbench.models.base.family import WeightedClassifier, WeightedRegressor, weight_key
 from elmbench.models.base.parameters import estimator
+from elmbench.models.base.weights import WeightedClassifier, WeightedRegressor, weight_key
 from elmbench.numerics.arrays import Indices
 from elmbench.numerics.centres import CentreKernel
 from elmbench.numerics.rows import Rows

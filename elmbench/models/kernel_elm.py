@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from elmbench.models.base.family import FamilyClassifier, WeightedClassifier, WeightedRegressor, weight_key
+from elmbench.models.base.family import FamilyClassifier
 from elmbench.models.base.kernels import KernelSystemMixin
 from elmbench.models.base.parameters import estimator
 from elmbench.models.base.paths import Grid
+from elmbench.models.base.weights import WeightedClassifier, WeightedRegressor, weight_key
 from elmbench.numerics.arrays import EPS, Array
 from elmbench.numerics.fold_solutions import FoldView, FoldViews, fold_solutions, residuals
 from elmbench.numerics.kernels import kernel_ladder, kernel_round_off

@@ -7,9 +7,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 
 from elmbench.models.base.centres import WIDTH_INTERVAL, CentresMixin
-from elmbench.models.base.family import WeightedClassifier, WeightedRegressor, weight_key
 from elmbench.models.base.kernels import KernelMixin
 from elmbench.models.base.parameters import COUNT, estimator
+from elmbench.models.base.weights import WeightedClassifier, WeightedRegressor, weight_key
 from elmbench.numerics.arrays import Indices
 from elmbench.numerics.centres import KERNELS, OF_DISTANCES, CentreKernel
 from elmbench.numerics.pairwise import NAMES, Kernel

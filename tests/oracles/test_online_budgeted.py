@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from problems import pieces
 from random_examples import examples
 
-from elmbench.numerics.online.budgeted_sgd import MAINTENANCE, BudgetedState, best_merge
+from elmbench.numerics.online.budgeted_sgd import MAINTENANCE, BudgetedState
+from elmbench.numerics.online.support_vectors import best_merge
 
 pytestmark = pytest.mark.exhaustive
 

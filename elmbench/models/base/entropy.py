@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import log_expit, softmax
 from sklearn.utils.validation import check_is_fitted
 
-from elmbench.models.base.family import RowWeightedClassifier
 from elmbench.models.base.parameters import check_real, estimator
+from elmbench.models.base.weights import RowWeightedClassifier
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.entropy.discriminant import (
     LEAST_SPREAD,

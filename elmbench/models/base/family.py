@@ -1,8 +1,8 @@
-"""Targets, validation, weights of rows and public methods of all models of the ELM family.
+"""Targets, validation and public methods of all models of the ELM family.
 
 A concrete estimator combines one of the classifiers or regressors below with an implementation of
 
-``_fit(X, T)`` or, if rows may have weights, ``_fit(X, T, scale)``
+``_fit(X, T)`` or, if rows may have weights, ``_fit(X, T, scale)`` (see `elmbench.models.base.weights`)
     learn from inputs `X` of shape (n_samples, n_features) and targets `T` of shape (n_samples, n_outputs), forgetting
     anything learnt before;
 ``_outputs(X)``
@@ -10,13 +10,10 @@ A concrete estimator combines one of the classifiers or regressors below with an
 
 and, for a sequential model, ``_update(X, T)``, which learns further rows in their order (``_start(n_features,
 n_outputs)`` forgets and prepares for them).
-
-The squared error of row i counts w_i times: a weight of 2 repeats the row, a weight of 0 removes it. `scale` holds the
-factors s_i = w_i^(1/2) of the rows of a least-squares problem; it is None if all weights are 1.
 """
 
 import warnings
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -24,12 +21,11 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import LinAlgWarning
 from sklearn.base import BaseEstimator, ClassifierMixin, MultiOutputMixin, RegressorMixin, _fit_context
-from sklearn.utils import Tags, get_tags
+from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from elmbench.models.base.parameters import check_real, estimator
 from elmbench.numerics.arrays import EPS, Array
 from elmbench.numerics.rows import Rows
 from elmbench.numerics.solve import RidgeSystem
@@ -77,12 +73,6 @@ def width(model: Any) -> float:
     return float(model._width if isinstance(model.gamma, str) else model.gamma)
 
 
-def weight_key(model: Any) -> Hashable:
-    """Return a key of the class weights of a model."""
-    weight = getattr(model, "class_weight", None)
-    return tuple(sorted(map(repr, weight.items()))) if isinstance(weight, Mapping) else weight
-
-
 class Model(BaseEstimator):
     """Base class of all estimators: validation of dense rows, and of sparse ones in the format of `_accept_sparse`."""
 
@@ -101,20 +91,6 @@ class Model(BaseEstimator):
         if reset and isinstance(getattr(self, "gamma", None), str):
             self._width = named_width(self.gamma, validated if len(data) == 1 else validated[0])
         return validated
-
-    def _counting(
-        self, X: Rows, y: NDArray[Any], sample_weight: ArrayLike | None
-    ) -> tuple[Rows, NDArray[Any], Array | None]:
-        """Return the rows with a weight above zero, and their weights; a kernel matrix keeps all of its rows."""
-        if sample_weight is None:
-            return X, y, None
-        weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        if isinstance(getattr(self, "gamma", None), str):
-            self._width = named_width(self.gamma, X, weights)
-        counting = weights > 0
-        if counting.all() or get_tags(self).input_tags.pairwise:
-            return X, y, weights
-        return X[counting], y[counting], weights[counting]
 
 
 _NAMED = ("C", "gamma", "kernel", "n_hidden", "n_landmarks", "budget")
@@ -137,10 +113,6 @@ def checked_condition(model: Any, system: RidgeSystem, least: float = EPS) -> fl
         stacklevel=5,
     )
     return system.condition
-
-
-def _is_sequential(model: Any) -> bool:
-    return hasattr(model, "_update")
 
 
 class FamilyClassifier(ClassifierMixin, Model):
@@ -179,7 +151,7 @@ class FamilyClassifier(ClassifierMixin, Model):
         self._fit(rows, encode_classes(labels, self.classes_))
         return self
 
-    @available_if(_is_sequential)
+    @available_if(lambda model: hasattr(model, "_update"))
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
         """Learn from further rows `X`, of shape (n_samples, n_features), and labels `y`, in their order.
@@ -218,71 +190,6 @@ class FamilyClassifier(ClassifierMixin, Model):
         return decode_classes(outputs.reshape(len(outputs), -1), self.classes_)
 
 
-class RowWeightedClassifier(FamilyClassifier):
-    """A classifier whose `fit` takes weights of rows."""
-
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit to inputs `X` and labels `y`, of more than two classes one against the rest, forgetting earlier fits.
-
-        A row counts `sample_weight` times, 1 by default: a weight of 2 repeats it, a weight of 0 leaves it out. A
-        `class_weight` multiplies these.
-        """
-        rows, labels = self._validated(X, y)
-        check_classification_targets(labels)
-        rows, labels, weights = self._counting(rows, labels, sample_weight)
-        self.classes_ = unique_labels(labels if weights is None else labels[weights > 0])
-        self._fit(rows, encode_classes(labels, self.classes_), self._scale(labels, weights))
-        return self
-
-    def _scale(self, labels: NDArray[Any], weights: Array | None = None) -> Array | None:
-        """Return the scale that `_fit` takes, from the weights of rows; None if all are 1."""
-        return weights
-
-
-@estimator
-class WeightedClassifier(RowWeightedClassifier):
-    """A classifier that minimises weighted squared errors, with the parameter `class_weight`.
-
-    `_local` sets scikit-learn's tag `poor_score` for models without an intercept whose features vanish far from all
-    rows or fit all rows exactly. No class weight makes one class likelier everywhere there, as the check of
-    `class_weight` expects.
-    """
-
-    _local: ClassVar[bool] = False
-
-    class_weight: str | Mapping[Any, float] | None = None
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.poor_score = self._local
-        return tags
-
-    def _scale(self, labels: NDArray[Any], weights: Array | None = None) -> Array | None:
-        if self.class_weight is None:
-            return None if weights is None else np.sqrt(weights)
-        by_class = self._class_weights(labels, weights)
-        scale: Array = np.sqrt(by_class if weights is None else by_class * weights)
-        return scale
-
-    def _class_weights(self, labels: NDArray[Any], weights: Array | None) -> Array:
-        """Return the weight of each row's class."""
-        classes, positions = np.unique(labels, return_inverse=True)
-        if isinstance(self.class_weight, Mapping):
-            given = self.class_weight
-            numbers = [check_real("class_weight", given.get(label, 1.0)) for label in classes.tolist()]
-            return np.array(numbers)[positions]
-        sizes = np.bincount(positions, weights).astype(np.float64)
-        with np.errstate(divide="ignore"):  # of a class all of whose rows weigh nothing
-            balanced = self._balanced_weights(sizes)
-        return np.where(sizes > 0, balanced, 0.0)[positions]
-
-    @staticmethod
-    def _balanced_weights(sizes: Array) -> Array:
-        """Return the "balanced" weights of classes: the same sum for each class, and 1 for a row on average."""
-        return sizes.sum() / ((sizes > 0).sum() * sizes)
-
-
 class FamilyRegressor(MultiOutputMixin, RegressorMixin, Model):
     """Base class of the regressors, with one target or several."""
 
@@ -307,7 +214,7 @@ class FamilyRegressor(MultiOutputMixin, RegressorMixin, Model):
         self._fit(*self._rows_and_columns(X, y))
         return self
 
-    @available_if(_is_sequential)
+    @available_if(lambda model: hasattr(model, "_update"))
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn from further rows `X` and target values `y`, as for `fit`, in their order."""
@@ -323,21 +230,3 @@ class FamilyRegressor(MultiOutputMixin, RegressorMixin, Model):
         check_is_fitted(self)
         outputs = self._outputs(self._validated(X, reset=False))
         return outputs[:, 0] if self._flat_target else outputs
-
-
-class WeightedRegressor(FamilyRegressor):
-    """A regressor whose `fit` takes weights of rows."""
-
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit the model to inputs `X` and target values `y`, one column or several, forgetting any earlier fit.
-
-        The squared error of a row counts `sample_weight` times, 1 by default: a weight of 2 repeats it, a weight of 0
-        leaves it out.
-        """
-        rows, T, weights = self._counting(*self._rows_and_columns(X, y), sample_weight)
-        self._fit(rows, T, None if weights is None else np.sqrt(weights))
-        return self
-
-    def _scale(self, values: NDArray[Any], weights: Array | None = None) -> None:
-        """Return the scale of rows that have no weights."""

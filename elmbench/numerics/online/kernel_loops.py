@@ -14,6 +14,7 @@ import math
 import numpy as np
 
 from elmbench.numerics.arrays import EPS, Array
+from elmbench.numerics.online.algebra import inner, solve_lower, solve_upper
 from elmbench.numerics.online.loops import DONE, DRIFT, GROW
 
 CHECK_EVERY = 64  # rows between two looks at the residual, and the least number of rows between two factorisations
@@ -44,14 +45,6 @@ def kernel_row(point: Array, dictionary: Array, m: int, gamma: float, gram: Arra
 def with_itself(number: float, gram: Array) -> float:
     """Return the kernel of a point with itself, which is 1 for the Gaussian kernel."""
     return gram[int(number), int(number)] if len(gram) > 0 else 1.0
-
-
-def inner(a: Array, b: Array, m: int) -> float:
-    """Return the inner product of the first `m` entries."""
-    total = 0.0
-    for s in range(m):
-        total += a[s] * b[s]
-    return total
 
 
 def settle(inverse: Array, m: int, pending: bool, u: Array, v: Array, k: Array, z: Array) -> None:
@@ -225,36 +218,6 @@ def absorb(
     if pending:
         settle(inverse, m, pending, u, v, k, z)
     return t, m, seen, age, doubtful, status
-
-
-def solve_lower(factor: Array, m: int, w: Array) -> None:
-    """Replace w by the solution of L w = w, two columns at a time; see `absorb_ald` for the storage of L."""
-    for j in range(0, m - 1, 2):
-        row, following = factor[j], factor[j + 1]
-        w_0 = w[j] / row[j]
-        w_1 = (w[j + 1] - row[j + 1] * w_0) / following[j + 1]
-        w[j] = w_0
-        w[j + 1] = w_1
-        # Slices, because numba vectorises loops from 0.
-        below, next_below, rest = row[j + 2 : m], following[j + 2 : m], w[j + 2 : m]
-        for s in range(len(rest)):
-            rest[s] = (rest[s] - below[s] * w_0) - next_below[s] * w_1
-    if m % 2 == 1:
-        w[m - 1] /= factor[m - 1, m - 1]
-
-
-def solve_upper(factor: Array, m: int, a: Array) -> None:
-    """Replace a by the solution of L' a = a, two columns at a time."""
-    for j in range(m - 1, 0, -2):
-        row, above = factor[j], factor[j - 1]
-        a_0 = a[j] / row[j]
-        a_1 = (a[j - 1] - row[j - 1] * a_0) / above[j - 1]
-        a[j] = a_0
-        a[j - 1] = a_1
-        for s in range(j - 1):
-            a[s] = (a[s] - row[s] * a_0) - above[s] * a_1
-    if m % 2 == 1:
-        a[0] /= factor[0, 0]
 
 
 def absorb_ald(

@@ -1,0 +1,124 @@
+"""Models whose `fit` takes weights of rows, and of classes.
+
+The squared error of row i counts w_i times: a weight of 2 repeats the row, a weight of 0 removes it. `scale` holds the
+factors s_i = w_i^(1/2) of the rows of a least-squares problem; it is None if all weights are 1.
+"""
+
+from collections.abc import Hashable, Mapping
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import _fit_context
+from sklearn.utils import Tags, get_tags
+from sklearn.utils.multiclass import check_classification_targets, unique_labels
+from sklearn.utils.validation import _check_sample_weight
+
+from elmbench.models.base.family import FamilyClassifier, FamilyRegressor, Model, encode_classes, named_width
+from elmbench.models.base.parameters import check_real, estimator
+from elmbench.numerics.arrays import Array
+from elmbench.numerics.rows import Rows
+
+
+def weight_key(model: Any) -> Hashable:
+    """Return a key of the class weights of a model."""
+    weight = getattr(model, "class_weight", None)
+    return tuple(sorted(map(repr, weight.items()))) if isinstance(weight, Mapping) else weight
+
+
+def _counting(
+    model: Model, X: Rows, y: NDArray[Any], sample_weight: ArrayLike | None
+) -> tuple[Rows, NDArray[Any], Array | None]:
+    """Return the rows with a weight above zero, and their weights; a kernel matrix keeps all of its rows."""
+    if sample_weight is None:
+        return X, y, None
+    weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    if isinstance(getattr(model, "gamma", None), str):
+        model._width = named_width(model.gamma, X, weights)
+    counting = weights > 0
+    if counting.all() or get_tags(model).input_tags.pairwise:
+        return X, y, weights
+    return X[counting], y[counting], weights[counting]
+
+
+class RowWeightedClassifier(FamilyClassifier):
+    """A classifier whose `fit` takes weights of rows."""
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit to inputs `X` and labels `y`, of more than two classes one against the rest, forgetting earlier fits.
+
+        A row counts `sample_weight` times, 1 by default: a weight of 2 repeats it, a weight of 0 leaves it out. A
+        `class_weight` multiplies these.
+        """
+        rows, labels = self._validated(X, y)
+        check_classification_targets(labels)
+        rows, labels, weights = _counting(self, rows, labels, sample_weight)
+        self.classes_ = unique_labels(labels if weights is None else labels[weights > 0])
+        self._fit(rows, encode_classes(labels, self.classes_), self._scale(labels, weights))
+        return self
+
+    def _scale(self, labels: NDArray[Any], weights: Array | None = None) -> Array | None:
+        """Return the scale that `_fit` takes, from the weights of rows; None if all are 1."""
+        return weights
+
+
+@estimator
+class WeightedClassifier(RowWeightedClassifier):
+    """A classifier that minimises weighted squared errors, with the parameter `class_weight`.
+
+    `_local` sets scikit-learn's tag `poor_score` for models without an intercept whose features vanish far from all
+    rows or fit all rows exactly. No class weight makes one class likelier everywhere there, as the check of
+    `class_weight` expects.
+    """
+
+    _local: ClassVar[bool] = False
+
+    class_weight: str | Mapping[Any, float] | None = None
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = self._local
+        return tags
+
+    def _scale(self, labels: NDArray[Any], weights: Array | None = None) -> Array | None:
+        if self.class_weight is None:
+            return None if weights is None else np.sqrt(weights)
+        by_class = self._class_weights(labels, weights)
+        scale: Array = np.sqrt(by_class if weights is None else by_class * weights)
+        return scale
+
+    def _class_weights(self, labels: NDArray[Any], weights: Array | None) -> Array:
+        """Return the weight of each row's class."""
+        classes, positions = np.unique(labels, return_inverse=True)
+        if isinstance(self.class_weight, Mapping):
+            given = self.class_weight
+            numbers = [check_real("class_weight", given.get(label, 1.0)) for label in classes.tolist()]
+            return np.array(numbers)[positions]
+        sizes = np.bincount(positions, weights).astype(np.float64)
+        with np.errstate(divide="ignore"):  # of a class all of whose rows weigh nothing
+            balanced = self._balanced_weights(sizes)
+        return np.where(sizes > 0, balanced, 0.0)[positions]
+
+    @staticmethod
+    def _balanced_weights(sizes: Array) -> Array:
+        """Return the "balanced" weights of classes: the same sum for each class, and 1 for a row on average."""
+        return sizes.sum() / ((sizes > 0).sum() * sizes)
+
+
+class WeightedRegressor(FamilyRegressor):
+    """A regressor whose `fit` takes weights of rows."""
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit the model to inputs `X` and target values `y`, one column or several, forgetting any earlier fit.
+
+        The squared error of a row counts `sample_weight` times, 1 by default: a weight of 2 repeats it, a weight of 0
+        leaves it out.
+        """
+        rows, T, weights = _counting(self, *self._rows_and_columns(X, y), sample_weight)
+        self._fit(rows, T, None if weights is None else np.sqrt(weights))
+        return self
+
+    def _scale(self, values: NDArray[Any], weights: Array | None = None) -> None:
+        """Return the scale of rows that have no weights."""
