@@ -160,7 +160,7 @@ def ridge_solutions(
         return values, vectors
 
     for i in np.flatnonzero(~shared):
-        system = RidgeSystem(np.array(A, order="F"), float(ridges[i]), spectrum, definite)
+        system = RidgeSystem(np.array(A, order="F"), float(ridges[i]), spectrum, definite, needs_condition=False)
         solvers["cholesky" if system.by_cholesky else "eigenvalues"] += 1
         solutions[:, i * k : (i + 1) * k] = system.solve(B)
     return solutions

@@ -22,7 +22,7 @@ class RidgeSystem:
     A, of shape (n, n), is symmetric and positive semi-definite; it is overwritten, without a copy if it is in Fortran
     order. `spectrum` returns the ascending eigenvalues of A and its eigenvectors, which several ridges may share. If A
     is not `definite`, the magnitudes of the eigenvalues of A + ridge I count. With `lifted`, small eigenvalues are not
-    left out, but replaced by that bound.
+    left out, but replaced by that bound. Without `needs_condition`, there is no `condition`, which takes a norm.
     """
 
     def __init__(
@@ -32,13 +32,14 @@ class RidgeSystem:
         spectrum: Callable[[], tuple[Array, Array]] | None = None,
         definite: bool = True,
         lifted: bool = False,
+        needs_condition: bool = True,
     ) -> None:
         A = np.asfortranarray(A)
         diagonal = np.einsum("ii->i", A)
         before = diagonal.copy()
         diagonal += ridge
         largest = diagonal.max()
-        self._norm = float(dlange("1", A))
+        self._norm = float(dlange("1", A)) if needs_condition else np.nan
         self._ridge = ridge
         self._factor: Array | None = A
         _, info = dpotrf(A, lower=1, clean=0, overwrite_a=1)

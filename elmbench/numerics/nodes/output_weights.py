@@ -102,7 +102,7 @@ def _leading_weights(gram: Array, moments: Array, sizes: list[int], ridge: float
     descending = sorted(range(len(sizes)), key=sizes.__getitem__, reverse=True)
     for number, position in enumerate(descending):
         size = sizes[position]
-        system = RidgeSystem(np.array(gram[:size, :size], order="F"), ridge)
+        system = RidgeSystem(np.array(gram[:size, :size], order="F"), ridge, needs_condition=False)
         if system.by_cholesky:
             left = descending[number:]
             Z = system.solve_leading(moments[:size], [sizes[i] for i in left])
