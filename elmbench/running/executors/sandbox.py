@@ -147,6 +147,8 @@ class _Worker:
             raise _Ended("failed", f"no answer of the worker process: {type(error).__name__}: {error}") from error
 
     def _death(self) -> _Ended:
+        if self._killed:  # and the log is closed, or about to be
+            return _Ended("failed", "the worker process ended")
         if self._process is None:
             return _Ended("failed", f"the worker process ended before it could begin{self._last_words()}")
         # The thread of the pool that collects the exit code may not have run yet.
