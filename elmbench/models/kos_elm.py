@@ -37,11 +37,9 @@ class KOSELM(KernelMixin, PathMixin):
 
     def _state_for(self, X: Rows, n_outputs: int, kernel: Kernel) -> State:
         """Return a new state, for dense rows with the Gaussian kernel or for any kernel."""
-        return (
-            self._new_state(X.shape[1], n_outputs, None)
-            if kernel.is_plain(X)
-            else self._new_state(1, n_outputs, kernel)
-        )
+        if kernel.is_plain(X):
+            return self._new_state(X.shape[1], n_outputs, None)
+        return self._new_state(1, n_outputs, kernel)
 
     def _fit(self, X: Rows, T: Array) -> None:
         self._start(X.shape[1], T.shape[1])

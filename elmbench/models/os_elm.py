@@ -41,10 +41,6 @@ class _OSELM(HiddenNodesMixin):
         self.P_: Array = np.zeros((0, 0))
 
     def _update(self, X: Rows, T: Array, scale: Array | None = None) -> None:
-        class_weight = getattr(self, "class_weight", None)
-        if class_weight is not None and scale is None:
-            expected = "expected None for partial_fit, which sees a part of the rows"
-            raise ValueError(f"class_weight: {expected}, got {class_weight!r} instead")
         T = scaled_rows(T, scale)
         if self.n_seen_ == 0:
             # The first block, eqs. (5) and (6), with the inverse that `start` selects.
@@ -145,6 +141,12 @@ class OSELMClassifier(WeightedClassifier, _OSELM):
     >>> round(OSELMClassifier(initial_batch=50, random_state=0).fit(X, y).score(X, y), 2)
     0.98
     """
+
+    def _update(self, X: Rows, T: Array, scale: Array | None = None) -> None:
+        if self.class_weight is not None and scale is None:
+            expected = "expected None for partial_fit, which sees a part of the rows"
+            raise ValueError(f"class_weight: {expected}, got {self.class_weight!r} instead")
+        super()._update(X, T, scale)
 
 
 class OSELMRegressor(WeightedRegressor, _OSELM):

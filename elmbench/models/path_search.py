@@ -18,7 +18,6 @@ from sklearn.exceptions import EfficiencyWarning
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import GridSearchCV, ParameterGrid, check_cv
 from sklearn.pipeline import Pipeline
-from sklearn.svm import SVC
 from sklearn.utils import Tags, _safe_indexing, check_random_state, check_X_y, get_tags, indexable
 from sklearn.utils.validation import _num_samples
 
@@ -134,7 +133,8 @@ class PathSearchCV(GridSearchCV):
         scorer, refit_metric = self._get_scorers()
         scorers = getattr(scorer, "_scorers", scorer)
         several = scorers if isinstance(scorers, dict) else {"": scorers}
-        if any(isinstance(grid.model, SVC) for grid in grids) and effective_n_jobs(self.n_jobs) > 1:
+        serial = effective_n_jobs(self.n_jobs) == 1
+        if not all(serial or getattr(grid.model, "_path_beats_processes", True) for grid in grids):
             return False
         if not grids or not (scored := self._scored(several, grids, y)):
             return False

@@ -80,6 +80,8 @@ class SVMClassifier(_Counted, SVC, PathMixin):
     0.99
     """
 
+    _path_beats_processes = False
+
     def __init__(
         self,
         *,
@@ -97,15 +99,16 @@ class SVMClassifier(_Counted, SVC, PathMixin):
 
     @classmethod
     def _evaluated(cls, grid: Grid) -> Iterator[Evaluated]:
+        """Yield each candidate on each fold, C in ascending order; `SVC` itself reads ``gamma="scale"``."""
         for group in grid.grouped(lambda model: repr(model.get_params() | {"C": None})):
             ascending = sorted(group, key=lambda member: float(member[1].C))
             for j, (train, test) in enumerate(grid.folds):
-                fits: list[Any] = []
+                last: list[Any] = []
                 for i, candidate in ascending:
-                    if len(fits) < 2 or not _equal(*fits[-2:]):
-                        fits.append(clone(candidate).fit(grid.X[train], grid.y[train]))
-                        outputs = getattr(fits[-1], grid.output)(grid.X[test])
-                    yield Evaluated(i, j, outputs, fits[-1].solvers_)
+                    if len(last) < 2 or not _equal(*last):
+                        last = [*last[-1:], clone(candidate).fit(grid.X[train], grid.y[train])]
+                        outputs = getattr(last[-1], grid.output)(grid.X[test])
+                    yield Evaluated(i, j, outputs, last[-1].solvers_)
 
 
 def _equal(smaller: Any, larger: Any) -> bool:

@@ -25,14 +25,18 @@ _BAND = -746.0, -660.0  # below, the result is zero; above, the exponential of `
 
 def exponentials(exponents: Array) -> Array:
     """Replace exponents of any shape, none positive, by their exponentials; most zeros are not computed."""
-    if not exponents.min(initial=0.0) < _LEAST:
-        return np.exp(exponents, out=exponents)
-    band = (exponents > _BAND[0]) & (exponents < _BAND[1])
-    smallest = np.exp(exponents[band])
-    np.maximum(exponents, _LEAST, out=exponents)
-    np.exp(exponents, out=exponents)
-    exponents -= math.exp(_LEAST)
-    exponents[band] = smallest
+    lines = exponents.T if exponents.flags.f_contiguous else exponents
+    for part in row_blocks(len(lines), lines[:1].size):
+        block = lines[part]
+        if not block.min(initial=0.0) < _LEAST:
+            np.exp(block, out=block)
+            continue
+        band = (block > _BAND[0]) & (block < _BAND[1])
+        smallest = np.exp(block[band])
+        np.maximum(block, _LEAST, out=block)
+        np.exp(block, out=block)
+        block -= math.exp(_LEAST)
+        block[band] = smallest
     return exponents
 
 

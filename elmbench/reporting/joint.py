@@ -41,8 +41,7 @@ _Costs = NDArray[np.float64]
 class JointVerdict:
     """The verdict on one metric of a table: one of `TABLE_VERDICTS`.
 
-    `inside` counts the published figures inside the interval, of those that have one (three runs or more); `expected`
-    are 95 % of these.
+    `inside` counts the published figures inside the interval, of those that have one (three runs or more).
     `coverage_p` is the p-value of the binomial test that 95 % of the intervals contain the published figure; None if
     there are too few independent figures for an answer. `pattern_p` is that of the permutation test; None if there are
     too few permutations for a p-value of .05. `spearman` is the mean over the data sets of Spearman's correlation
@@ -58,17 +57,25 @@ class JointVerdict:
     pattern_p: float | None
     spearman: float | None
     verdict: str
-    expected: int
+
+    @property
+    def expected(self) -> int:
+        """The expected number of published figures inside the interval."""
+        return round(LEVEL * self.of)
+
+    def record(self) -> dict[str, Any]:
+        """Return the verdict for JSON."""
+        return asdict(self) | {"expected": self.expected}
 
 
 def joint_record(verdicts: Sequence[JointVerdict]) -> dict[str, Any]:
     """Return the verdict on the metric of a table with the most figures, and under `metrics` those on all metrics."""
-    return asdict(main_verdict(verdicts)) | {"metrics": [asdict(one) for one in verdicts]}
+    return main_verdict(verdicts).record() | {"metrics": [one.record() for one in verdicts]}
 
 
 def main_verdict(verdicts: Sequence[JointVerdict]) -> JointVerdict:
     """Return the verdict on the metric of a table with the most figures; without any, it is `too small to judge`."""
-    none = JointVerdict("", 0, 0, 0, 0, None, None, None, _verdict(), 0)
+    none = JointVerdict("", 0, 0, 0, 0, None, None, None, _verdict())
     return max(verdicts, key=lambda one: one.figures, default=none)
 
 
@@ -104,7 +111,6 @@ def judge_metric(figures: Sequence[ComparedFigure], *key: str) -> JointVerdict:
         pattern_p,
         mean_rank_correlation(rows),
         _verdict(coverage_p, pattern_p),
-        round(LEVEL * len(judged)),
     )
 
 

@@ -114,12 +114,12 @@ def test_exponentials_are_those_of_numpy_to_the_smallest_number():
 
 
 @pytest.mark.parametrize("kept", [True, False])
-def test_ladder_computes_anew_where_it_cannot_square(monkeypatch, kept):
-    anew = []
+def test_the_ladder_recomputes_where_it_cannot_square(monkeypatch, kept):
+    computed = []
     original = kernels.rbf_from_distances
 
     def counted(distances, gamma, out=None):
-        anew.append(gamma)
+        computed.append(gamma)
         return original(distances, gamma, out)
 
     monkeypatch.setattr(kernels, "rbf_from_distances", counted)
@@ -127,7 +127,7 @@ def test_ladder_computes_anew_where_it_cannot_square(monkeypatch, kept):
     X = np.random.RandomState(0).rand(5, 2)
     for _ in kernel_ladder(X, [0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 48.0, 96.0]):
         pass
-    assert anew == [0.5, 8.0, 48.0]
+    assert computed == [0.5, 8.0, 48.0]
 
 
 @examples(100)

@@ -5,7 +5,7 @@ from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgWarning
@@ -66,7 +66,12 @@ def _without_single_column(outputs: Array) -> Array:
 
 
 class PathMixin:
-    """A path over a grid, for predictions and decision values."""
+    """A path over a grid, for predictions and decision values.
+
+    `_path_beats_processes` is False if the path saves less than separate fits in two processes.
+    """
+
+    _path_beats_processes: ClassVar[bool] = True
 
     @classmethod
     @abstractmethod
