@@ -22,7 +22,7 @@ from elmbench.specs.datasets.sources import FileOptions
 Task = Literal["classification", "regression"]
 #: A target of whole numbers holds labels if it has at most this many distinct ones.
 MOST_CLASSES = 20
-#: A column of words holds names, not categories, if more than this share of them are distinct.
+#: Words are names, neither categories nor classes, if more than this share of them are distinct.
 MOST_DIFFERENT = 0.5
 #: The reasons to leave out a column.
 _EMPTY, _NAMES = "all values are missing", "nearly every row has a word of its own"
@@ -191,6 +191,10 @@ def _faults(
     if task == "classification" and len(labels) < 2:
         problem = f": every row has the target {labels[0] if labels else None!r}"
         yield problem, "two classes or more", "name another column with --target"
+    if len(labels) > MOST_DIFFERENT * n:
+        problem = f": the target has {len(labels)} different labels in {n} rows, such as {labels[0]!r}"
+        next_step = "write numbers without signs such as $ or %, or name another column with --target"
+        yield problem, "classes of several rows, or numbers", next_step
     if task == "classification" and table.target.dtype.kind == "f" and np.abs(table.target).max() >= _EXACT:
         problem = f": the file holds labels of {_EXACT} and more as floats, which do not represent them exactly"
         yield problem, "integers or words", "write them as words, such as to CSV"

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 Indices = NDArray[np.intp]
 
+_SHOWN = 5  # rare classes that a remark names
+
 
 def splitter(split: Split, seed: int) -> Any:
     """Return scikit-learn's splitter into folds, which are shuffled unless the rows are ordered."""
@@ -152,7 +154,8 @@ def rare_class_remark(spec: DatasetSpec, split: Split) -> str:
     rare = [f"the class {label!r} has {n} row{'s' * (n != 1)}" for label, n in sizes.items() if n < split.folds]
     if not rare:
         return ""
-    return f"{', '.join(rare)}, fewer than the {split.folds} folds: some test parts have none of them"
+    more = f" and {len(rare) - _SHOWN} more classes are as rare" * (len(rare) > _SHOWN)
+    return f"{', '.join(rare[:_SHOWN])}{more}, fewer than the {split.folds} folds: some test parts have none of them"
 
 
 def stratified_rows(y: NDArray[Any], rows: int, by_class: bool, *key: str | int) -> Indices:

@@ -167,6 +167,8 @@ def predict_file(
     Raises ElmbenchError if the model cannot be loaded or has no probabilities, or a column of the file is missing or
     has unusable values.
     """
+    if not model.is_file():
+        raise ElmbenchError(f"{model} does not exist", expected="a file of --save", next_step="check the path")
     try:
         estimator = joblib.load(model)
         steps = getattr(estimator, "regressor_", estimator).named_steps

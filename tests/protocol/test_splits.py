@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from toy_data import MakeUnit
 from elmbench.datasets.dataset import Dataset
 from elmbench.errors import ElmbenchError
 from elmbench.protocol.scaling import scale_columns, scale_targets
-from elmbench.protocol.splits import check_splittable, cut_to, outer_parts, part_sizes, presented
+from elmbench.protocol.splits import check_splittable, cut_to, outer_parts, part_sizes, presented, rare_class_remark
 from elmbench.protocol.stored import StoredPredictions
 from elmbench.specs.protocol import Outer, Protocol, Scale, Split
 
@@ -235,3 +236,10 @@ def test_a_data_set_may_be_scaled_otherwise() -> None:
     assert protocol.metric_for("classification") == "accuracy"
     with pytest.raises(ElmbenchError, match="without a classification metric"):
         protocol.model_copy(update={"metrics": ("train_accuracy", "n_units")}).metric_for("classification")
+
+
+def test_a_remark_names_the_first_of_many_rare_classes() -> None:
+    spec: Any = SimpleNamespace(shape=SimpleNamespace(classes=dict.fromkeys("abcdefgh", 1)), positive=())
+    remark = rare_class_remark(spec, Split("stratified-kfold", 5))
+    assert "the class 'e' has 1 row and 3 more classes are as rare, fewer than the 5 folds" in remark
+    assert "'f'" not in remark
