@@ -169,12 +169,14 @@ def _faults(
 ) -> Iterator[tuple[str, str, str]]:
     """Yield the reasons to refuse the rows: what is wrong with them, the expectation and the next step."""
     n, d = table.X.shape
+    if n < 20:
+        yield f" has {n} rows", "20 rows", "add rows"
     for reason, names in left_out.items():
         if names and not d:
             problem = f": no column is left: of {', '.join(names)} {reason}"
             yield problem, "a column of numbers or categories", "correct the file"
-    if n < 20 or d < 1:
-        yield f" has {n} rows of {d} features", "20 rows and a feature", "add rows or columns"
+    if d < 1:
+        yield f" has {n} rows of {d} features", "a feature", "add columns"
     gone = is_missing(table.target).sum()
     if gone:
         problem = f": the target is missing in {gone} of {n} rows"
@@ -191,7 +193,7 @@ def _faults(
     if task == "classification" and len(labels) < 2:
         problem = f": every row has the target {labels[0] if labels else None!r}"
         yield problem, "two classes or more", "name another column with --target"
-    if len(labels) > MOST_DIFFERENT * n:
+    if not asked.task and len(labels) > MOST_DIFFERENT * n:
         problem = f": the target has {len(labels)} different labels in {n} rows, such as {labels[0]!r}"
         next_step = "write numbers without signs such as $ or %, or name another column with --target"
         yield problem, "classes of several rows, or numbers", next_step
