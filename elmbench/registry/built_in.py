@@ -8,40 +8,26 @@ iterations depends on the data.
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from elmbench.errors import ElmbenchError
 from elmbench.lazy import load
 
 TASKS = ("classification", "regression")
-#: Beginning of the addresses of scikit-learn's estimators under the parameter names of this package.
-BASELINES = "elmbench.models.baselines:"
 
 
 @dataclass(frozen=True)
 class ModelEntry:
     """A model of the registry.
 
-    Attributes
-    ----------
-    name : str
-        The name in commands: `k-elm`.
-    title : str
-        One line for `elmbench list models`.
-    classification, regression : str or callable or None
-        The estimator class or factory for each task, or its address `module:name`; None if the model has none.
-    grid : mapping of str to sequence
-        Default grid.
-    baseline : bool
-        True for a model that `--with-baselines` adds to a run.
-    version : str
-        Part of every stored result's key, unless the estimator has a `model_version`.
-    origin : str
-        The origin of the entry, for `elmbench list models`.
-    cost : callable or None
-        Floating-point operations of one fit, from the rows, the columns and the hyperparameters; None if unknown.
-    sharing : float
-        Seconds of a search over those of all its fits, if the model shares work between them.
+    `name`: as in commands, such as `k-elm`. `title`: one line for `elmbench list models`. `classification`,
+    `regression`: the estimator class or factory for each task, or its address `module:name`; None if the model has
+    none. `grid`: the default one. `baseline`: True for a model that `--with-baselines` adds to a run. `version`: part
+    of every stored result's key, unless the estimator has a `model_version`. `origin`: the package or file of the
+    entry. `cost`: floating-point operations of one fit, from the rows, the columns and the hyperparameters; None if
+    unknown. `sharing`: seconds of a search over those of all its fits by the cost, measured in the middle of the grid
+    on tables of the papers; it is small for a model that shares work between candidates.
     """
 
     name: str
@@ -58,7 +44,7 @@ class ModelEntry:
     @property
     def is_of_scikit_learn(self) -> bool:
         """True if its estimators are scikit-learn's own, which takes two seconds to import."""
-        return str(self.classification).startswith((BASELINES, "sklearn."))
+        return str(self.classification).startswith(("elmbench.models.baselines:", "sklearn."))
 
     def factory(self, task: str) -> Callable[..., Any]:
         """Return the estimator class or factory for a task."""
@@ -147,121 +133,102 @@ def _forest_cost(n: int, d: int, params: _Params) -> float:
     return float(params.get("n_estimators", 100) * (3e3 * n * math.log2(n + 1) * math.sqrt(d) + 4e7))
 
 
-def _classifier(name: str, title: str, stem: str, grid: _Grid, cost: _Cost) -> ModelEntry:
-    return ModelEntry(name, title, f"elmbench.models.{stem}Classifier", grid=grid, cost=cost)
+def _entry(
+    name: str, title: str, address: str, grid: _Grid, cost: _Cost | None, *, regression: bool = True, **options: Any
+) -> ModelEntry:
+    """Return the entry of estimators at an address, in `elmbench.models` by default.
+
+    Their names end in `Classifier` and `Regressor`, or after an address that ends in `_`, in `classifier` and
+    `regressor`.
+    """
+    address = address if address.startswith("sklearn.") else f"elmbench.models.{address}"
+    kinds = ("classifier", "regressor") if address.endswith("_") else ("Classifier", "Regressor")
+    classifier, regressor = (address + kind for kind in kinds)
+    options |= {"cost": cost, "sharing": _SHARES.get(name, ModelEntry.sharing)}
+    return ModelEntry(name, title, classifier, regressor if regression else None, grid, **options)
 
 
-def _both(name: str, title: str, stem: str, grid: _Grid, cost: _Cost) -> ModelEntry:
-    entry = _classifier(name, title, stem, grid, cost)
-    return replace(entry, regression=f"elmbench.models.{stem}Regressor")
-
-
-def _function(name: str, title: str, grid: _Grid, cost: _Cost, regression: str | None = None) -> ModelEntry:
-    return ModelEntry(name, title, f"{BASELINES}{name.replace('-', '_')}_classifier", regression, grid, cost=cost)
-
-
-def _baseline(name: str, title: str, grid: _Grid, cost: _Cost) -> ModelEntry:
-    entry = _function(name, title, grid, cost, f"{BASELINES}{name.replace('-', '_')}_regressor")
-    return replace(entry, baseline=True)
-
-
-def _scikit_learn(name: str, title: str, stem: str, grid: _Grid, cost: _Cost) -> ModelEntry:
-    return ModelEntry(name, title, f"sklearn.{stem}Classifier", f"sklearn.{stem}Regressor", grid, cost=cost)
+_classifier = partial(_entry, regression=False)
+_baseline = partial(_entry, baseline=True)
 
 
 def _on_directions(name: str, title: str, grid: _Grid) -> ModelEntry:
-    address = f"elmbench.models.svd_pipelines:svd_{name.replace('-', '_')}_classifier"
+    address = f"svd_pipelines:svd_{name.replace('-', '_')}_"
     whole = {"n_components": (25, 50, 100, 200), **grid}
-    return ModelEntry(f"svd+{name}", f"{title}, on singular directions", address, grid=whole, cost=_projection_cost)
+    return _classifier(f"svd+{name}", f"{title}, on singular directions", address, whole, _projection_cost)
 
 
 _C = tuple(2.0**e for e in range(-8, 14, 3))
 _L = (50, 100, 200, 400)
 _H = (50, 100, 250, 500, 1000)
 _KERNEL = {"gamma": _C, "C": _C}
+_LANDMARKS = {"n_landmarks": _L, **_KERNEL}
+_MORE_LANDMARKS = {"n_landmarks": _H, **_KERNEL}
+_CENTRES = {"n_hidden": _L, **_KERNEL}
 _BUDGETS = {**_KERNEL, "budget": (50, 100, 200)}
 _WEIGHTS = {"C": _C, "n_weights": (10, 50, 200)}
 _THETA = {"theta": (0.95, 0.96, 0.97, 0.98, 0.99)}
 _TREES = {"n_estimators": (100,)}
 #: For scikit-learn's pipelines, which fit every pair: steps of C by a factor of 64.
 _COARSE = {"gamma": _C, "C": _C[::2]}
+_FEW_LANDMARKS, _FEW_NODES = {"n_landmarks": (100, 300), **_COARSE}, {"n_hidden": (100, 300), **_COARSE}
 _ALD = {"gamma": _C, "delta": (0.05, 0.2, 0.4)}
 _BOOSTING = {"learning_rate": (0.05, 0.2), "n_leaves": (7, 31)}
+_NEIGHBORS = {"n_neighbors": (1, 3, 5, 9, 15, 25)}
 _ON_BUDGET = "Support vector machine on a budget, by stochastic gradient descent"
 _LINEAR = "Linear support vector machine, by stochastic gradient descent"
-_ALD_TITLE = "Kernel online sequential ELM with approximate linear dependency"
-#: Seconds of a search over those of its fits by the formula, at the middle of the grid, on tables of the papers.
+_DEPENDENCY = "Kernel online sequential ELM with approximate linear dependency"
+_BINS = "Gradient boosting of trees on binned values"
+_SVM = _baseline("svm", "Support vector machine, Gaussian kernel", "svm:SVM", _KERNEL, None)
 #: All values of C share a factor; among numbers of nodes, the largest takes most of the time.
 _SHARES = {"elm": 0.012, "k-elm": 0.057, "ls-svm": 0.1, "mk-elm": 0.6, "eem": 1.7, "eekm": 1.6, "w-elm": 2.1}
-_ENTRIES = (
-    _both("elm", "Extreme learning machine, ridge solution", "elm:ELM", {"n_hidden": _L, "C": _C}, _hidden_cost),
-    _both("os-elm", "Online sequential ELM", "os_elm:OSELM", {"n_hidden": _L}, _hidden_cost),
-    _both("k-elm", "Kernel ELM", "kernel_elm:KELM", _KERNEL, _kernel_cost),
-    _both("kos-elm", "Kernel online sequential ELM that keeps every row", "kos_elm:KOSELM", _KERNEL, _kernel_cost),
-    _both(
+BUILT_IN = (
+    _entry("elm", "Extreme learning machine, ridge solution", "elm:ELM", {"n_hidden": _L, "C": _C}, _hidden_cost),
+    _entry("os-elm", "Online sequential ELM", "os_elm:OSELM", {"n_hidden": _L}, _hidden_cost),
+    _entry("k-elm", "Kernel ELM", "kernel_elm:KELM", _KERNEL, _kernel_cost),
+    _entry("kos-elm", "Kernel online sequential ELM that keeps every row", "kos_elm:KOSELM", _KERNEL, _kernel_cost),
+    _entry(
         "fb-kos-elm",
         "Kernel online sequential ELM with a fixed budget",
         "kos_elm:FBKOSELM",
         {**_KERNEL, "budget": (200,)},
         _online_cost,
     ),
-    _both("ald-kos-elm", _ALD_TITLE, "ald_kos_elm:ALDKOSELM", _ALD, _online_cost),
-    _both(
-        "rk-elm",
-        "Reduced kernel ELM, some rows as centres",
-        "rk_elm:RKELM",
-        {"n_landmarks": _L, **_KERNEL},
-        _hidden_cost,
-    ),
-    _both(
-        "elm-rbf",
-        "ELM with radial basis functions at random centres",
-        "elm_rbf:ELMRBF",
-        {"n_hidden": _L, **_KERNEL},
-        _hidden_cost,
-    ),
-    _both("mk-elm", "Multiple kernel ELM", "mk_elm:MKELM", {"C": _C}, _multiple_kernel_cost),
+    _entry("ald-kos-elm", _DEPENDENCY, "ald_kos_elm:ALDKOSELM", _ALD, _online_cost),
+    _entry("rk-elm", "Reduced kernel ELM, some rows as centres", "rk_elm:RKELM", _LANDMARKS, _hidden_cost),
+    _entry("elm-rbf", "ELM with radial basis functions at random centres", "elm_rbf:ELMRBF", _CENTRES, _hidden_cost),
+    _entry("mk-elm", "Multiple kernel ELM", "mk_elm:MKELM", {"C": _C}, _multiple_kernel_cost),
     _classifier("w-elm", "Weighted ELM, pseudo-inverse", "w_elm:WELM", {"n_hidden": _H}, _hidden_cost),
     _classifier("eem", "Extreme entropy machine", "eem:EEM", {"n_hidden": _H}, _hidden_cost),
     _classifier("eekm", "Extreme entropy kernel machine", "eekm:EEKM", {"n_landmarks": _H, "gamma": _C}, _hidden_cost),
-    _both("ls-svm", "Least-squares support vector machine", "ls_svm:LSSVM", _KERNEL, _kernel_cost),
-    _both("rsvm", "Reduced support vector machine", "rsvm:RSVM", {"n_landmarks": _H, **_KERNEL}, _newton_cost),
+    _entry("ls-svm", "Least-squares support vector machine", "ls_svm:LSSVM", _KERNEL, _kernel_cost),
+    _entry("rsvm", "Reduced support vector machine", "rsvm:RSVM", _MORE_LANDMARKS, _newton_cost),
     _classifier("bsgd", _ON_BUDGET, "bsgd:BSGD", _BUDGETS, _budget_cost),
     _classifier("pegasos", _LINEAR, "pegasos:Pegasos", {"C": _C}, _hyperplane_cost),
     _classifier("amm", "Adaptive multi-hyperplane machine", "amm:AMM", _WEIGHTS, _hyperplane_cost),
-    _function("llsvm", "Low-rank linearised support vector machine", {"n_landmarks": _H, **_KERNEL}, _hidden_cost),
+    _classifier(
+        "llsvm", "Low-rank linearised support vector machine", "baselines:llsvm_", _MORE_LANDMARKS, _hidden_cost
+    ),
     _classifier("pvm", "Projection vector machine", "pvm:PVM", _THETA, _projection_cost),
     _classifier("os-pvm", "Online sequential PVM", "os_pvm:OSPVM", _THETA, _stream_cost),
     _on_directions("os-elm", "Online sequential ELM", {"n_hidden": _L}),
     _on_directions("bsgd", "BSGD", _BUDGETS),
     _on_directions("amm", "AMM", _WEIGHTS),
     _on_directions("pegasos", "Pegasos", {"C": _C}),
-    _baseline("ridge", "Linear ridge", {"C": _C}, _linear_cost),
-    _baseline("nystroem-ridge", "Nystroem features and ridge", {"n_landmarks": (100, 300), **_COARSE}, _hidden_cost),
-    _baseline("rff-ridge", "Random Fourier features and ridge", {"n_hidden": (100, 300), **_COARSE}, _hidden_cost),
-    ModelEntry(
-        "svm",
-        "Support vector machine, Gaussian kernel",
-        "elmbench.models.svm:SVMClassifier",
-        f"{BASELINES}svm_regressor",
-        _KERNEL,
-        baseline=True,
+    _baseline("ridge", "Linear ridge", "baselines:ridge_", {"C": _C}, _linear_cost),
+    _baseline(
+        "nystroem-ridge", "Nystroem features and ridge", "baselines:nystroem_ridge_", _FEW_LANDMARKS, _hidden_cost
     ),
-    replace(
-        _scikit_learn("extra-trees", "Extremely randomised trees", "ensemble:ExtraTrees", _TREES, _forest_cost),
-        baseline=True,
+    _baseline("rff-ridge", "Random Fourier features and ridge", "baselines:rff_ridge_", _FEW_NODES, _hidden_cost),
+    replace(_SVM, regression="elmbench.models.baselines:svm_regressor"),
+    _baseline("extra-trees", "Extremely randomised trees", "sklearn.ensemble:ExtraTrees", _TREES, _forest_cost),
+    _baseline("hist-gradient-boosting", _BINS, "baselines:hist_gradient_boosting_", _BOOSTING, _boosting_cost),
+    _classifier(
+        "logistic-regression", "Logistic regression", "baselines:logistic_regression_", {"C": _C}, _linear_cost
     ),
-    _baseline("hist-gradient-boosting", "Gradient boosting of trees on binned values", _BOOSTING, _boosting_cost),
-    _function("logistic-regression", "Logistic regression", {"C": _C}, _linear_cost),
-    _scikit_learn("random-forest", "Random forest", "ensemble:RandomForest", _TREES, _forest_cost),
-    ModelEntry(
-        "knn",
-        "k nearest neighbours",
-        f"{BASELINES}KNNClassifier",
-        f"{BASELINES}KNNRegressor",
-        {"n_neighbors": (1, 3, 5, 9, 15, 25)},
-        cost=_linear_cost,
+    _entry("random-forest", "Random forest", "sklearn.ensemble:RandomForest", _TREES, _forest_cost),
+    _entry("knn", "k nearest neighbours", "baselines:KNN", _NEIGHBORS, _linear_cost),
+    _entry(
+        "dummy", "Most frequent class, or mean: what any model should beat", "sklearn.dummy:Dummy", {}, _linear_cost
     ),
-    _scikit_learn("dummy", "Most frequent class, or mean: what any model should beat", "dummy:Dummy", {}, _linear_cost),
 )
-BUILT_IN = tuple(replace(entry, sharing=_SHARES.get(entry.name, entry.sharing)) for entry in _ENTRIES)
