@@ -12,13 +12,13 @@ from typing import Any
 
 from elmbench.errors import ElmbenchError, unknown_name
 from elmbench.registry.built_in import BUILT_IN, TASKS, ModelEntry
-from elmbench.registry.plugins import load_address, models_from_outside
+from elmbench.registry.plugins import load_address, models_of_packages, plugin_objects
 
 
 def registry() -> dict[str, ModelEntry]:
     """Return every model by name: the suite's own, those of installed packages, those of plug-in files."""
     entries = {entry.name: entry for entry in BUILT_IN}
-    for entry in models_from_outside():
+    for entry in (*models_of_packages(), *plugin_objects("MODELS").values()):
         if entry.name in entries:
             problem = f"the model name {entry.name!r} ({entry.origin}) is taken by {entries[entry.name].origin}"
             raise ElmbenchError(problem, expected="a name of its own", next_step="rename it where it is declared")

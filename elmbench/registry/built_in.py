@@ -179,9 +179,9 @@ _ON_BUDGET = "Support vector machine on a budget, by stochastic gradient descent
 _LINEAR = "Linear support vector machine, by stochastic gradient descent"
 _DEPENDENCY = "Kernel online sequential ELM with approximate linear dependency"
 _BINS = "Gradient boosting of trees on binned values"
-_SVM = _baseline("svm", "Support vector machine, Gaussian kernel", "svm:SVM", _KERNEL, None)
 #: All values of C share a factor; among numbers of nodes, the largest takes most of the time.
 _SHARES = {"elm": 0.012, "k-elm": 0.057, "ls-svm": 0.1, "mk-elm": 0.6, "eem": 1.7, "eekm": 1.6, "w-elm": 2.1}
+_SVM = _baseline("svm", "Support vector machine, Gaussian kernel", "svm:SVM", _KERNEL, None)
 BUILT_IN = (
     _entry("elm", "Extreme learning machine, ridge solution", "elm:ELM", {"n_hidden": _L, "C": _C}, _hidden_cost),
     _entry("os-elm", "Online sequential ELM", "os_elm:OSELM", {"n_hidden": _L}, _hidden_cost),

@@ -1,7 +1,7 @@
 """Models of installed packages (entry points), by address, and of programs; objects of plug-in files."""
 
 import hashlib
-import importlib.util
+import importlib
 import inspect
 import sys
 import traceback
@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from elmbench.errors import ElmbenchError, closest
@@ -21,11 +22,9 @@ _KINDS = {"MODELS": "model", "LAYOUTS": "kind of table", "WORK": "kind of work",
 
 #: Objects that plug-in files have declared, by kind and name, and the file of each.
 _declared: dict[tuple[str, str], tuple[Any, Path]] = {}
-#: The models that were loaded by their address.
-_by_address: dict[str, ModelEntry] = {}
 
 
-def plugin_objects(kind: str) -> dict[str, object]:
+def plugin_objects(kind: str) -> dict[str, Any]:
     """Return the objects of one kind that the loaded plug-in files declare, by name.
 
     `kind`: {"MODELS", "LAYOUTS", "WORK", "SOURCES"}.
@@ -33,14 +32,9 @@ def plugin_objects(kind: str) -> dict[str, object]:
     return {name: declared for (of, name), (declared, _) in _declared.items() if of == kind}
 
 
-def models_from_outside() -> tuple[ModelEntry, ...]:
-    """Return the models of installed packages, then those of the plug-in files that were loaded."""
-    from_files: Iterator[Any] = iter(plugin_objects("MODELS").values())
-    return (*_from_entry_points(), *from_files)
-
-
 @cache  # it takes milliseconds
-def _from_entry_points() -> tuple[ModelEntry, ...]:
+def models_of_packages() -> tuple[ModelEntry, ...]:
+    """Return the models that installed packages declare as entry points."""
     entries = []
     for point in entry_points(group="elmbench.models"):
         origin = f"package {point.dist.name} {point.dist.version}" if point.dist else point.value
@@ -60,15 +54,14 @@ def _as_entry(name: str, loaded: Any, origin: str, version: str) -> ModelEntry:
     from sklearn.base import BaseEstimator
 
     lacks = [method for method in ("fit", "predict") if not hasattr(loaded, method)]
-    tasks: list[str] = []
-    if isinstance(loaded, type) and issubclass(loaded, BaseEstimator) and not lacks:
-        try:
-            tasks = _tasks_of(loaded())
-        except TypeError as error:
-            problem = f"the model {name!r} ({origin}) cannot be made without arguments: {error}"
-            raise _badly_declared(problem, "a default for every parameter, as scikit-learn has it") from error
+    is_estimator = isinstance(loaded, type) and issubclass(loaded, BaseEstimator) and not lacks
+    try:
+        tasks = _tasks_of(loaded()) if is_estimator else []
+    except TypeError as error:
+        problem = f"the model {name!r} ({origin}) cannot be made without arguments: {error}"
+        raise _badly_declared(problem, "a default for every parameter, as scikit-learn has it") from error
     if not tasks:
-        missing = f", which has no {' and no '.join(lacks)}" if isinstance(loaded, type) and lacks else ""
+        missing = f", which has no {' and no '.join(lacks)}" if lacks else ""
         raise _badly_declared(
             f"the model {name!r} ({origin}) is {loaded!r}{missing}",
             "an estimator class (ClassifierMixin or RegressorMixin, then BaseEstimator) or a ModelEntry",
@@ -92,6 +85,7 @@ def _digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()[:12]
 
 
+@cache
 def load_address(address: str) -> ModelEntry:
     """Return the entry of an estimator class at `package.module:Class`; its name is the address.
 
@@ -99,8 +93,6 @@ def load_address(address: str) -> ModelEntry:
 
     Raises ElmbenchError if it cannot be imported, or is not an estimator.
     """
-    if address in _by_address:
-        return _by_address[address]
     module_name, _, attribute = address.partition(":")
     _search_in(Path.cwd())
     expected = "an address `package.module:Class` of what can be imported here"
@@ -115,8 +107,7 @@ def load_address(address: str) -> ModelEntry:
         raise ElmbenchError(problem, expected=expected, next_step="correct the address")
     source = inspect.getsourcefile(module)
     version = _digest(Path(source).read_bytes()) if source else ""
-    entry = _as_entry(address, getattr(module, attribute), f"module {module_name}", version)
-    return _by_address.setdefault(address, entry)
+    return _as_entry(address, getattr(module, attribute), f"module {module_name}", version)
 
 
 def _search_in(folder: Path) -> None:
@@ -163,20 +154,17 @@ def load_plugin(path: Path) -> list[str]:
     """
     path = path.expanduser().resolve()
     try:
-        digest = _digest(path.read_bytes())
+        content = path.read_bytes()
     except OSError as error:
         problem = f"cannot read the plug-in {path}: {error.strerror}"
         raise ElmbenchError(problem, expected="a Python file", next_step="check the path") from error
+    digest = _digest(content)
     module_name = f"elmbench_plugin_{path.stem}_{digest}"
-    spec = importlib.util.spec_from_file_location(module_name, path)
-    if spec is None or spec.loader is None:
-        problem = f"the plug-in {path} is not a Python file"
-        raise ElmbenchError(problem, expected="a name that ends in .py", next_step="check the path")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[module_name] = module
+    module = sys.modules[module_name] = ModuleType(module_name)
+    module.__file__ = str(path)
     _search_in(path.parent)
     try:
-        spec.loader.exec_module(module)
+        exec(compile(content, path, "exec"), vars(module))
     except (Exception, SystemExit) as error:
         problem = f"the plug-in {path} fails when it is loaded: {_message_of(error, path)}"
         raise ElmbenchError(problem, expected="a file that runs by itself", next_step=f"python {path.name}") from error
@@ -209,37 +197,29 @@ def write_plugin(estimators: Mapping[str, Any], folder: Path, search_path: list[
 
     try:
         # By value, so that classes of a script or a notebook reach the workers.
-        content = cloudpickle.dumps(dict(estimators))
+        digest = _digest(cloudpickle.dumps(dict(estimators)))
     except Exception as error:
         problem = f"an estimator cannot be sent to a worker process: {error}"
         expected, next_step = "estimators that can be pickled", "define the class in a module, and name module:Class"
         raise ElmbenchError(problem, expected=expected, next_step=next_step) from error
-    pickled = folder / f"estimators-{_digest(content)}.pkl"
-    pickled.write_bytes(content)
-    path = pickled.with_suffix(".py")
-    path.write_text(
-        f"import sys\nfrom pathlib import Path\nfrom {__name__} import read_entries\n"
-        f"sys.path += [folder for folder in {search_path!r} if folder not in sys.path]\n"
-        f"MODELS = read_entries(Path({str(pickled)!r}))\n",
-        encoding="utf-8",
-    )
-    return path
-
-
-def read_entries(path: Path) -> dict[str, ModelEntry]:
-    """Return the models that `write_plugin` has pickled."""
-    import cloudpickle
-
-    content = path.read_bytes()
     entries = {}
-    for name, estimator in cloudpickle.loads(content).items():
+    for name, estimator in estimators.items():
         tasks = _tasks_of(estimator)
         if not tasks:
             problem = f"the model {name!r} is neither a classifier nor a regressor: {estimator!r}"
             raise ElmbenchError(problem, expected="a scikit-learn estimator", next_step="correct `models`")
         factories: dict[str, Any] = dict.fromkeys(tasks, _factory(estimator))
-        entries[name] = ModelEntry(name, type(estimator).__name__, **factories, version=_digest(content))
-    return entries
+        entries[name] = ModelEntry(name, type(estimator).__name__, **factories, version=digest)
+    pickled = folder / f"estimators-{digest}.pkl"
+    pickled.write_bytes(cloudpickle.dumps(entries))
+    path = pickled.with_suffix(".py")
+    path.write_text(
+        f"import sys\nfrom pathlib import Path\nimport cloudpickle\n"
+        f"sys.path += [folder for folder in {search_path!r} if folder not in sys.path]\n"
+        f"MODELS = cloudpickle.loads(Path({str(pickled)!r}).read_bytes())\n",
+        encoding="utf-8",
+    )
+    return path
 
 
 def _factory(estimator: Any) -> Callable[..., Any]:

@@ -145,7 +145,7 @@ def folder(elmbench: Callable, monkeypatch: pytest.MonkeyPatch) -> Iterator[None
             Path(named[1]).parent.mkdir(exist_ok=True)
             Path(named[1]).write_text(text)
     monkeypatch.setattr(sys, "path", list(sys.path))
-    monkeypatch.setattr(plugins, "_by_address", {})
+    plugins.load_address.cache_clear()
     yield
     sys.modules.pop("my_models", None)
 
