@@ -31,13 +31,17 @@ class Metric:
     """
 
     name: str
-    task: str
     takes: Takes
     function: Callable[..., Any] = field(compare=False, repr=False)
     less_is_better: bool = False
     counts_rows: bool = False
     column: bool = False
     scorer: str = ""
+
+    @property
+    def task(self) -> str:
+        """The task of the models that it evaluates."""
+        return "regression" if self.takes == "values" else "classification"
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -66,8 +70,7 @@ def _metric(name: str, takes: Takes, formula: tuple[Any, ...], scorer: str = "",
         made, *arguments = (getattr(scores, one) if isinstance(one, str) else one for one in formula)
         return made(*arguments) if arguments else made
 
-    task = "regression" if takes == "values" else "classification"
-    return Metric(name, task, takes, lambda *data: function()(*data), scorer=scorer, **options)
+    return Metric(name, takes, lambda *data: function()(*data), scorer=scorer, **options)
 
 
 _ENTRIES = [
@@ -142,14 +145,9 @@ def counts_rows(name: str) -> bool:
     return name in REGISTRY and REGISTRY[name].counts_rows
 
 
-def rates() -> list[str]:
-    """Return the metrics that follow from the confusion counts, without the counts."""
-    return [metric.name for metric in REGISTRY.values() if metric.takes == "counts" and not metric.counts_rows]
-
-
-def ranking_names() -> list[str]:
-    """Return the metrics of decision values and probabilities."""
-    return [metric.name for metric in REGISTRY.values() if metric.takes in ("scores", "probabilities")]
+def names_taking(*takes: Takes) -> list[str]:
+    """Return the names of the metrics of some kinds of input, without numbers of rows."""
+    return [metric.name for metric in REGISTRY.values() if metric.takes in takes and not metric.counts_rows]
 
 
 # --- scikit-learn's scorers
@@ -177,25 +175,17 @@ def _of_scorer(name: str) -> Metric | None:
         except ValueError:  # such as the score of two classes for more of them
             return float("nan")
 
+    def of_counts(counts: Array) -> float:
+        return function(*np.repeat(np.indices(counts.shape).reshape(2, -1), counts.ravel().astype(int), axis=1))
+
     if scorer._score_func.__module__.endswith("_regression"):
-        by_model = np.vectorize(function, signature="(n),(n)->()")
-        return Metric(name, "regression", "values", by_model, scorer=name)
+        return Metric(name, "values", np.vectorize(function, signature="(n),(n)->()"), scorer=name)
     if scorer._response_method == "predict":
-        by_model = np.vectorize(lambda counts: function(*_labels(counts)), signature="(k,k)->()")
-        return Metric(name, "classification", "counts", by_model, scorer=name)
+        return Metric(name, "counts", np.vectorize(of_counts, signature="(k,k)->()"), scorer=name)
     if scorer._response_method == "predict_proba":
-        return Metric(
-            name,
-            "classification",
-            "probabilities",
-            lambda true, shares: function(true, shares[:, 1] if shares.shape[1] == 2 else shares),
-            scorer=name,
-        )
-    return Metric(name, "classification", "scores", function, scorer=name)
 
+        def of_shares(true: Any, shares: Array) -> float:
+            return function(true, shares[:, 1] if shares.shape[1] == 2 else shares)
 
-def _labels(counts: Array) -> Any:
-    """Return true and predicted class numbers with these confusion counts."""
-    import numpy as np
-
-    return np.repeat(np.indices(counts.shape).reshape(2, -1), counts.ravel().astype(int), axis=1)
+        return Metric(name, "probabilities", of_shares, scorer=name)
+    return Metric(name, "scores", function, scorer=name)

@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from elmbench.metrics import counts_rows, rates
+from elmbench.metrics import counts_rows, names_taking
 from elmbench.numerics.significance import t_quantile
 from elmbench.reporting import grouped
 from elmbench.reporting.cells import FIRST_RUNS
@@ -159,6 +159,6 @@ def _least(mean: float, cells: Mapping[str, Any], measure: Measure) -> float:
     if counts_rows(measure.metric):
         return runs / len(cells["run"])
     tested = np.sum(cells["n_test"]) / runs if "n_test" in cells else 0
-    if measure.metric in (*rates(), TRAIN_ACCURACY) and tested > 0:
+    if measure.metric in (*names_taking("counts"), TRAIN_ACCURACY) and tested > 0:
         return float(1 / tested)
     return ROUND_OFF * abs(mean)

@@ -40,9 +40,7 @@ def store(tmp_path: Path) -> Store:
 @pytest.fixture
 def share(monkeypatch: pytest.MonkeyPatch) -> None:
     """A metric as a stranger adds it: the share of negative rows that are predicted as such."""
-    entry = Metric(
-        "specificity", "classification", "counts", lambda counts: counts[..., 0, 0] / counts[..., 0, :].sum(axis=-1)
-    )
+    entry = Metric("specificity", "counts", lambda counts: counts[..., 0, 0] / counts[..., 0, :].sum(axis=-1))
     monkeypatch.setitem(REGISTRY, entry.name, entry)
 
 
