@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from elmbench.protocol.content import OMITTED, OPTIONAL, named
 from elmbench.protocol.scaling import prepared_inputs, scale_columns, scale_targets, unscaled_targets
-from elmbench.protocol.splits import Indices, cut_to, outer_parts, presented, subsample
+from elmbench.protocol.splits import Indices, cut_to, outer_parts, presented, stratified_rows
 from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.protocol import Scale, Split, TargetScale
 
@@ -94,22 +94,13 @@ class OuterFold:
 class FoldData:
     """The rows of one outer fold, scaled.
 
-    Attributes
-    ----------
-    X_train, X_test : ndarray or CSR matrix of shape (n_train, n_features), (n_test, n_features)
-        The training rows are in the order in which a sequential model learns them.
-    y_train, y_test : ndarray of shape (n_train,), (n_test,)
-        -1/+1 for two classes, 0, 1, ... for more, real values for regression.
-    labels : list of int or None
-        Every label of the data set; None for regression.
-    raw : ndarray of shape (n_train, d) or None
-        The training rows if they are encoded and imputed on each fold; inner folds are prepared from them.
-    nominal : tuple of int
-        Columns of `raw` that hold numbers of categories.
-    groups, weights : ndarray of shape (n_train,) or None
-        The number of each training row's group, and its weight in a fit.
-    in_units : callable
-        Returns targets or predictions, of shape (n,), in the units of the metrics.
+    `X_train`, `X_test` (ndarray or CSR matrix of shape (n, n_features)): the training rows are in the order in which a
+    sequential model learns them. `y_train`, `y_test` (ndarray of shape (n,)): -1/+1 for two classes, 0, 1, ... for
+    more, real values for regression. `labels`: every label of the data set; None for regression. `raw` (ndarray of
+    shape (n_train, d) or None): the training rows if they are encoded and imputed on each fold; inner folds are
+    prepared from them. `nominal`: columns of `raw` that hold numbers of categories. `groups`, `weights` (ndarray of
+    shape (n_train,) or None): the number of each training row's group, and its weight in a fit. `in_units`: returns
+    targets or predictions, of shape (n,), in the units of the metrics.
     """
 
     X_train: Any
@@ -138,9 +129,9 @@ def load_rows(dataset: DatasetRef, data_dir: str | None) -> "Dataset":
 
     assert dataset.spec is not None
     data = load(dataset.spec, data_dir, dataset.run, dataset.options)
-    chosen = subsample(data, dataset.rows)
-    if len(chosen) == len(data.y):
+    if dataset.rows is None or dataset.rows >= len(data.y):
         return data
+    chosen = stratified_rows(data.y, dataset.rows, data.classes is not None, "subsample", data.name)
     splits = data.splits and {part: np.flatnonzero(np.isin(chosen, rows)) for part, rows in data.splits.items()}
     by_row: dict[str, Any] = {name: getattr(data, name) for name in ("groups", "folds", "weights", "rows")}
     columns = {name: values[chosen] for name, values in by_row.items() if values is not None}
@@ -153,9 +144,10 @@ def _scaled_rows(dataset: DatasetRef, data_dir: str | None, scale: Scale) -> Any
 
 
 def scaled_inputs(dataset: DatasetRef, data_dir: str | None, scale: Scale | None, train: Indices) -> Any:
-    """Return all rows of a data set, scaled according to the protocol with these training rows."""
-    if scale is None or scale.fit_on == "train":
-        return prepared_inputs(load_rows(dataset, data_dir).X, train, scale, None)
+    """Return all rows of a data set, encoded and scaled according to the protocol with these training rows."""
+    data = load_rows(dataset, data_dir)
+    if scale is None or scale.fit_on == "train" or data.is_raw:
+        return prepared_inputs(data.X, train, scale, data.nominal if data.is_raw else None)
     return _scaled_rows(dataset, data_dir, scale)
 
 
@@ -174,13 +166,10 @@ def _parts(dataset: DatasetRef, data_dir: str | None, outer: Split, run: int) ->
 
 def fold_data(outer_fold: OuterFold, data_dir: str | None) -> FoldData:
     """Return the scaled rows of an outer fold."""
-    data = load_rows(outer_fold.dataset, data_dir)
+    dataset, protocol = outer_fold.dataset, outer_fold.protocol
     train, test = fold_rows(outer_fold, data_dir)
-    if data.is_raw:
-        X = prepared_inputs(data.X, train, outer_fold.protocol.scale, data.nominal)
-    else:
-        X = scaled_inputs(outer_fold.dataset, data_dir, outer_fold.protocol.scale, train)
-    return fold_of(data, X, outer_fold.protocol.targets, train, test)
+    X = scaled_inputs(dataset, data_dir, protocol.scale, train)
+    return fold_of(load_rows(dataset, data_dir), X, protocol.targets, train, test)
 
 
 def fold_of(data: "Dataset", X: Any, targets: TargetScale | None, train: Indices, test: Indices) -> FoldData:
@@ -189,9 +178,8 @@ def fold_of(data: "Dataset", X: Any, targets: TargetScale | None, train: Indices
     scale = None if data.classes is not None else targets
     if scale is not None:
         y = scale_targets(y, train if scale.fit_on == "train" else slice(None), scale)
-    raw = data.X[train] if data.is_raw else None
-    by_row: tuple[Any, Any] = data.groups, data.weights
-    groups, weights = (None if column is None else column[train] for column in by_row)
+    by_row: tuple[Any, ...] = data.X if data.is_raw else None, data.groups, data.weights
+    raw, groups, weights = (None if column is None else column[train] for column in by_row)
     fold = FoldData(X[train], y[train], X[test], y[test], labels_of(data), raw, data.nominal, groups, weights)
     if scale is None or scale.metrics == "scaled":
         return fold

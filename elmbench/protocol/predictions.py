@@ -23,19 +23,13 @@ def check_predictions(y_true: NDArray[Any], y_pred: Any, labels: list[int] | Non
     Raises ValueError if their shape differs (a column of shape (n, 1) would be broadcast to n x n differences
     unnoticed), if they are not real numbers, or if one of a classifier is finite but not a label.
     """
-    predicted = check_shape(y_true, y_pred)
-    if labels is not None:
-        class_numbers(predicted, labels)
-    return predicted
-
-
-def check_shape(y_true: NDArray[Any], y_pred: Any) -> NDArray[Any]:
-    """Return predictions as an array of real numbers of the shape of the targets; see `check_predictions`."""
     predicted = np.asarray(y_pred)
     if predicted.shape != y_true.shape:
         raise ValueError(f"expected predictions of shape {y_true.shape}, got {predicted.shape} instead")
     if predicted.dtype.kind not in "biuf":
         raise ValueError(f"expected predictions that are real numbers, got {predicted.dtype} instead")
+    if labels is not None:
+        class_numbers(predicted, labels)
     return predicted
 
 
@@ -64,11 +58,15 @@ def _first_few(values: Any) -> str:
 
 def metric_value(name: str, y_true: NDArray[Any], predicted: NDArray[Any], labels: list[int] | None) -> float:
     """Return a metric of labels or values."""
-    function = find_metric(name).function
+    true = y_true if labels is None else class_numbers(y_true, labels)
+    return float(_values(find_metric(name), true, predicted, labels))
+
+
+def _values(metric: Metric, true: NDArray[Any], predicted: NDArray[Any], labels: list[int] | None) -> Any:
+    """Return a metric of predictions of shape (..., n); `true` are targets, or class numbers if there are labels."""
     if labels is None:
-        return float(function(y_true, predicted))
-    true, numbers = class_numbers(y_true, labels), class_numbers(predicted, labels)
-    return float(function(confusion_counts(true, numbers, len(labels))))
+        return metric.function(true, predicted)
+    return metric.function(confusion_counts(true, class_numbers(predicted, labels), len(labels)))
 
 
 def metric_of(name: str, estimator: Any, X: Any, y: NDArray[Any], labels: list[int] | None) -> float:
@@ -77,11 +75,10 @@ def metric_of(name: str, estimator: Any, X: Any, y: NDArray[Any], labels: list[i
 
 
 def class_outputs(estimator: Any, method: str, X: Any, labels: list[int]) -> Array | None:
-    """Return decision values or probabilities of classes; None if the model has none.
+    """Return the outputs of `decision_function` or `predict_proba` for all classes; None if the model has none.
 
-    `method` ({"decision_function", "predict_proba"}). The result (ndarray of shape (n,) or (n, k)): decision values of
-    two classes are for the second one. A class without training rows has the probability 0, and a decision value below
-    all others.
+    The result (ndarray of shape (n,) or (n, k)): decision values of two classes are for the second one. A class without
+    training rows has the probability 0, and a decision value below all others.
     """
     if not hasattr(estimator, method):
         return None
@@ -141,50 +138,40 @@ class FoldScores:
             self.scores[candidate] = self._metric.scores(value)
             return
         self._candidates.append(candidate)
-        self._outputs.append(check_shape(self._y, outputs))
+        self._outputs.append(check_predictions(self._y, outputs, None))
         if len(self._outputs) >= self._block:
             self.finish()
 
     def finish(self) -> None:
         """Score the outputs that were added since the last call."""
-        if self._outputs:
-            self.scores[self._candidates] = self._score(np.array(self._outputs))
-            self._candidates.clear()
-            self._outputs.clear()
-
-    def _score(self, predicted: NDArray[Any]) -> Array:
+        if not self._outputs:
+            return
+        predicted = np.array(self._outputs)
         with np.errstate(invalid="ignore", over="ignore"):
-            if self._labels is None:
-                values = self._metric.function(self.true, predicted)
-            else:
-                numbers = class_numbers(predicted, self._labels)
-                values = self._metric.function(confusion_counts(self.true, numbers, len(self._labels)))
-        scores = self._metric.scores(values)
-        if predicted.dtype.kind == "f":
-            scores[~np.isfinite(predicted).all(axis=1)] = -np.inf
-        return scores
+            scores = self._metric.scores(_values(self._metric, self.true, predicted, self._labels))
+        self.scores[self._candidates] = np.where(np.isfinite(predicted).all(axis=1), scores, -np.inf)
+        self._candidates.clear()
+        self._outputs.clear()
 
 
 def sigmoids(scores: Array, true: NDArray[Any], weights: Array | None = None) -> Callable[[Array], Array]:
-    """Fit Platt's sigmoid to decision values for rows that the model has not learnt.
+    """Return a function from decision values to probabilities of shape (n, k), fitted to rows that were not learnt.
 
-    For decision values on inner folds, it is that of scikit-learn's ``CalibratedClassifierCV(model, ensemble=False)``:
-    one sigmoid for two classes; for more, one for each class against the rest, divided by their sum.
+    It is Platt's sigmoid, as in scikit-learn's ``CalibratedClassifierCV(model, ensemble=False)``: one for two classes;
+    for more, one for each class against the rest, divided by their sum.
 
     `scores` (ndarray of shape (n,) or (n, k)): finite decision values: for the second of two classes, or for each
-    class. `true` (ndarray of shape (n,)): class numbers. `weights` (ndarray of shape (n,) or None): of the rows. The
-    result: takes decision values and returns probabilities of shape (n, k).
+    class. `true`, `weights` (ndarray of shape (n,)): class numbers and weights of the rows.
     """
     from sklearn.calibration import _SigmoidCalibration
 
     two = scores.ndim == 1
-    fitted = [
-        _SigmoidCalibration().fit(column, true == number, weights)
-        for number, column in enumerate(_columns(scores), start=1 if two else 0)
-    ]
+    columns = enumerate(np.atleast_2d(scores.T), start=1 if two else 0)
+    fitted = [_SigmoidCalibration().fit(column, true == number, weights) for number, column in columns]
 
     def probabilities(values: Array) -> Array:
-        shares = np.column_stack([one.predict(column) for one, column in zip(fitted, _columns(values), strict=True)])
+        each = zip(fitted, np.atleast_2d(values.T), strict=True)
+        shares = np.column_stack([one.predict(column) for one, column in each])
         if two:
             return np.hstack([1 - shares, shares])
         total = shares.sum(axis=1, keepdims=True)
@@ -202,19 +189,12 @@ class Calibrated:
     labels: list[int]
 
     def decision_function(self, X: Any) -> Array:
-        """Return the decision values of the model, see `class_outputs`."""
         outputs = class_outputs(self.model, "decision_function", X, self.labels)
         assert outputs is not None
         return outputs
 
     def predict_proba(self, X: Any) -> Array:
-        """Return the probabilities of all labels, of shape (n, k)."""
         return self.probabilities(self.decision_function(X))
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the label of the largest probability."""
         return np.asarray(self.labels)[self.predict_proba(X).argmax(axis=1)]
-
-
-def _columns(values: Array) -> Array:
-    return values.reshape(len(values), -1).T

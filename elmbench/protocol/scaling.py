@@ -38,28 +38,20 @@ def scaler_of(scale: Scale) -> Any:
     """Return scikit-learn's transformer for a scaling."""
     from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, Normalizer, StandardScaler
 
-    scaler = {
-        "range": lambda: MinMaxScaler(scale.range),
-        "standard": StandardScaler,
-        "max-abs": MaxAbsScaler,
-        "unit-rows": Normalizer,
-    }
-    return scaler[scale.kind]()
+    others = {"standard": StandardScaler, "max-abs": MaxAbsScaler, "unit-rows": Normalizer}
+    return others[scale.kind]() if scale.kind in others else MinMaxScaler(scale.range)
 
 
 def scale_targets(y: NDArray[np.float64], rows: Indices | slice, scale: Scale) -> NDArray[np.float64]:
     """Return the targets of a regression, of shape (n,), scaled by factors from `rows`."""
-    scaled: NDArray[np.float64] = scale_columns(y[:, np.newaxis], rows, scale)[:, 0]
-    return scaled
+    return scale_columns(y[:, np.newaxis], rows, scale)[:, 0]
 
 
 def unscaled_targets(
     values: NDArray[np.float64], y: NDArray[np.float64], rows: Indices | slice, scale: Scale
 ) -> NDArray[np.float64]:
     """Return predictions of scaled targets in the units of `y`; see `scale_targets`."""
-    scaler = scaler_of(scale).fit(y[rows, np.newaxis])
-    unscaled: NDArray[np.float64] = scaler.inverse_transform(values[:, np.newaxis])[:, 0]
-    return unscaled
+    return scaler_of(scale).fit(y[rows, np.newaxis]).inverse_transform(values[:, np.newaxis])[:, 0]
 
 
 def prepared_inputs(X: Any, rows: Indices, scale: Scale | None, nominal: tuple[int, ...] | None) -> Any:

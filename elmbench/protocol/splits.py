@@ -27,12 +27,8 @@ def splitter(split: Split, seed: int) -> Any:
 
     if split.kind == "ordered-kfold":
         return TimeSeriesSplit(split.folds)
-    kinds = {
-        "stratified-kfold": StratifiedKFold,
-        "kfold": KFold,
-        "stratified-group-kfold": StratifiedGroupKFold,
-        "group-kfold": GroupKFold,
-    }
+    whole_groups = {"stratified-group-kfold": StratifiedGroupKFold, "group-kfold": GroupKFold}
+    kinds = {"stratified-kfold": StratifiedKFold, "kfold": KFold, **whole_groups}
     return kinds[split.kind](split.folds, shuffle=True, random_state=seed)
 
 
@@ -167,11 +163,3 @@ def stratified_rows(y: NDArray[Any], rows: int, by_class: bool, *key: str | int)
     # Not StratifiedShuffleSplit, which refuses to leave out fewer rows than there are classes.
     keep = resample(np.arange(len(y)), replace=False, n_samples=rows, stratify=y, random_state=integer_seed(*key))
     return np.sort(np.asarray(keep))
-
-
-def subsample(data: Dataset, rows: int | None) -> Indices:
-    """Return the rows that a profile keeps: all, or `rows` random ones, stratified by class if there are classes."""
-    n = len(data.y)
-    if rows is None or rows >= n:
-        return np.arange(n)
-    return stratified_rows(np.asarray(data.y), rows, data.classes is not None, "subsample", data.name)

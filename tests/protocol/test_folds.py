@@ -15,7 +15,7 @@ from elmbench.datasets import load as datasets_load
 from elmbench.datasets.dataset import Dataset
 from elmbench.numerics.seeds import integer_seed
 from elmbench.protocol.scaling import MOST_CATEGORIES, prepared_inputs, scale_columns
-from elmbench.protocol.splits import stratified_rows, subsample
+from elmbench.protocol.splits import stratified_rows
 from elmbench.specs.datasets import DatasetSpec, Shape
 from elmbench.specs.protocol import Scale
 
@@ -110,9 +110,9 @@ def test_rows_and_targets_stay_together(toys: dict[str, Dataset], make_unit: Mak
 @pytest.mark.parametrize("name", ["two", "three", "real"])
 def test_a_subsample_has_the_classes_proportions(toys: dict[str, Dataset], name: str, rows: int) -> None:
     data = toys[name]
-    keep = subsample(data, rows)
+    keep, again = (stratified_rows(data.y, rows, data.classes is not None, "subsample", name) for _ in range(2))
     assert len(set(keep)) == rows
-    assert keep.tolist() == sorted(keep) == subsample(data, rows).tolist() != list(range(rows))
+    assert keep.tolist() == sorted(keep) == again.tolist() != list(range(rows))
     if data.classes:
         counts = np.unique(data.y[keep], return_counts=True)[1]
         exact = np.unique(data.y, return_counts=True)[1] * rows / 90
@@ -120,8 +120,9 @@ def test_a_subsample_has_the_classes_proportions(toys: dict[str, Dataset], name:
 
 
 @pytest.mark.parametrize("rows", [None, 90, 1000])
-def test_all_rows_are_kept_where_there_are_no_more(toys: dict[str, Dataset], rows: int | None) -> None:
-    assert subsample(toys["two"], rows).tolist() == list(range(90))
+def test_all_rows_are_used_where_there_are_no_more(make_unit: MakeUnit, rows: int | None) -> None:
+    data = fold_data(make_unit(rows=rows, outer={"kind": "kfold", "folds": 3}))
+    assert (len(data.y_train), len(data.y_test)) == (60, 30)
 
 
 def test_subsamples_differ_by_what_they_are_for(toys: dict[str, Dataset]) -> None:
