@@ -11,7 +11,7 @@ import pandas as pd
 
 from benchmarks.measure import CPU, WALL, Array, Record, Run, in_turn, measured, record, timed
 from elmbench.registry.plugins import load_plugin
-from elmbench.running.executors.base import Settings
+from elmbench.running.executors import Settings
 from elmbench.work.plan import Request
 from elmbench.workflow.execute import execute
 from elmbench.workflow.prepare import RunOptions, prepare

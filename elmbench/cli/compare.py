@@ -79,7 +79,7 @@ def compare(
     retry: Retry = False,
 ) -> None:
     """Compare models on your own data by nested search. Stored results are not computed again."""
-    from elmbench.running.executors.base import Settings
+    from elmbench.running.executors import Settings
     from elmbench.running.executors.local import LocalExecutor
     from elmbench.running.store import Store
     from elmbench.specs.limits import parse_limits

@@ -13,7 +13,7 @@ from elmbench.cli.state import state
 
 if TYPE_CHECKING:
     from elmbench.running.engine import Event
-    from elmbench.running.executors.base import Executor
+    from elmbench.running.executors import Executor
     from elmbench.specs.catalogue import ExperimentFile
     from elmbench.workflow.prepare import PreparedRun
 

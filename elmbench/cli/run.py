@@ -20,7 +20,7 @@ from elmbench.errors import ElmbenchError
 
 if TYPE_CHECKING:
     from elmbench.reporting.results import Results
-    from elmbench.running.executors.base import Executor
+    from elmbench.running.executors import Executor
     from elmbench.workflow.prepare import PreparedRun
     from elmbench.workflow.stages import Outlook, TwoStages
 
@@ -72,8 +72,7 @@ def run(
     force: Annotated[bool, Option("--force", help="Run finished cells again.")] = False,
 ) -> None:
     """Run experiments and write their tables. Finished cells are not computed again."""
-    from elmbench.running.executors import executor_of
-    from elmbench.running.executors.base import Settings
+    from elmbench.running.executors import Settings, executor_of
     from elmbench.specs.limits import parse_duration, parse_limits
 
     if budget is not None and not until_told:
@@ -172,7 +171,7 @@ def run_cells(prepared: PreparedRun, executor: Executor, carry_out: Callable[...
 
 
 def _workers(count: int) -> str:
-    return f"on {count} worker{'s' * (count > 1)}"
+    return f"on {count} worker{'s' * (count != 1)}"
 
 
 def _show(results: Sequence[Results]) -> None:

@@ -5,20 +5,23 @@ import math
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from graphlib import TopologicalSorter
 from typing import Any, Literal
 
 from elmbench.errors import ElmbenchError
 from elmbench.running.attempt import attempt
 from elmbench.running.estimates import Estimates
-from elmbench.running.executors.base import Done, Executor, Settings
+from elmbench.running.executors import Done, Executor, Settings
 from elmbench.running.executors.local import LocalExecutor
 from elmbench.running.processes import share_of_memory
 from elmbench.running.records import SYNC_EVERY
 from elmbench.running.store import CLEAN, Store
 from elmbench.specs.limits import Limits
 from elmbench.work.base import Context, Result, Work
+
+#: Tasks are short below this number of seconds: the time to store a result then matters.
+SHORT = 0.25
 
 
 @dataclass(frozen=True)
@@ -122,19 +125,24 @@ class Run:
         in_turn = at_most == 1 or (executor.fixed and executor.workers == 1)
         queue = WorkQueue(self.works, todo, None if in_turn else self.estimates.formula)
         running: dict[Future[Done], Work] = {}
-        clean = frozenset(clean)
+        clean, a_worker = frozenset(clean), 1
 
         def finish(work: Work, done: Done) -> None:
-            result = done.result | ({CLEAN: True} if work.key in clean else {})
-            self._put(work, result, done)
+            nonlocal a_worker
+            if work.key in clean:
+                done = replace(done, result=done.result | {CLEAN: True})
+            self._put(work, done)
             if not work.immediate:
                 self.estimates.note(work.key, done.seconds)
-            self.on_event(Event("end", work, result))
+                # A worker begins a second short task while the result of the first is stored.
+                a_worker = 2 if done.seconds < SHORT else 1
+            self.on_event(Event("end", work, done.result))
             queue.done(work.key)
 
         try:
             while queue and (running or time.monotonic() < self.until):
-                while len(running) < (at_most or executor.width) and time.monotonic() < self.until:
+                width = at_most or a_worker * max(executor.workers, 1)
+                while len(running) < width and time.monotonic() < self.until:
                     key = queue.pop()
                     if key is None:
                         break
@@ -145,7 +153,7 @@ class Run:
                         finish(work, Done(attempt(work, inputs, Context(self.settings.data_dir))))
                     else:
                         running[executor.submit(work, inputs, self._limits_now(key))] = work
-                if running and executor.deserted:
+                if running and not executor.workers:
                     self.on_event(Event("no-workers", next(iter(running.values()))))
                 # With a timeout, to sync the disk and to notice new workers.
                 for future in wait(running, SYNC_EVERY, FIRST_COMPLETED).done:
@@ -156,7 +164,7 @@ class Run:
         except (KeyboardInterrupt, ElmbenchError):
             for future, work in running.items():
                 if future.done() and future.exception() is None:
-                    self._put(work, future.result().result, future.result())
+                    self._put(work, future.result())
             raise
         finally:
             self.store.sync()
@@ -167,10 +175,10 @@ class Run:
             return self.limits[key]
         return self.limits[key].narrower(Limits(max(self.until - time.monotonic(), 0.1)))
 
-    def _put(self, work: Work, result: Result, done: Done) -> None:
+    def _put(self, work: Work, done: Done) -> None:
         elsewhere = done.environment
         environment = self.store.put_environment(dict(elsewhere)) if elsewhere else self.settings.environment
-        self.store.put(work, result, environment, done.seconds)
+        self.store.put(work, done.result, environment, done.seconds)
 
 
 class WorkQueue:

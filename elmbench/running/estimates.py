@@ -115,7 +115,7 @@ class TimeLeft:
         del self._running[key]
 
     def left(self, workers: int) -> Left:
-        """Return the remaining time for this number of workers."""
+        """Return the remaining time for this number of workers; for one if there is none yet."""
         seconds, complete = 0.0, True
         for group, (number, formula) in self._sums.items():
             factor = self._estimates.factor(group)
@@ -126,4 +126,4 @@ class TimeLeft:
             expected = (factor or 0.0) * self._estimates.formula[key]
             seconds += max(expected - spent, _OVERDUE * spent)
             complete = complete and factor is not None
-        return Left(seconds / workers, complete)
+        return Left(seconds / max(workers, 1), complete)

@@ -8,8 +8,7 @@ from elmbench.files import RESULTS_DIR
 from elmbench.registry.plugins import load_plugins
 from elmbench.reporting.results import Results
 from elmbench.running.engine import Event
-from elmbench.running.executors import executor_of
-from elmbench.running.executors.base import Settings
+from elmbench.running.executors import Settings, executor_of
 from elmbench.specs.limits import parse_limits
 from elmbench.work.plan import Request
 from elmbench.workflow.execute import execute

@@ -20,7 +20,7 @@ from elmbench.errors import ElmbenchError
 from elmbench.registry import registry
 from elmbench.registry.plugins import load_plugins, loaded_plugins, write_plugin
 from elmbench.running.engine import Event
-from elmbench.running.executors.base import Settings
+from elmbench.running.executors import Settings
 from elmbench.specs.limits import parse_limits
 from elmbench.workflow.comparison import Comparison, prepare_comparison, unused_name
 from elmbench.workflow.execute import compute, execute

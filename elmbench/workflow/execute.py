@@ -11,7 +11,7 @@ from elmbench.reporting.folders import results_folder
 from elmbench.reporting.results import Results, is_current, read_results, write_results
 from elmbench.running.engine import OnEvent, Run
 from elmbench.running.environment import describe_environment
-from elmbench.running.executors.base import Executor
+from elmbench.running.executors import Executor
 from elmbench.specs.profiles import Resolved
 from elmbench.work.fit import Fit
 from elmbench.workflow.prepare import PreparedRun, RunOptions

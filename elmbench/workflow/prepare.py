@@ -10,7 +10,7 @@ from elmbench.errors import DataUnavailableError, ElmbenchError, unknown_name
 from elmbench.layouts import with_metrics
 from elmbench.running.engine import effective_limits, pending
 from elmbench.running.estimates import Estimates
-from elmbench.running.executors.base import Settings
+from elmbench.running.executors import Settings
 from elmbench.running.planning import make_plan
 from elmbench.running.store import Store
 from elmbench.specs.catalogue import PROFILES, ExperimentFile, find_experiment, load_catalogue

@@ -23,7 +23,7 @@ from elmbench.reporting.figures import ComparedFigure, compared_figures
 from elmbench.reporting.results import Results
 from elmbench.reporting.summary import MeasuredCells, summarise
 from elmbench.reporting.verdicts import FEWEST_RUNS, runs_to_tell
-from elmbench.running.executors.base import Executor
+from elmbench.running.executors import Executor
 from elmbench.running.executors.local import LocalExecutor
 from elmbench.specs.limits import parse_duration
 from elmbench.specs.profiles import Resolved

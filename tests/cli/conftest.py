@@ -14,8 +14,9 @@ import pytest
 
 from elmbench.cli import main
 from elmbench.cli.state import state
+from elmbench.running.executors import Asked, Done
 from elmbench.specs import catalogue, published
-from elmbench.work.base import Work
+from elmbench.specs.limits import Limits
 
 FIGURES = """dataset,model,metric,value,std,note
 WDBC,ELM,mcc,0.92,0.01,
@@ -126,18 +127,16 @@ def worker(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     endings: dict[str, Any] = {}
 
     class Answering:
-        before = 0.0
-
         def __init__(self, *_: Any) -> None:
             pass
 
         def warm(self) -> None:
             pass
 
-        def run(self, work: Work, *_: Any) -> dict[str, Any]:
-            unit = work.content()
+        def ask(self, asked: Asked, limits: Limits) -> Done:
+            unit = asked["work"]
             ending = endings.get(unit.get("model", ""), {})
-            return answer(unit) | (ending(unit) if callable(ending) else ending)
+            return Done(answer(unit) | (ending(unit) if callable(ending) else ending))
 
         def stop(self) -> None:
             pass

@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from elmbench.running.executors.base import Settings
+from elmbench.running.executors import Settings
 from elmbench.specs.limits import parse_limits
 from elmbench.workflow.prepare import RunOptions, prepare
 

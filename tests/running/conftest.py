@@ -12,8 +12,7 @@ from toy_data import add_model, make_unit, toys
 from toy_plans import plan_table, plan_toy
 
 from elmbench.registry.plugins import load_plugin
-from elmbench.running.executors import executor_of
-from elmbench.running.executors.base import Executor, Settings
+from elmbench.running.executors import Executor, Settings, executor_of
 from elmbench.running.processes import machine_memory
 from elmbench.running.store import Store
 from elmbench.work.base import Work

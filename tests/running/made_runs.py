@@ -11,11 +11,11 @@ import pytest
 from made_work import Content
 
 from elmbench.running.engine import Run, pending
-from elmbench.running.executors import local
-from elmbench.running.executors.base import Done, Executor, Settings
+from elmbench.running.executors import Asked, Done, Executor, Settings, local
+from elmbench.running.executors.sandbox import Sandbox, asked_of
 from elmbench.running.store import Store
 from elmbench.specs.limits import Limits
-from elmbench.work.base import Result, Work
+from elmbench.work.base import Result, Work, key_of
 from elmbench.work.plan import Plan
 
 MakePlan = Callable[..., Plan]
@@ -32,13 +32,18 @@ def done(executor: Executor, works: Iterable[Work]) -> list[Done]:
     return [future.result() for future in futures]
 
 
+def run_in(box: Sandbox, work: Work, limits: Limits | None = None) -> Result:
+    """Run some work that needs no other in a sandbox; return its result."""
+    return box.ask(asked_of(work, {}), limits or Limits()).result
+
+
 class InProcess:
     """A stand-in for the sandboxes: it answers at once and keeps a diary."""
 
     def __init__(self) -> None:
         self.diary: list[tuple[str, dict[str, Any]]] = []
         self.made = self.stopped = self.at_once = self.most = 0
-        self.before = 0.0
+        self.seconds = 0.0
         self.answer: Callable[[Content], dict[str, Any]] = lambda unit: {"status": "ok", "reason": ""}
         self.lock = threading.Lock()
 
@@ -46,13 +51,14 @@ class InProcess:
         self.made += 1
         return self
 
-    def run(self, work: Work, inputs: dict[str, Any], limits: Limits) -> Result:
+    def ask(self, asked: Asked, limits: Limits) -> Done:
         with self.lock:
             self.at_once += 1
             self.most = max(self.most, self.at_once)
         try:
-            self.diary.append((work.key, inputs))
-            return {"params": {}, "seconds": 0.0, "scores": [1.0, 0.0]} | self.answer(work.content())
+            unit = asked["work"]
+            self.diary.append((key_of(unit), asked["inputs"]))
+            return Done({"params": {}, "seconds": 0.0, "scores": [1.0, 0.0]} | self.answer(unit), self.seconds)
         finally:
             with self.lock:
                 self.at_once -= 1

@@ -15,10 +15,10 @@ from pathlib import Path
 
 import psutil
 import pytest
-from made_runs import PLUGIN, Fits
+from made_runs import PLUGIN, Fits, run_in
 
+from elmbench.running.executors import Settings
 from elmbench.running.executors import sandbox as sandbox_module
-from elmbench.running.executors.base import Settings
 from elmbench.running.executors.sandbox import Sandbox, asked_of
 from elmbench.running.processes import lives
 from elmbench.specs.limits import Limits
@@ -91,16 +91,16 @@ def test_what_a_model_does_ends_its_own_cell(
     sandbox: Sandbox, fits: Fits, model: str, status: str, reason: str, survives: bool
 ) -> None:
     healthy = fits("healthy")[0]
-    good = sandbox.run(healthy, {})
+    good = run_in(sandbox, healthy)
     before = pid(sandbox)
-    result = sandbox.run(fits(model)[0], {})
+    result = run_in(sandbox, fits(model)[0])
     assert (result["status"], result["reason"][: len(reason)]) == (status, reason)
-    assert sandbox.run(healthy, {})["predictions"] == good["predictions"]
+    assert run_in(sandbox, healthy)["predictions"] == good["predictions"]
     assert (pid(sandbox) == before) == survives
 
 
 def test_what_a_model_prints_does_not_get_in_the_way(sandbox: Sandbox, fits: Fits) -> None:
-    result = sandbox.run(fits("printing")[0], {})
+    result = run_in(sandbox, fits("printing")[0])
     assert (result["status"], result["reason"]) == ("ok", "")
 
 
@@ -108,23 +108,23 @@ def test_what_a_model_prints_does_not_get_in_the_way(sandbox: Sandbox, fits: Fit
 def test_a_model_that_hangs(fresh: Sandbox, log: Path, fits: Fits, model: str) -> None:
     """In compiled code, without or with the lock of the interpreter."""
     healthy = fits("healthy")[0]
-    fresh.run(healthy, {})
+    run_in(fresh, healthy)
     worker = pid(fresh)
     started = time.monotonic()
-    result = fresh.run(fits(model)[0], {}, Limits(seconds=0.5))
+    result = run_in(fresh, fits(model)[0], Limits(seconds=0.5))
     assert time.monotonic() - started >= 0.5  # and it came back: the model sleeps for an hour
     assert result == TIMED_OUT
     assert ends(worker)
-    assert fresh.run(healthy, {})["status"] == "ok"
+    assert run_in(fresh, healthy)["status"] == "ok"
 
 
 def test_a_worker_that_dies_between_two_cells(sandbox: Sandbox, fits: Fits) -> None:
     healthy = fits("healthy")[0]
-    sandbox.run(healthy, {})
+    run_in(sandbox, healthy)
     worker = pid(sandbox)
     os.kill(worker, signal.SIGKILL)
     assert ends(worker)
-    assert sandbox.run(healthy, {})["status"] == "ok"
+    assert run_in(sandbox, healthy)["status"] == "ok"
 
 
 # --- Before a fit -----------------------------------------------------------------------------------------------------
@@ -137,7 +137,7 @@ def test_loading_does_not_count(sandbox: Sandbox, fits: Fits, monkeypatch: pytes
     slow.write_text("import time\nfrom sklearn.linear_model import Ridge\ntime.sleep(6)\nMODELS = {'slow': Ridge}\n")
     monkeypatch.setattr(sandbox, "settings", Settings(plugins=(*sandbox.settings.plugins, str(slow))))
     started = time.monotonic()
-    assert sandbox.run(healthy, {}, Limits(seconds=5))["status"] == "ok"
+    assert run_in(sandbox, healthy, Limits(seconds=5))["status"] == "ok"
     assert time.monotonic() - started > 6
 
 
@@ -151,11 +151,11 @@ def test_a_plugin_that_stalls_before_its_fit_ends_its_own_cells(
         path = tmp_path / "endless.py"
         path.write_text("import time\ntime.sleep(3600)")
         fresh.settings = Settings(plugins=(*fresh.settings.plugins, str(path)))
-    assert fresh.run(fits("slow-to-make")[0], {}, Limits(0.5)) == TIMED_OUT
+    assert run_in(fresh, fits("slow-to-make")[0], Limits(0.5)) == TIMED_OUT
     # A model of the suite needs no plug-in, so it does not wait for one.
     monkeypatch.setattr(sandbox_module, "_LOADING", 60.0)
     suite = fits("K-ELM", select=("published",))
-    assert fresh.run(suite[0], {}, Limits(seconds=60))["status"] == "ok"
+    assert run_in(fresh, suite[0], Limits(seconds=60))["status"] == "ok"
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,7 @@ def test_a_plugin_that_the_worker_cannot_load(fits: Fits, tmp_path: Path, plugin
     path = tmp_path / "broken.py"
     path.write_text(plugin_text)
     box = Sandbox(Settings(plugins=(str(path),)))
-    result = box.run(fits("healthy")[0], {})
+    result = run_in(box, fits("healthy")[0])
     box.stop()
     assert result["status"] == "failed"
     assert reason in result["reason"]
@@ -181,18 +181,18 @@ def test_a_plugin_that_the_worker_cannot_load(fits: Fits, tmp_path: Path, plugin
 def test_a_model_that_leaks(sandbox: Sandbox, fits: Fits) -> None:
     healthy = fits("healthy")[0]
     limit = 1_000_000_000
-    assert sandbox.run(healthy, {}, Limits(memory=limit))["status"] == "ok"
+    assert run_in(sandbox, healthy, Limits(memory=limit))["status"] == "ok"
     worker = pid(sandbox)
-    result = sandbox.run(fits("leaking")[0], {}, Limits(memory=limit))
+    result = run_in(sandbox, fits("leaking")[0], Limits(memory=limit))
     assert (result["status"], result["limit"]) == ("out-of-memory", limit)
     assert "the limit is 1 GB" in result["reason"]
     assert ends(worker)
-    assert sandbox.run(healthy, {}, Limits(memory=limit))["status"] == "ok"
+    assert run_in(sandbox, healthy, Limits(memory=limit))["status"] == "ok"
 
 
 def test_memory_of_children_counts(fresh: Sandbox, fits: Fits) -> None:
-    assert fresh.run(fits("healthy")[0], {}, Limits(memory=700_000_000))["status"] == "ok"
-    result = fresh.run(fits("leaking-child")[0], {}, Limits(60, 700_000_000))
+    assert run_in(fresh, fits("healthy")[0], Limits(memory=700_000_000))["status"] == "ok"
+    result = run_in(fresh, fits("leaking-child")[0], Limits(60, 700_000_000))
     assert (result["status"], result["limit"]) == ("out-of-memory", 700_000_000)
 
 
@@ -202,8 +202,8 @@ def test_memory_of_children_counts(fresh: Sandbox, fits: Fits) -> None:
 @pytest.mark.parametrize(("model", "seconds", "status"), [("forking", 20.0, "failed"), ("parent", 2.0, "timeout")])
 def test_children_of_a_model(fresh: Sandbox, fits: Fits, log: Path, model: str, seconds: float, status: str) -> None:
     """A model may start processes of its own: they neither keep its cell from ending nor outlive it."""
-    fresh.run(fits("healthy")[0], {})  # so that the limit is the fit's alone
-    result = fresh.run(fits(model)[0], {}, Limits(seconds=seconds))
+    run_in(fresh, fits("healthy")[0])  # so that the limit is the fit's alone
+    result = run_in(fresh, fits(model)[0], Limits(seconds=seconds))
     assert ends(logged(log))
     assert result["status"] == status
 
@@ -211,9 +211,9 @@ def test_children_of_a_model(fresh: Sandbox, fits: Fits, log: Path, model: str, 
 @pytest.mark.parametrize("end", ["another model", "stop", "worker dies"])
 def test_a_child_in_a_session_of_its_own(fresh: Sandbox, fits: Fits, log: Path, end: str) -> None:
     model, status = ("orphaning", "failed") if end == "worker dies" else ("detaching", "ok")
-    assert fresh.run(fits(model)[0], {}, Limits(seconds=60))["status"] == status
+    assert run_in(fresh, fits(model)[0], Limits(seconds=60))["status"] == status
     if end == "another model":
-        fresh.run(fits("K-ELM")[0], {})
+        run_in(fresh, fits("K-ELM")[0])
     elif end == "stop":
         fresh.stop()
     assert ends(logged(log))
@@ -222,7 +222,7 @@ def test_a_child_in_a_session_of_its_own(fresh: Sandbox, fits: Fits, log: Path, 
 OWNER = """
 import json, sys, time
 from elmbench.running.executors.sandbox import Sandbox
-from elmbench.running.executors.base import Settings
+from elmbench.running.executors import Settings
 from elmbench.running.processes import lives
 from elmbench.specs.limits import Limits
 Sandbox(Settings(plugins=tuple(sys.argv[2:]))).ask(json.loads(sys.argv[1]), Limits())
@@ -260,7 +260,7 @@ def test_nothing_outlives_an_owner_that_is_killed(
 @pytest.mark.parametrize("threads", [1, 2])
 def test_threads_reach_the_worker_and_stopping_ends_it(fresh: Sandbox, fits: Fits, threads: int) -> None:
     fresh.settings = replace(fresh.settings, blas_threads=threads)
-    assert fresh.run(fits("healthy")[0], {})["status"] == "ok"
+    assert run_in(fresh, fits("healthy")[0])["status"] == "ok"
     worker = pid(fresh)
     assert psutil.Process(worker).environ()["OPENBLAS_NUM_THREADS"] == str(threads)
     assert os.environ["OPENBLAS_NUM_THREADS"] == "1"

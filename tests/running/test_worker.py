@@ -15,10 +15,10 @@ from typing import Any
 
 import psutil
 import pytest
+from made_runs import run_in
 
 from elmbench.running import processes
-from elmbench.running.executors import sandbox
-from elmbench.running.executors.base import Settings
+from elmbench.running.executors import Settings, sandbox
 from elmbench.running.executors.local import LocalExecutor
 from elmbench.running.executors.sandbox import Sandbox, _Worker
 from elmbench.specs.limits import Limits
@@ -45,7 +45,7 @@ def test_files_of_the_folder_are_not_taken_for_modules(
 ) -> None:
     (tmp_path / "signal.py").write_text("raise RuntimeError('not the real one')")
     monkeypatch.chdir(tmp_path)
-    assert box.run(work, {})["status"] == "ok"
+    assert run_in(box, work)["status"] == "ok"
 
 
 def test_a_worker_that_was_started_ahead_is_the_one_that_works(work: Fit) -> None:
@@ -68,7 +68,7 @@ def test_a_worker_that_was_started_ahead_is_the_one_that_works(work: Fit) -> Non
 def test_a_worker_that_cannot_start(box: Sandbox, work: Fit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "sitecustomize.py").write_text("import sys; sys.exit('nothing works here')")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    result = box.run(work, {})
+    result = run_in(box, work)
     assert (result["status"], result["reason"]) == ("failed", "the worker process ended before it could begin")
 
 
@@ -92,7 +92,7 @@ def test_a_stop_while_the_worker_starts_ends_it(work: Fit, monkeypatch: pytest.M
     monkeypatch.setattr(sandbox, "_Worker", start_slowly)
     box = Sandbox(Settings())
     with ThreadPoolExecutor(2) as pool:
-        result = pool.submit(box.run, work, {})
+        result = pool.submit(run_in, box, work)
         starting.wait()
         stopped = pool.submit(box.stop)
         wait([stopped], timeout=1)
@@ -104,7 +104,7 @@ def test_a_stop_while_the_worker_starts_ends_it(work: Fit, monkeypatch: pytest.M
 
 def test_data_that_changed_since_the_plan_fail_the_cell(box: Sandbox, work: Fit) -> None:
     outer_fold = replace(work.outer_fold, dataset=replace(work.outer_fold.dataset, checksum="0" * 64))
-    result = box.run(replace(work, outer_fold=outer_fold), {})
+    result = run_in(box, replace(work, outer_fold=outer_fold))
     assert result["status"] == "failed"
     assert "wdbc has changed since the run was planned" in result["reason"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +10,11 @@ import pytest
 from toy_data import forget_data
 
 from elmbench.running.attempt import attempt
+from elmbench.running.executors import Asked, Done
 from elmbench.running.executors.sandbox import Sandbox
-from elmbench.work.base import Context, Work
+from elmbench.running.executors.worker import work_of
+from elmbench.specs.limits import Limits
+from elmbench.work.base import Context
 
 
 @pytest.fixture
@@ -20,9 +23,10 @@ def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setenv("ELMBENCH_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path)
 
-    def here(self: Sandbox, work: Work, inputs: Mapping[str, Any], limits: Any = None) -> Any:
-        return attempt(work, inputs, Context())
+    def here(self: Sandbox, asked: Asked, limits: Limits) -> Done:
+        began = time.monotonic()
+        return Done(attempt(work_of(asked), asked["inputs"], Context()), time.monotonic() - began)
 
-    monkeypatch.setattr(Sandbox, "run", here)
+    monkeypatch.setattr(Sandbox, "ask", here)
     yield
     forget_data()

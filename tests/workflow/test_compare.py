@@ -22,7 +22,7 @@ import elmbench
 from elmbench.datasets.local_files import write_arrays
 from elmbench.datasets.user_data import UserData
 from elmbench.errors import ElmbenchError
-from elmbench.running.executors.base import Executor
+from elmbench.running.executors import Executor
 from elmbench.workflow.comparison import SVM_STEPS, Comparison, prepare_comparison
 from elmbench.workflow.comparison_page import importance_of, plan_importance, write_page
 from elmbench.workflow.execute import compute, execute

@@ -12,7 +12,7 @@ import yaml
 
 from elmbench.datasets.load import load_dataset
 from elmbench.errors import ElmbenchError
-from elmbench.running.executors.base import Settings
+from elmbench.running.executors import Settings
 from elmbench.specs.catalogue import find_experiment
 from elmbench.specs.datasets import load_dataset_specs
 from elmbench.specs.profiles import resolve

@@ -2,14 +2,89 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from elmbench.errors import ElmbenchError, unknown_name
+from elmbench.specs.limits import Limits
 
 if TYPE_CHECKING:
-    from elmbench.running.executors.base import Executor, Settings
+    from elmbench.work.base import Result, Work
 
 ENGINES = ("local", "dask")
+#: A request for work in the types of JSON; `asked_of` makes it.
+Asked = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Settings of a run.
+
+    `jobs`: worker processes. `plugins`: plug-in files, loaded by every worker that needs them. `blas_threads`: in every
+    worker. It changes the last digits of some results: it is recorded with each cell, but does not belong to its key,
+    so stored results are used for any number of threads. `limits`: for all work; they replace those of the experiment.
+    `environment`: hash of the environment of this machine in the store. `memory`: default memory limit in bytes; None
+    for a job's share of this machine.
+    """
+
+    jobs: int = 1
+    data_dir: str | None = None
+    plugins: tuple[str, ...] = ()
+    blas_threads: int = 1
+    limits: Limits = field(default_factory=Limits)
+    environment: str = ""
+    memory: int | None = None
+
+
+@dataclass(frozen=True)
+class Done:
+    """The outcome of some work.
+
+    `result`: of the work, even if it failed or reached a limit. `seconds`: its duration, without that of the start of a
+    worker and of loading the data. `environment`: of the machine that did the work; empty for this one.
+    """
+
+    result: Result
+    seconds: float = 0.0
+    environment: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Executor(ABC):
+    """A context manager that runs work, and ends all that it has started."""
+
+    #: True if the number of workers is fixed.
+    fixed: ClassVar[bool] = False
+
+    @property
+    @abstractmethod
+    def workers(self) -> int:
+        """The number of tasks that run at the same time; 0 while there is no worker, but some may join."""
+
+    @property
+    @abstractmethod
+    def memory(self) -> int:
+        """The default memory limit of a task in bytes."""
+
+    @abstractmethod
+    def warm(self) -> None:
+        """Start a worker before there is work, which takes a while."""
+
+    @abstractmethod
+    def submit(self, work: Work, inputs: Mapping[str, Result], limits: Limits) -> Future[Done]:
+        """Start some work; `inputs` are the results of the work that it needs, by key."""
+
+    @abstractmethod
+    def end(self) -> None:
+        """End the executor and all running work at once."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
 
 
 def executor_of(engine: str, settings: Settings, scheduler: str | None = None) -> Executor:

@@ -1,29 +1,34 @@
-"""The executor for the workers of a dask.distributed scheduler.
+"""The executor for the workers of a dask.distributed scheduler, and its tasks on them.
 
-Only this module and `dask_worker` know dask. Workers may join and leave at any time, and the scheduler gives lost work
-to another worker. It blames the death of a worker on everything that the worker was given. This module counts only the
-deaths during the work itself, and gives up work when these exceed the scheduler's limit (its setting
+Only this module knows dask. Workers may join and leave at any time, and the scheduler gives lost work to another
+worker. It blames the death of a worker on everything that the worker was given. This module counts only the deaths
+during the work itself, and gives up work when these exceed the scheduler's limit (its setting
 `distributed.scheduler.allowed-failures`, 3 by default).
+
+A dask process has one sandbox for each of its busy threads and reuses it for the next task. So data are loaded once,
+and a model runs in its own process, within its limits. Sandboxes end with their dask process, even if it is killed.
 """
 
 from __future__ import annotations
 
+import multiprocessing.util
 import os
+import platform
 import secrets
+import threading
 import time
 from collections import Counter
 from collections.abc import Mapping
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from elmbench.errors import ElmbenchError
-from elmbench.running.environment import version_of_code
-from elmbench.running.executors.base import Asked, Done, Executor, Settings
-from elmbench.running.executors.dask_worker import BEGUN, do_task, end_run
-from elmbench.running.executors.sandbox import asked_of
+from elmbench.running.environment import describe_environment, version_of_code
+from elmbench.running.executors import Asked, Done, Executor, Settings
+from elmbench.running.executors.sandbox import Sandbox, asked_of
 from elmbench.running.processes import share_of_memory
 from elmbench.specs.limits import Limits
 from elmbench.work.base import key_of
@@ -35,6 +40,8 @@ if TYPE_CHECKING:
 _LOOK_EVERY = 1.0
 #: Seconds within which a scheduler must answer.
 _PATIENCE = 30
+#: Topic of the scheduler's events under which a worker logs the key of each task that it begins.
+_BEGUN = "elmbench-begun"
 
 
 @dataclass
@@ -59,7 +66,6 @@ class DaskExecutor(Executor):
         self._settings = settings
         self._scheduler = scheduler
         self._run = secrets.token_hex(8)
-        self._code = version_of_code()
         self._sender = ThreadPoolExecutor(1)
         self._connected: Future[Any] | None = None
         self._threads, self._looked = 0, float("-inf")
@@ -89,7 +95,7 @@ class DaskExecutor(Executor):
                 expected="the address of a dask scheduler, and its certificates for tls://",
                 next_step="dask scheduler --host 127.0.0.1, then: dask worker 127.0.0.1:8786",
             ) from error
-        client.subscribe_topic(BEGUN, lambda event: self._begun.update([event[1]]))
+        client.subscribe_topic(_BEGUN, lambda event: self._begun.update([event[1]]))
         return client
 
     def _client(self) -> Any:
@@ -104,20 +110,13 @@ class DaskExecutor(Executor):
         except OSError as error:
             raise self._gone(error) from error
 
-    def _count_threads(self) -> int:
+    @property
+    def workers(self) -> int:
+        """The number of threads of the present workers."""
         now = time.monotonic()
         if now - self._looked > _LOOK_EVERY:
             self._threads, self._looked = sum(self._ask("nthreads").values()), now
         return self._threads
-
-    @property
-    def workers(self) -> int:
-        """The number of threads of the present workers, at least 1."""
-        return max(1, self._count_threads())
-
-    @property
-    def deserted(self) -> bool:
-        return not self._count_threads()
 
     @property
     def memory(self) -> int:
@@ -138,11 +137,11 @@ class DaskExecutor(Executor):
 
         Its key depends on its content only, so a run takes over tasks that workers still do for a killed run.
         """
-        run, limits = self._settings, request.limits
+        run, limits, code = self._settings, request.limits, version_of_code()
         settings = Settings(1, run.data_dir and os.path.abspath(run.data_dir), run.plugins, run.blas_threads)
         content = [request.asked, limits.seconds, limits.memory]
-        name = key_of([content, settings.data_dir, run.plugins, run.blas_threads, self._code])
-        task = do_task, request.asked, limits, settings, self._code, self._run
+        name = key_of([content, settings.data_dir, run.plugins, run.blas_threads, code])
+        task = do_task, request.asked, limits, settings, code, self._run
         try:
             remote = self._client().submit(*task, key=f"elmbench-{name}-{request.retries}")
         except Exception as error:  # noqa: BLE001 - the run has to hear of every error
@@ -159,9 +158,7 @@ class DaskExecutor(Executor):
         from distributed import KilledWorker
 
         try:
-            done: Done = remote.result()
-            self._lately = done.seconds + done.before
-            request.answer.set_result(done)
+            request.answer.set_result(remote.result())
         except KilledWorker as error:
             request.deaths += self._begun.pop(remote.key, 0)
             if request.deaths > error.allowed_failures:
@@ -192,6 +189,86 @@ class DaskExecutor(Executor):
             return
         client = self._connected.result()
         with suppress(Exception):  # a scheduler or workers that have gone have nothing left to end
-            client.run(end_run, self._run, on_error="ignore")
+            client.run(_end_run, self._run, on_error="ignore")
         with suppress(Exception):
             client.close(timeout=_PATIENCE)
+
+
+# --- On a worker
+
+_lock = threading.Lock()
+#: The sandboxes of this process: the idle ones, and the busy ones with their runs.
+_idle: list[Sandbox] = []
+_busy: dict[Sandbox, str] = {}
+#: The runs that have ended: none of their tasks begins.
+_ended: set[str | None] = set()
+
+
+def do_task(asked: Asked, limits: Limits, settings: Settings, code: str, run: str) -> Done:
+    """Run a task in a sandbox of this process.
+
+    A limit of memory above this process's share for one thread is lowered to that share.
+
+    `asked`: a request, as `asked_of` makes it. `code`: version of elmbench that planned the run. `run`: name of the
+    run, for `_end_run`. Raises ElmbenchError if this machine has another version of elmbench.
+    """
+    from distributed import get_worker
+
+    if code != version_of_code():
+        raise ElmbenchError(
+            f"the worker {platform.node()} has elmbench {version_of_code()}",
+            expected=f"elmbench {code}, the version that plans the run",
+            next_step="install the same version everywhere, start the workers again, then run again",
+        )
+    if settings.data_dir is not None and not os.path.isdir(settings.data_dir):
+        # Another machine may have the files in another folder; their checksum is compared in any case.
+        settings = replace(settings, data_dir=os.environ.get("ELMBENCH_DATA_DIR"))
+    worker = get_worker()
+    worker.log_event(_BEGUN, worker.get_current_task())
+    share = Limits(memory=share_of_memory(worker.state.nthreads, worker.memory_manager.memory_limit))
+    environment = _environment(settings.blas_threads)
+    _become_parent()
+    box = _take(settings, run)
+    try:
+        return replace(box.ask(asked, limits.narrower(share)), environment=environment)
+    finally:
+        with _lock:
+            if _busy.pop(box) not in _ended:
+                _idle.append(box)
+
+
+def _take(settings: Settings, run: str) -> Sandbox:
+    """Return a sandbox with these settings, which is busy now; end the idle ones with other settings."""
+    with _lock:
+        others = [box for box in _idle if box.settings != settings]
+        _idle[:] = [box for box in _idle if box.settings == settings]
+        box = _idle.pop() if _idle else Sandbox(settings)
+        _busy[box] = run
+        if run in _ended:
+            others.append(box)
+    for other in others:
+        other.stop()
+    return box
+
+
+def _end_run(run: str | None = None) -> None:
+    """End the sandboxes of a run, by default of all runs, and the idle ones; no more tasks of the run begin."""
+    with _lock:
+        _ended.add(run)
+        ended = [*_idle, *(box for box, its_run in _busy.items() if run in (None, its_run))]
+        _idle.clear()
+    for box in ended:
+        box.stop()
+
+
+@cache
+def _become_parent() -> None:
+    """Allow this process to start processes: dask's workers are daemons, which may not."""
+    multiprocessing.current_process().daemon = False
+    # Before it ends, a process of multiprocessing waits for its children.
+    multiprocessing.util.Finalize(None, _end_run, exitpriority=100)
+
+
+@cache
+def _environment(blas_threads: int) -> Mapping[str, Any]:
+    return describe_environment() | {"blas_threads": blas_threads, "machine": platform.node()}

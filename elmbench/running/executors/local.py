@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
-from elmbench.running.executors.base import Done, Executor, Settings
-from elmbench.running.executors.sandbox import Sandbox
+from elmbench.running.executors import Done, Executor, Settings
+from elmbench.running.executors.sandbox import Sandbox, asked_of
 from elmbench.running.processes import share_of_memory
 from elmbench.specs.limits import Limits
 
@@ -44,13 +43,10 @@ class LocalExecutor(Executor):
 
     def _run(self, work: Work, inputs: Mapping[str, Result], limits: Limits) -> Done:
         sandbox = self._idle.pop()
-        started = time.monotonic()
         try:
-            result = sandbox.run(work, inputs, limits)
+            return sandbox.ask(asked_of(work, inputs), limits)
         finally:
             self._idle.append(sandbox)
-        self._lately = time.monotonic() - started - sandbox.before
-        return Done(result, self._lately, sandbox.before)
 
     def end(self) -> None:
         """End the workers first, so that the threads that wait for them return."""

@@ -22,8 +22,7 @@ from typing import TYPE_CHECKING, Any
 import psutil
 from loky.process_executor import ProcessPoolExecutor
 
-from elmbench.running.executors import worker
-from elmbench.running.executors.base import Asked, Settings
+from elmbench.running.executors import Asked, Done, Settings, worker
 from elmbench.running.processes import MARK, end_in_words, end_marked, guarded_mark, held_bytes, lives
 from elmbench.specs.limits import Limits, in_words
 
@@ -188,14 +187,10 @@ def asked_of(work: Work, inputs: Mapping[str, Result]) -> Asked:
 
 
 class Sandbox:
-    """A worker that starts when it is first needed, and again after its death, until the sandbox is stopped.
-
-    `before`: seconds until the latest work could begin, to start the worker and to load the data.
-    """
+    """A worker that starts when it is first needed, and again after its death, until the sandbox is stopped."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self.before = 0.0
         self._worker: _Worker | None = None
         # One thread may stop the sandbox while another starts the worker.
         self._lock = threading.Lock()
@@ -207,16 +202,9 @@ class Sandbox:
             if self._worker is None and not self._stopped:
                 self._worker = _Worker(self.settings.blas_threads)
 
-    def run(self, work: Work, inputs: Mapping[str, Result], limits: Limits | None = None) -> Result:
-        """Run some work and return its result, which may be that it reached a limit or that the worker died.
-
-        `inputs`: results of the work that it needs, by key.
-        """
-        return self.ask(asked_of(work, inputs), limits or Limits())
-
-    def ask(self, asked: Asked, limits: Limits) -> Result:
-        """Run the work of a request; see `asked_of` and `run`."""
-        started, self.before = time.monotonic(), 0.0
+    def ask(self, asked: Asked, limits: Limits) -> Done:
+        """Do the work of a request of `asked_of`. It may end at a limit or with the worker."""
+        began = time.monotonic()
         current = self._worker
         # What a worker holds counts against the next work.
         if current is not None and not (current.lives() and current.is_small(limits.memory)):
@@ -224,18 +212,17 @@ class Sandbox:
         self.warm()
         current = self._worker
         if current is None:
-            return dict(STOPPED)
+            return Done(STOPPED)
         try:
             current.wait_until_ready()
             failed = self._load(current, asked, limits)
-            self.before = time.monotonic() - started
-            result: Result = failed or current.ask(worker.run, asked, self.settings, limits)
-            return result
+            began = time.monotonic()
+            return Done(failed or current.ask(worker.run, asked, self.settings, limits), time.monotonic() - began)
         except _Ended as end:
             if self._stopped:
-                return dict(STOPPED)
+                return Done(STOPPED)
             self._end_worker()
-            return end.result
+            return Done(end.result, time.monotonic() - began)
 
     def _load(self, current: _Worker, asked: Asked, limits: Limits) -> Result | None:
         """Load the model and the data of some work in the worker, unless it has them."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from elmbench.running.processes import end_descendants
 
 if TYPE_CHECKING:
-    from elmbench.running.executors.base import Asked, Settings
+    from elmbench.running.executors import Asked, Settings
     from elmbench.work.base import Result, Work
 
 
@@ -42,7 +42,7 @@ def prepare(asked: "Asked", settings: "Settings", memory: int | None) -> "Result
     def load() -> "Result":
         if asked["from_outside"]:
             _load_plugins(settings.plugins)
-        preload(_work(asked), context)
+        preload(work_of(asked), context)
         return {"status": "ok", "reason": ""}
 
     end_descendants(os.getpid())
@@ -66,12 +66,13 @@ def run(asked: "Asked", settings: "Settings", memory: int | None) -> "Result":
 
     os.ftruncate(2, 0)
     try:
-        return attempt(_work(asked), asked["inputs"], Context(settings.data_dir, memory), settings.blas_threads)
+        return attempt(work_of(asked), asked["inputs"], Context(settings.data_dir, memory), settings.blas_threads)
     except (SystemExit, KeyboardInterrupt) as error:
         return {"status": "failed", "reason": f"{type(error).__name__}: {error}"}
 
 
-def _work(asked: "Asked") -> "Work":
+def work_of(asked: "Asked") -> "Work":
+    """Return the work of a request."""
     from elmbench.specs.datasets import DatasetSpec
     from elmbench.work import work_from
 
