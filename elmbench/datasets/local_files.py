@@ -2,6 +2,7 @@
 
 import re
 import tempfile
+from collections import Counter
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -88,8 +89,14 @@ def write_arrays(X: Any, y: Any, folder: Path, name: str, extra: dict[str, Any])
         if targets.dtype.kind not in "biuf":
             targets = targets.astype(str).astype(object)
         return _write(Table.of_numbers(sp.csr_matrix(X, dtype=np.float64), targets, name), folder, name)
+    if X.ndim > 2:
+        raise ElmbenchError(f"X has the shape {X.shape}", expected="rows and columns", next_step="reshape X")
     frame = X.copy() if isinstance(X, pd.DataFrame) else pd.DataFrame(np.asarray(X)).rename(columns="x{}".format)
     frame.columns = [str(column) for column in frame.columns]
+    for column, times in Counter([*frame.columns, *extra, "target"]).items():
+        if times > 1:
+            problem = f"X has the column {column!r} {'and y has that name' if column == 'target' else 'twice'}"
+            raise ElmbenchError(problem, expected="column names that differ", next_step=f"rename {column!r}")
     path = folder / f"{name}.parquet"
     frame = frame.assign(**extra, target=targets).reset_index(drop=True)
     with replacing(path) as partial:

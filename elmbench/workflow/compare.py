@@ -13,6 +13,7 @@ from typing import Any
 
 import joblib
 import numpy as np
+import scipy.sparse as sp
 
 from elmbench.datasets.local_files import short_slug, write_arrays
 from elmbench.datasets.user_data import Task, UserData
@@ -116,9 +117,13 @@ def compare(
     ElmbenchError
         If the data or what is asked for cannot be used.
     """
+    import pandas as pd
+
     by_row = {"_groups": groups, "_order": time_order, "_fold": fold, "_weights": weights}
     extra = {key: values for key, values in by_row.items() if values is not None}
     X = _rows(X)
+    if not (impute or sp.issparse(X)) and (missing := int(np.asarray(pd.isna(X)).sum())):
+        raise ElmbenchError(f"X has {missing} missing values", expected="none", next_step="impute=True replaces them")
     digest = sha256(str(joblib.hash((X, y, extra, test))).encode()).hexdigest()[:12]
     results_dir = Path(results_dir) if results_dir is not None else _temporary_folder()
     folder = results_dir.resolve() / ".data" / digest

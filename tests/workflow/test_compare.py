@@ -40,8 +40,22 @@ def test_rows_that_a_program_holds() -> None:
     )
     assert len(results.cells) == 12
     assert results.cells.groupby("model")["accuracy"].mean()["elm"] > 0.8
-    with pytest.raises(ElmbenchError, match="X has 150 rows"):
-        elmbench.compare(X, y[:-1])
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (X[:-1], "X has 149 rows"),
+        (X[:, :, np.newaxis], "X has the shape"),
+        (np.where(X > 7, np.nan, X), "X has 12 missing values"),
+        (pd.DataFrame(X, columns=list("abca")), "X has the column 'a' twice"),
+        # It would take the place of y, or be lost.
+        (pd.DataFrame(X, columns=["a", "b", "c", "target"]), "X has the column 'target' and y has that name"),
+    ],
+)
+def test_rows_that_cannot_be_used(rows: Any, message: str) -> None:
+    with pytest.raises(ElmbenchError, match=message):
+        elmbench.compare(rows, y, ["ridge"])
 
 
 def test_estimators_beside_names() -> None:
