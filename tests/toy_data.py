@@ -57,7 +57,7 @@ def toys(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Dataset]]:
     """The data sets that are loaded by name; `redrawn` is another one in every run. A test may change them."""
     content = {name: toy(name) for name in ("two", "three", "real")}
 
-    def load(spec: DatasetSpec, data_dir: str | None, run: int, options: dict[str, float]) -> Dataset:
+    def load(spec: DatasetSpec, data_dir: str | None, run: int) -> Dataset:
         return toy("redrawn", seed=run) if spec.name == "redrawn" else content[spec.name]
 
     monkeypatch.setattr("elmbench.datasets.load.load", load)

@@ -12,7 +12,7 @@ from typing import cast
 from elmbench.datasets.cached import keep
 from elmbench.datasets.dataset import Dataset
 from elmbench.datasets.download import FetchJob, Progress
-from elmbench.datasets.load import compared, data_folder, find_source, load_from, sources_of
+from elmbench.datasets.load import data_folder, find_source, load_compared, sources_of
 from elmbench.datasets.parts import PATTERN, find_parts, unpacked_bytes
 from elmbench.datasets.readers import FORMATS, compression_of
 from elmbench.datasets.sources.base import FolderSource, NetworkSource, Request, State
@@ -106,7 +106,7 @@ def _fetch_and_check(spec: DatasetSpec, source: NetworkSource, progress: Progres
         job = FetchJob(spec.shape.features, unpacked_bytes(spec), folder, is_compared, progress)
         keep(spec, source, source.fetch(job), folder)
     try:
-        compared(load_from(source, Request(spec, spec.chosen_options())), spec, source)
+        load_compared(source, Request(spec))
     except ElmbenchError:
         keep(spec, source, {}, folder)
         raise
@@ -146,7 +146,7 @@ def import_file(
             raise ElmbenchError(f"{path} is not a file", expected="a file of rows", next_step="correct the path")
         targets[part] = folder / f"{spec.stem}{'' if part == 'all' else '.' + part}{_ending(path)}"
     source = FolderSource(parts=given)
-    data = compared(load_from(source, Request(spec)), spec, source, other_data)
+    data = load_compared(source, Request(spec), other_data)
     present = find_parts(spec, folder) if folder.is_dir() else {}
     others = [path.name for path in present.values() if path not in targets.values()]
     if others:

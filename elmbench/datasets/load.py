@@ -1,11 +1,14 @@
-"""Load a data set from the first source that has it."""
+"""Load a data set from the first source that has it, or only its identity, which is cached."""
 
 import hashlib
+import json
 import os
 from collections.abc import Mapping
-from dataclasses import replace
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from importlib.metadata import version
 from pathlib import Path, PurePath
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,8 +21,16 @@ from elmbench.datasets.sources.base import FolderSource, Request, Source
 from elmbench.datasets.table import Table
 from elmbench.datasets.user_table import sorted_by, take_row_columns
 from elmbench.errors import DataUnavailableError, ElmbenchError
+from elmbench.files import cache_folder, replacing
 from elmbench.specs.datasets import DatasetSpec, load_dataset_specs
 from elmbench.specs.datasets.fingerprint import OTHER_DATA, TRAINING_ONLY
+
+#: Increase this when the code that loads or prepares rows changes its results.
+LOADER_VERSION = 1
+#: Packages that may change the rows.
+_PACKAGES = ("numpy", "pandas", "pyarrow", "scikit-learn", "liac-arff")
+#: Keys of a spec that do not affect the rows.
+_NOT_OF_ROWS = {"title", "aliases", "papers", "citation", "licence", "notes"}
 
 
 def load_dataset(
@@ -56,32 +67,57 @@ def load_dataset(
     ElmbenchError
         If the name is unknown, or a file is damaged, or its rows are not those of the public file.
     """
-    return load_checked(load_dataset_specs().find(name), data_dir, run, options, other_data)
+    spec = load_dataset_specs().find(name).with_options(options or {})
+    return load_compared(find_source(spec, data_dir), Request(spec, run), other_data)
 
 
-def load_checked(
-    spec: DatasetSpec,
-    data_dir: Path | str | None = None,
-    run: int = 0,
-    options: Mapping[str, float] | None = None,
-    other_data: bool = False,
-) -> Dataset:
-    """Load the data set of a spec, and compare it with the fingerprint of the public file (see `load_dataset`)."""
-    return compared(load(spec, data_dir, run, options), spec, find_source(spec, data_dir), other_data)
-
-
-def load(
-    spec: DatasetSpec,
-    data_dir: Path | str | None = None,
-    run: int = 0,
-    options: Mapping[str, float] | None = None,
-) -> Dataset:
+def load(spec: DatasetSpec, data_dir: Path | str | None = None, run: int = 0) -> Dataset:
     """Load the data set of a spec (see `load_dataset`), and check its counts but not its values."""
-    source = find_source(spec, data_dir)
-    data = load_from(source, Request(spec, spec.chosen_options(options), run))
-    if options and not source.generated:
-        return data.remarked(f"{data.source} is used as it is: the options have no effect")
-    return data
+    return load_from(find_source(spec, data_dir), Request(spec, run))
+
+
+@dataclass(frozen=True)
+class Identity:
+    """The properties of a data set that results depend on or show, as in `Dataset`.
+
+    Of data that are redrawn every run, the checksum is a hash of what they are drawn from.
+    """
+
+    checksum: str
+    remarks: tuple[str, ...] = ()
+
+
+def identify(spec: DatasetSpec, data_dir: Path | str | None = None, run: int = 0, other_data: bool = False) -> Identity:
+    """Return the checksum and remarks of a data set; its rows are read only the first time."""
+    source, request = find_source(spec, data_dir), Request(spec, run)
+    if spec.redraw and source.generated:
+        return Identity(source.checksum(request))
+    content = {
+        "loader": LOADER_VERSION,
+        "packages": [version(name) for name in _PACKAGES],
+        "spec": spec.model_dump(mode="json", exclude=_NOT_OF_ROWS),
+        "source": source.checksum(request),
+        "other_data": other_data,
+    }
+    state = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+    path = cache_folder() / "checksums.json"
+    entry_name = " ".join([spec.name, *(str(file.resolve()) for file in source.files(request))])
+    match _read_identities(path).get(entry_name):
+        case [str(known), str(checksum), [*remarks]] if known == state:
+            return Identity(checksum, tuple(map(str, remarks)))
+    data = load_compared(source, request, other_data)
+    entries = _read_identities(path) | {entry_name: [state, data.checksum, data.remarks]}
+    with suppress(OSError), replacing(path) as partial:  # a cache that cannot be written costs time only
+        partial.write_text(json.dumps(entries, indent=1), "utf-8")
+    return Identity(data.checksum, data.remarks)
+
+
+def _read_identities(path: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return content if isinstance(content, dict) else {}
 
 
 def data_folder(data_dir: Path | str | None = None) -> Path | None:
@@ -201,11 +237,13 @@ def _as_public(table: Table, spec: DatasetSpec, source: Source) -> Table:
     return table.remarked(f"{note}{public.features}")
 
 
-def compared(data: Dataset, spec: DatasetSpec, source: Source, other_data: bool = False) -> Dataset:
-    """Compare data with the fingerprint of the public file; a remark says if that is not possible.
+def load_compared(source: Source, request: Request, other_data: bool = False) -> Dataset:
+    """Load a data set from one source, and compare it with the fingerprint of the public file.
 
-    Raises ElmbenchError if the rows differ, unless `other_data` accepts them with a remark.
+    A remark says if that is not possible. Raises ElmbenchError if the rows differ, unless `other_data` accepts them
+    with a remark.
     """
+    data, spec = load_from(source, request), request.spec
     if source.generated:
         return data
     names = ", ".join(PurePath(name).name for name in data.source.split(", "))

@@ -128,7 +128,7 @@ def load_rows(dataset: DatasetRef, data_dir: str | None) -> "Dataset":
     from elmbench.datasets.load import load  # SciPy's sparse matrices take long to import
 
     assert dataset.spec is not None
-    data = load(dataset.spec, data_dir, dataset.run, dataset.options)
+    data = load(dataset.spec, data_dir, dataset.run)
     if dataset.rows is None or dataset.rows >= len(data.y):
         return data
     chosen = stratified_rows(data.y, dataset.rows, data.classes is not None, "subsample", data.name)

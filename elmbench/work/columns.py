@@ -34,7 +34,8 @@ class ColumnWork:
         self.plan = plan
         self.resolved = resolved
         self.request = request
-        self.dataset = dataset
+        self.options = dict(resolved.spec.data.get(dataset.name, {}))
+        self.dataset = dataset.with_options(self.options)
         name = resolved.stand_ins.get(dataset.name, dataset.name)
         self._printed = {
             column: params
@@ -47,7 +48,6 @@ class ColumnWork:
         self.split = self.protocol.outer.split(dataset.name, dataset.task)
         self.folds = self.split.folds
         self.runs = request.runs or self.protocol.outer.runs_of(dataset.name)
-        self.options = dict(resolved.spec.data.get(dataset.name, {}))
         self.checksums: list[str] = []
 
     def printed(self, column: str) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from itertools import product
 from typing import Any
 
-from elmbench.datasets.checksums import Identity, identify
+from elmbench.datasets.load import Identity, identify
 from elmbench.errors import DataUnavailableError
 from elmbench.protocol.content import content_of
 from elmbench.protocol.splits import rare_class_remark
@@ -47,7 +47,7 @@ class DatasetPlanner:
             identities = [
                 Identity("not loaded")
                 if request.without_data
-                else identify(dataset, data_dir, run, self.work.options, other_data=request.other_data)
+                else identify(self.work.dataset, data_dir, run, request.other_data)
                 for run in range(redrawn)
             ]
             self.work.checksums = [identity.checksum for identity in identities] * (self.work.runs // redrawn)

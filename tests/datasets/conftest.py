@@ -12,7 +12,7 @@ import yaml
 from loopback import API, Server
 from sklearn.datasets import load_breast_cancer
 
-from elmbench.datasets import checksums, download, fetch, load
+from elmbench.datasets import download, fetch, load
 from elmbench.datasets.sources import imbalanced_learn
 from elmbench.specs.datasets import DatasetSpecs, parse_dataset_specs
 from elmbench.specs.files import spec_root
@@ -23,7 +23,6 @@ GIVEN = os.environ.get("ELMBENCH_DATA_DIR")
 @pytest.fixture(autouse=True)
 def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ELMBENCH_CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.setattr(checksums, "_known", {})
 
 
 @pytest.fixture(scope="session")

@@ -7,10 +7,9 @@ import pytest
 import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
 
-from elmbench.datasets.checksums import identify
 from elmbench.datasets.fetch import status
 from elmbench.datasets.generators import MIXED, base_waves, clean_series, series_sha256, sparse_rows, waveform
-from elmbench.datasets.load import load_dataset
+from elmbench.datasets.load import identify, load_dataset
 from elmbench.specs.datasets import load_dataset_specs
 
 CLEAN = "32a67e4d47a087bbbfebdc0c699137892dd7c8806205ffe41357a38170e1a33a"
@@ -66,7 +65,7 @@ def test_a_name_with_an_option_holds_the_rows_of_that_option() -> None:
     assert named.checksum == chosen.checksum
     specs = load_dataset_specs()
     identities = [identify(specs.find("sparse-10k[density=0.01]"), run=2)]
-    assert identities == [identify(specs["sparse-10k"], run=2, options={"density": 0.01})]
+    assert identities == [identify(specs["sparse-10k"].with_options({"density": 0.01}), run=2)]
 
 
 def test_a_file_of_ones_own_has_the_option_in_its_name(tmp_path: Path) -> None:
@@ -118,9 +117,9 @@ def test_noise_is_added_to_the_series_and_redrawn_every_run() -> None:
 def test_checksums_with_and_without_drawing_cover_options_and_run() -> None:
     cases = [(run, variance) for run in (0, 1) for variance in (0, 1e-4)]
     checksums = {load_dataset("mackey-glass", run=r, options={"noise_variance": v}).checksum for r, v in cases}
-    identities = {identify(MACKEY_GLASS, None, r, {"noise_variance": v}) for r, v in cases}
+    identities = {identify(MACKEY_GLASS.with_options({"noise_variance": v}), run=r) for r, v in cases}
     assert len(checksums) == len(identities) == 4
-    assert identify(MACKEY_GLASS) == identify(MACKEY_GLASS, None, 0, {"noise_variance": 1.5e-4})
+    assert identify(MACKEY_GLASS) == identify(MACKEY_GLASS.with_options({"noise_variance": 1.5e-4}))
 
 
 def test_the_clean_series_is_kept_and_checked(tmp_path: Path) -> None:

@@ -8,10 +8,8 @@ import numpy as np
 import pytest
 from loopback import toy
 
-from elmbench.datasets import checksums
-from elmbench.datasets.checksums import identify
 from elmbench.datasets.fetch import fetch, status
-from elmbench.datasets.load import load, load_dataset
+from elmbench.datasets.load import identify, load, load_dataset
 from elmbench.datasets.sources import Source
 from elmbench.errors import ElmbenchError
 from elmbench.registry.plugins import loaded_plugins
@@ -70,7 +68,6 @@ def test_another_version_of_a_kind_is_loaded_again(
     spec: DatasetSpec, plugin: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = identify(spec)
-    monkeypatch.setattr(checksums, "_known", {})
     plugin.write_text(PLUGIN.replace("np.cos(angle)", "np.cos(2 * angle)"))
     with loaded_plugins([plugin]):
         changed = DatasetSpec.model_validate(spec.model_dump(mode="json", by_alias=True))

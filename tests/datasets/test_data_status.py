@@ -11,11 +11,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from elmbench.datasets import checksums
-from elmbench.datasets.checksums import identify
+from elmbench.datasets import load as module
 from elmbench.datasets.dataset import array_checksum
 from elmbench.datasets.fetch import import_file, status
-from elmbench.datasets.load import load, load_checked, load_dataset
+from elmbench.datasets.load import identify, load, load_compared, load_dataset
 from elmbench.errors import DataUnavailableError, ElmbenchError
 from elmbench.specs.datasets import load_dataset_specs
 
@@ -150,11 +149,11 @@ def loaded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names of the data sets that are loaded for a checksum from now on."""
     names: list[str] = []
 
-    def note(spec: Any, *args: Any) -> Any:
-        names.append(spec.name)
-        return load_checked(spec, *args)
+    def note(source: Any, request: Any, other_data: bool) -> Any:
+        names.append(request.spec.name)
+        return load_compared(source, request, other_data)
 
-    monkeypatch.setattr(checksums, "load_checked", note)
+    monkeypatch.setattr(module, "load_compared", note)
     return names
 
 
@@ -169,7 +168,6 @@ def test_the_second_call_loads_nothing(file: Path, loaded: list[str]) -> None:
     first = identify(WDBC, file.parent)
     assert first.checksum == load(WDBC, file.parent).checksum
     assert identify(WDBC, file.parent) == first
-    checksums._known.clear()  # as in another process
     assert identify(WDBC, file.parent) == first
     assert loaded == ["wdbc"]
     assert identify(WDBC) == first  # the bundled rows are others that happen to be the same
@@ -196,7 +194,6 @@ def test_a_file_that_changed_is_loaded_again(file: Path, wdbc_lines: list[str], 
     second = identify(WDBC, file.parent)
     assert second.checksum == load(WDBC, file.parent).checksum != first.checksum
     os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns + 1))
-    checksums._known.clear()  # as in another process
     assert identify(WDBC, file.parent) == second
     assert loaded == ["wdbc"] * 3
     file.write_text("\n".join(wdbc_lines[:-1]))
@@ -216,9 +213,9 @@ def test_whatever_else_the_rows_depend_on(
     if what == "spec":
         spec = WDBC.model_copy(update={"positive": ("1",), "fingerprint": None})
     elif what == "loader":
-        monkeypatch.setattr(checksums, "LOADER_VERSION", 0)
+        monkeypatch.setattr(module, "LOADER_VERSION", 0)
     else:
-        monkeypatch.setattr(checksums, "_packages", lambda: {"numpy": "0"})
+        monkeypatch.setattr(module, "version", lambda name: "0")
     assert identify(spec, file.parent).checksum == load(spec, file.parent).checksum
     assert loaded == ["wdbc"] * 2
 
@@ -232,7 +229,6 @@ def test_a_damaged_index_is_built_again(file: Path, loaded: list[str], content: 
         content = json.dumps({name: [*entry[:2], None]}).encode()
     index.write_bytes(content)
     for _ in range(2):
-        checksums._known.clear()  # as in another process
         assert identify(WDBC, file.parent) == first
     assert loaded == ["wdbc"] * 2
 
@@ -243,4 +239,4 @@ def test_a_cache_that_cannot_be_written_costs_time_only(
     (tmp_path / "in the way").write_text("")
     monkeypatch.setenv("ELMBENCH_CACHE_DIR", str(tmp_path / "in the way"))
     assert identify(WDBC, file.parent) == identify(WDBC, file.parent)
-    assert loaded == ["wdbc"]
+    assert loaded == ["wdbc"] * 2

@@ -132,22 +132,20 @@ def test_subsamples_differ_by_what_they_are_for(toys: dict[str, Dataset]) -> Non
     assert stratified_rows(y, 30, True, "tune", "two", 0, 0).tolist() == first
 
 
-def test_data_are_loaded_once_and_asked_for_by_run_and_options(
-    make_unit: MakeUnit, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_data_are_loaded_once_and_asked_for_by_run(make_unit: MakeUnit, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
     load = datasets_load.load
 
-    def watched(spec: DatasetSpec, data_dir: str | None, run: int, options: dict[str, float]) -> Dataset:
-        asked.append((spec.name, data_dir, run, options))
-        return load(spec, data_dir, run, options)
+    def watched(spec: DatasetSpec, data_dir: str | None, run: int) -> Dataset:
+        asked.append((spec.name, data_dir, run))
+        return load(spec, data_dir, run)
 
     monkeypatch.setattr(datasets_load, "load", watched)
     for fold in range(3):
         fold_data(make_unit(fold=fold), "dir")
-    assert asked == [("two", "dir", 0, {})]
-    fold_data(make_unit(dataset="redrawn", run=4, options={"noise": 0.5}), "dir")
-    assert asked[1:] == [("redrawn", "dir", 4, {"noise": 0.5})]
+    assert asked == [("two", "dir", 0)]
+    fold_data(make_unit(dataset="redrawn", run=4), "dir")
+    assert asked[1:] == [("redrawn", "dir", 4)]
 
 
 NAN = float("nan")

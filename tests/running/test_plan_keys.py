@@ -12,7 +12,7 @@ from made_runs import MakePlan
 from made_work import units
 from toy_plans import families, keys
 
-from elmbench.datasets.checksums import Identity
+from elmbench.datasets.load import Identity
 from elmbench.models import ELMClassifier
 from elmbench.specs.experiments import PROFILES
 from elmbench.work import planner
@@ -147,7 +147,7 @@ def test_another_version_of_a_model_and_other_data_are_other_results(
 
 def test_data_that_are_redrawn_have_a_key_a_run(plan_table: MakePlan, monkeypatch: pytest.MonkeyPatch) -> None:
     def plan(version: str) -> Plan:
-        def identify(spec: object, data_dir: object, run: int, options: object, *, other_data: bool) -> Identity:
+        def identify(spec: object, data_dir: object, run: int, other_data: bool) -> Identity:
             return Identity(f"{version} run {run}")
 
         monkeypatch.setattr(planner, "identify", identify)

@@ -138,8 +138,8 @@ def test_differences_from_the_paper_are_told() -> None:
 def test_a_name_may_fix_an_option(name: str) -> None:
     spec, base = load_dataset_specs().find(name), load_dataset_specs()["sparse-10k"]
     assert (spec.name, spec.base, spec.stem) == ("sparse-10k[density=0.6]", "sparse-10k", "sparse-10k[density=0.6]")
-    assert spec.chosen_options() == {"density": 0.6}
-    assert (base.base, base.chosen_options()) == ("sparse-10k", {"density": 0.1})
+    assert spec.options == {"density": 0.6}
+    assert (base.base, base.options) == ("sparse-10k", {"density": 0.1})
     assert (spec.shape, spec.redraw, spec.title) == (base.shape, base.redraw, base.title)
     # A worker process gets the spec as JSON.
     assert type(spec).model_validate(spec.model_dump(mode="json", by_alias=True)) == spec
@@ -175,9 +175,9 @@ def test_several_options_stand_in_the_order_of_their_declaration() -> None:
     source = {"kind": "generator", "generator": "sparse", "options": options}
     specs = parse_dataset_specs({"toy": yaml.safe_load(ENTRY)["toy"] | {"sources": [source]}}, "toy.yaml")
     assert specs.find("TOY SET[noise=1,density=0.5]").name == "toy[density=0.5,noise=1]"
-    assert specs.find("toy[noise=1]").chosen_options({"density": 0.5}) == {"density": 0.5, "noise": 1}
+    assert specs.find("toy[noise=1]").with_options({"density": 0.5}).options == {"density": 0.5, "noise": 1}
     with pytest.raises(ElmbenchError, match=r"'noise' of .* is 0"):
-        specs.find("toy[noise=1]").chosen_options({"noise": 0})
+        specs.find("toy[noise=1]").with_options({"noise": 0})
 
 
 def test_the_name_of_an_entry_has_no_options() -> None:

@@ -12,7 +12,7 @@ import json
 from abc import abstractmethod
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
@@ -35,8 +35,6 @@ class Request:
     """The rows that a source is asked for."""
 
     spec: DatasetSpec
-    #: The value of every option of generated rows.
-    options: Mapping[str, float] = field(default_factory=dict)
     #: The run, for rows that are redrawn every run.
     run: int = 0
 
@@ -72,7 +70,7 @@ class Source(SourceSpec):
                 files.append((str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns))
         # The rows of a plug-in's kind depend on its code, which may change from one run to the next.
         code = "" if self.kind in BUILT_IN else file_sha256(Path(inspect.getfile(type(self))))
-        content = [self.model_dump(mode="json"), files, dict(request.options), code]
+        content = [self.model_dump(mode="json"), files, code]
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 

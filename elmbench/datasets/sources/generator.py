@@ -31,10 +31,6 @@ class GeneratorSource(Source):
     def title(self) -> str:
         return f"generator {self.generator}"
 
-    @property
-    def declared_options(self) -> dict[str, tuple[float, ...]]:
-        return self.options
-
     def status(self, request: Request) -> tuple[State, str]:
         return "generated", self.title
 
@@ -44,7 +40,7 @@ class GeneratorSource(Source):
             "generator": self.generator,
             "version": VERSIONS[self.generator],
             "parameters": {key: float(value) for key, value in self.parameters.items()},
-            "options": {key: float(value) for key, value in request.options.items()},
+            "options": {key: float(value) for key, value in request.spec.options.items()},
             "run": request.run if request.spec.redraw else 0,
         }
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
@@ -54,6 +50,6 @@ class GeneratorSource(Source):
         from elmbench.datasets.table import Table
 
         run = request.run if request.spec.redraw else 0
-        X, y = GENERATORS[self.generator](request.spec.base, run, **self.parameters, **request.options)
-        shown = ", ".join(f"{option} {value:g}" for option, value in request.options.items())
+        X, y = GENERATORS[self.generator](request.spec.base, run, **self.parameters, **request.spec.options)
+        shown = ", ".join(f"{option} {value:g}" for option, value in request.spec.options.items())
         return Table.of_numbers(X, y, self.title + (f" ({shown})" if shown else ""))

@@ -88,7 +88,7 @@ class DatasetSpec(RowColumns):
     `fold`, of the outer fold of each row; `weights`, of the weights of rows in fits; `ordered_by`, by which the rows
     are sorted. `day_first` decides between February and January for dates such as 1/2/2023, if no value does.
 
-    The name of generated data may fix their options, as in `sparse-10k[density=0.6]` (see `with_options`).
+    The name of generated data may fix their options, as in `sparse-10k[density=0.6]` (see `DatasetSpecs.find`).
     """
 
     name: str
@@ -156,10 +156,21 @@ class DatasetSpec(RowColumns):
         """The counts after the preparation."""
         return self.prepared or self.shape
 
-    def chosen_options(self, options: Mapping[str, float] | None = None) -> dict[str, float]:
-        """Return the value of every option of the data, by default the first one; raise ElmbenchError for others."""
-        declared = self.sources[0].declared_options
-        for option, value in (options or {}).items():
+    @property
+    def options(self) -> dict[str, float]:
+        """The value of every option of generated data."""
+        return {option: float(values[0]) for option, values in self._declared_options.items()}
+
+    @property
+    def _declared_options(self) -> dict[str, tuple[float, ...]]:
+        return getattr(self.generator, "options", {})
+
+    def with_options(self, options: Mapping[str, float]) -> Self:
+        """Return generated data with fixed values of some options; raise ElmbenchError for other options or values."""
+        if not options:
+            return self
+        declared = self._declared_options
+        for option, value in options.items():
             if option not in declared:
                 problem = f"{self.name} has no option {option!r}"
                 expected = ", ".join(declared) or "none: this data set has no options"
@@ -169,19 +180,9 @@ class DatasetSpec(RowColumns):
             else:
                 continue
             raise ElmbenchError(problem, expected=expected, next_step="correct the option")
-        return {option: float((options or {}).get(option, values[0])) for option, values in declared.items()}
-
-    def with_options(self, options: Mapping[str, float]) -> Self:
-        """Return generated data with some options fixed: a spec with its own name that allows these values alone.
-
-        Its rows are those of this spec under the same options. A file in a data directory has the full name.
-        """
         first, *others = self.sources
-        fixed = {option: value for option, value in self.chosen_options(options).items() if option in options}
-        source = first.with_options(first.declared_options | {option: (value,) for option, value in fixed.items()})
-        name = f"{self.name}[{','.join(f'{option}={value:g}' for option, value in fixed.items())}]"
-        changes = {"name": name, "file": "", "aliases": (), "fingerprint": None, "sources": (source, *others)}
-        return self.model_copy(update=changes)
+        source = first.model_copy(update={"options": declared | {option: (v,) for option, v in options.items()}})
+        return self.model_copy(update={"fingerprint": None, "sources": (source, *others)})
 
     @property
     def positives(self) -> int | None:
@@ -228,11 +229,14 @@ class DatasetSpecs(dict[str, DatasetSpec]):
     def find(self, name: str) -> DatasetSpec:
         """Return the data set of a name or alias; the case matters only if two names differ by nothing else.
 
-        Generated data may have options after their name, as in `sparse-10k[density=0.6]`.
+        Generated data may have options after their name, as in `sparse-10k[density=0.6]`. Their rows are those of the
+        data set under these options. A file in a data directory has the full name.
         """
         base, options = split_name(name)
         if options:
-            return self.find(base).with_options(options)
+            spec = self.find(base).with_options(options)
+            fixed = ",".join(f"{option}={value:g}" for option, value in spec.options.items() if option in options)
+            return spec.model_copy(update={"name": f"{spec.name}[{fixed}]", "file": "", "aliases": ()})
         if name in self.names:
             return self[self.names[name]]
         spellings = {key: owner for key, owner in self.names.items() if key.casefold() == name.casefold()}

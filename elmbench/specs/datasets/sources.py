@@ -1,8 +1,7 @@
 """Sources of data sets in `datasets.yaml`: the base class of the kinds, and their registry."""
 
-from collections.abc import Mapping
 from inspect import isabstract
-from typing import Annotated, Any, ClassVar, Literal, Self, Union
+from typing import Annotated, Any, ClassVar, Literal, Union
 
 from pydantic import Field, GetJsonSchemaHandler, PlainValidator, SerializeAsAny, TypeAdapter, model_validator
 from pydantic.json_schema import JsonSchemaValue
@@ -62,15 +61,6 @@ class SourceSpec(SpecPart):
     def target_name(self) -> str:
         """The name of the target column, if the source declares it."""
         return ""
-
-    @property
-    def declared_options(self) -> dict[str, tuple[float, ...]]:
-        """The options of the rows: the allowed values of each, default first."""
-        return {}
-
-    def with_options(self, declared: Mapping[str, tuple[float, ...]]) -> Self:
-        """Return a source that allows only these options."""
-        return self.model_copy(update={"options": dict(declared)})
 
 
 class FileOptions(SpecPart):
