@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
-from elmbench.datasets.cached import keep
 from elmbench.datasets.dataset import Dataset
 from elmbench.datasets.download import FetchJob, Progress
 from elmbench.datasets.load import data_folder, find_source, load_compared, sources_of
@@ -104,11 +103,11 @@ def _fetch_and_check(spec: DatasetSpec, source: NetworkSource, progress: Progres
     is_compared = wanted is not None and wanted.part == "all" and not (spec.training_part or source.other_values)
     with download_folder() as folder:
         job = FetchJob(spec.shape.features, unpacked_bytes(spec), folder, is_compared, progress)
-        keep(spec, source, source.fetch(job), folder)
+        source.keep(spec, source.fetch(job), folder)
     try:
         load_compared(source, Request(spec))
     except ElmbenchError:
-        keep(spec, source, {}, folder)
+        source.keep(spec, {}, folder)
         raise
 
 

@@ -17,7 +17,7 @@ from elmbench.datasets.dataset import Dataset, array_checksum
 from elmbench.datasets.fingerprint import differences
 from elmbench.datasets.parts import PATTERN, find_parts
 from elmbench.datasets.prepare import check_numeric, check_shape, code_target, prepare, with_labels
-from elmbench.datasets.sources.base import FolderSource, Request, Source
+from elmbench.datasets.sources.base import FolderSource, Request, Source, hash_of
 from elmbench.datasets.table import Table
 from elmbench.datasets.user_table import sorted_by, take_row_columns
 from elmbench.errors import DataUnavailableError, ElmbenchError
@@ -99,7 +99,7 @@ def identify(spec: DatasetSpec, data_dir: Path | str | None = None, run: int = 0
         "source": source.checksum(request),
         "other_data": other_data,
     }
-    state = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+    state = hash_of(content)
     path = cache_folder() / "checksums.json"
     entry_name = " ".join([spec.name, *(str(file.resolve()) for file in source.files(request))])
     match _read_identities(path).get(entry_name):

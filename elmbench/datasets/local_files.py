@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from elmbench.datasets.cached import write_table
 from elmbench.datasets.download import FetchJob
 from elmbench.datasets.fetch import download_folder
 from elmbench.datasets.sources.openml import OpenMLSource
@@ -56,7 +55,7 @@ def _write(table: Table, folder: Path, stem: str) -> Path:
     """Write rows to a file, sparse ones as a NumPy archive; return the file."""
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder) as unfinished:
-        path = write_table(table, Path(unfinished) / stem)
+        path = table.write(Path(unfinished) / stem)
         return path.replace(folder / path.name)
 
 

@@ -89,6 +89,21 @@ class Table:
             frame[name] = np.where(is_missing(words), np.nan, words)
         return frame
 
+    def write(self, path: Path) -> Path:
+        """Write the rows to `path` with .parquet or, for sparse rows, .npz; return it. The target is called `target`."""
+        import scipy.sparse as sp
+
+        if not sp.issparse(self.X):
+            path = path.with_name(f"{path.name}.parquet")
+            frame = self.frame().rename(columns={"target": "target_"})
+            frame.assign(target=self.target).to_parquet(path, index=False)
+            return path
+        path = path.with_name(f"{path.name}.npz")
+        arrays = {name: getattr(self.X, name) for name in ("data", "indices", "indptr", "shape")}
+        target = self.target.astype(str) if self.target.dtype == object else self.target
+        np.savez_compressed(path, **arrays, target=target)
+        return path
+
     def remarked(self, *notes: str) -> Table:
         """Return the same table with further notes."""
         return replace(self, notes=(*self.notes, *notes))

@@ -9,25 +9,29 @@ from __future__ import annotations
 import hashlib
 import inspect
 import json
+import os
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from elmbench.datasets.cached import cached_parts, file_sha256, verify
 from elmbench.datasets.download import FetchJob
+from elmbench.errors import ElmbenchError
 from elmbench.files import cache_folder
 from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.datasets.sources import BUILT_IN, SourceSpec
 
 if TYPE_CHECKING:
-    from elmbench.datasets.parts import Parts
     from elmbench.datasets.table import Table
 
 State = Literal["file", "bundled", "generated", "fetched", "to fetch", "bad"]
+#: Keys of a source that its files do not depend on.
+_NOT_OF_FILES = {"labels", "prepare", "already_prepared", "split_in_order", "note", "inactive"}
+#: The digits of a file's SHA-256 in its name.
+_DIGITS = 16
 
 
 @dataclass(frozen=True)
@@ -70,8 +74,7 @@ class Source(SourceSpec):
                 files.append((str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns))
         # The rows of a plug-in's kind depend on its code, which may change from one run to the next.
         code = "" if self.kind in BUILT_IN else file_sha256(Path(inspect.getfile(type(self))))
-        content = [self.model_dump(mode="json"), files, code]
-        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+        return hash_of([self.model_dump(mode="json"), files, code])
 
 
 class FolderSource(Source):
@@ -95,7 +98,11 @@ class FolderSource(Source):
 
 
 class NetworkSource(Source):
-    """Base class of the kinds of source that are downloaded into the cache; they need a `fetch`."""
+    """Base class of the kinds of source that are downloaded into the cache; they need a `fetch`.
+
+    The files of a data set are `<source>.<part>.<hash>.<format>` in `<cache>/datasets/<stem>/`. The hash is the
+    beginning of the file's SHA-256, so a changed file is noticed.
+    """
 
     needs_network: ClassVar[bool] = True
 
@@ -107,24 +114,72 @@ class NetworkSource(Source):
         """Return the number of features of the downloaded rows."""
         return spec.shape.features
 
-    def parts(self, request: Request) -> Parts:
-        """Return the files in the cache."""
-        return cached_parts(request.spec, self)
+    def keep(self, spec: DatasetSpec, rows: Mapping[str, Table | Path], folder: Path) -> None:
+        """Put the parts of a data set into the cache in place of earlier ones; `folder` is for unfinished files."""
+        earlier, prefix = self._cached(spec), self._prefix(spec)
+        new = []
+        for part, content in rows.items():
+            file = content if isinstance(content, Path) else content.write(folder / part)
+            name = f"{prefix.name}.{part}.{file_sha256(file)[:_DIGITS]}.{file.name.partition('.')[2]}"
+            new.append(prefix.with_name(name))
+            prefix.parent.mkdir(parents=True, exist_ok=True)
+            os.replace(file, new[-1])
+        for path in set(earlier) - set(new):
+            path.unlink(missing_ok=True)
 
     def status(self, request: Request) -> tuple[State, str] | None:
-        parts = self.parts(request)
-        if not parts:
+        paths = self.files(request)
+        if not paths:
             return None
-        verify(parts, request.spec)
-        day = date.fromtimestamp(max(path.stat().st_mtime for path in parts.values()))
+        _verify(paths, request.spec)
+        day = date.fromtimestamp(max(path.stat().st_mtime for path in paths))
         return "fetched", f"{self.title}, fetched {day}, in {cache_folder()}"
 
     def files(self, request: Request) -> tuple[Path, ...]:
-        return tuple(self.parts(request).values())
+        return tuple(self._parts(request.spec).values())
 
     def load(self, request: Request) -> Table:
         from elmbench.datasets.parts import read_parts
 
-        parts = self.parts(request)
-        verify(parts, request.spec)
-        return read_parts(parts, request.spec, self.n_features(request.spec), self.title)
+        parts, spec = self._parts(request.spec), request.spec
+        _verify(parts.values(), spec)
+        return read_parts(parts, spec, self.n_features(spec), self.title)
+
+    def _parts(self, spec: DatasetSpec) -> dict[str, Path]:
+        """Return the files in the cache, by the part of the rows; none if they are not complete."""
+        parts = {path.name.split(".")[1]: path for path in sorted(self._cached(spec), key=os.path.getmtime)}
+        if "all" in parts:
+            return {"all": parts["all"]}
+        return {part: parts[part] for part in ("train", "test")} if len(parts) == 2 else {}
+
+    def _cached(self, spec: DatasetSpec) -> list[Path]:
+        prefix = self._prefix(spec)
+        return list(prefix.parent.glob(f"{prefix.name}.*.*.*"))
+
+    def _prefix(self, spec: DatasetSpec) -> Path:
+        """Return the beginning of the paths of all parts, which differs between sources with different files."""
+        digest = hash_of(self.model_dump(mode="json", exclude=_NOT_OF_FILES))
+        return cache_folder() / "datasets" / spec.stem / f"{self.kind}-{digest[:12]}"
+
+
+def _verify(paths: Iterable[Path], spec: DatasetSpec) -> None:
+    """Raise ElmbenchError if a file in the cache was changed since it was fetched."""
+    for path in paths:
+        expected, digest = path.name.split(".")[2], file_sha256(path)
+        if not digest.startswith(expected):
+            raise ElmbenchError(
+                f"the cached file {path} has been changed: its SHA-256 is {digest}",
+                expected=f"the file that was fetched, with a SHA-256 that begins with {expected}",
+                next_step=f"elmbench data fetch {spec.name}",
+            )
+
+
+def file_sha256(path: Path) -> str:
+    """Return the SHA-256 of a file."""
+    with open(path, "rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def hash_of(content: Any) -> str:
+    """Return the SHA-256 of a value as JSON."""
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field
 
-from elmbench.datasets.sources.base import Request, Source, State
+from elmbench.datasets.sources.base import Request, Source, State, hash_of
 
 if TYPE_CHECKING:
     from elmbench.datasets.table import Table
@@ -43,7 +41,7 @@ class GeneratorSource(Source):
             "options": {key: float(value) for key, value in request.spec.options.items()},
             "run": request.run if request.spec.redraw else 0,
         }
-        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+        return hash_of(content)
 
     def load(self, request: Request) -> Table:
         from elmbench.datasets.generators import GENERATORS
