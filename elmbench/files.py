@@ -14,9 +14,6 @@ from elmbench.errors import ElmbenchError
 #: The default results folder, which git ignores in a checkout.
 RESULTS_DIR = "elmbench-results"
 
-_RESULTS_FOLDER = "a results folder that can be written, on a disk with room"
-_RESUME = "free some room or give another folder with --results-dir, then run again: it resumes"
-
 
 class WriteError(ElmbenchError):
     """A file cannot be written: the disk is full, or permission is missing."""
@@ -40,9 +37,7 @@ def replacing(path: Path) -> Iterator[Path]:
         partial.unlink(missing_ok=True)
 
 
-def write_atomically(
-    path: Path, content: str | bytes, *, expected: str = _RESULTS_FOLDER, next_step: str = _RESUME
-) -> None:
+def write_atomically(path: Path, content: str | bytes) -> None:
     """Write a file whole or not at all, text in UTF-8 with its own line ends; its folder is created if it is missing.
 
     Raises WriteError if the file cannot be written; an existing one is unchanged.
@@ -51,14 +46,16 @@ def write_atomically(
         with replacing(path) as partial:
             partial.write_bytes(content.encode() if isinstance(content, str) else content)
     except OSError as error:
-        raise cannot_write(path, error, expected=expected, next_step=next_step) from error
+        raise cannot_write(path, error) from error
 
 
-def cannot_write(
-    path: Path, error: OSError, *, expected: str = _RESULTS_FOLDER, next_step: str = _RESUME
-) -> WriteError:
+def cannot_write(path: Path, error: OSError) -> WriteError:
     """Return the error for a file that cannot be written."""
-    return WriteError(f"cannot write {path}: {error.strerror or error}", expected=expected, next_step=next_step)
+    return WriteError(
+        f"cannot write {path}: {error.strerror or error}",
+        expected="a folder that can be written, on a disk with room",
+        next_step="free some room, or give another folder (--results-dir) or file, then run again: it resumes",
+    )
 
 
 def cannot_read(path: Path, error: OSError) -> ElmbenchError:

@@ -76,4 +76,4 @@ def write_page(run: PreparedRun, importance: PreparedRun, results: Results, path
         write_frame(losses, results.folder / "importance.csv")
     ((resolved, plan),) = run.tables
     page = own_page(results, predictions_frame(plan.cells, run.store, resolved), losses)
-    write_atomically(path, page, expected="a folder that can be written", next_step="give another --html FILE")
+    write_atomically(path, page)

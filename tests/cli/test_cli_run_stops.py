@@ -29,7 +29,7 @@ def test_a_results_folder_that_cannot_be_written(
     result = elmbench(*CI, "--results-dir", folder, code=2)
     error = result.err.splitlines()
     assert error[0].startswith(f"error: cannot write {folder}/")
-    assert error[1].startswith("Expected: a results folder that can be written")
+    assert error[1].startswith("Expected: a folder that can be written")
     assert "--results-dir" in error[2]
     assert len(error) == 3
 
