@@ -1,8 +1,10 @@
 """The experiment files, and their changes by readings."""
 
+from __future__ import annotations
+
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -25,30 +27,26 @@ class ExperimentFile:
     #: The validated content: the printed protocol, with default readings.
     spec: Experiment
     paper: Paper
-    #: The columns of all tables of the paper; the suite never measures another model that the paper prints.
-    measured: frozenset[str] = frozenset()
-    #: The `published` section of each table of the paper, as its experiment file has it.
-    printed: tuple[dict[str, Any], ...] = ()
+    #: All tables of the paper; empty for a user's own table.
+    tables: list[ExperimentFile] = field(default_factory=list, repr=False, compare=False)
 
     @property
     def id(self) -> str:
         return self.spec.id
 
     @property
+    def measured(self) -> set[str]:
+        """The columns of all tables of the paper; the suite never measures another model that the paper prints."""
+        return {column for table in self.tables for column in table.spec.models}
+
+    @property
     def figures(self) -> tuple[PublishedValue, ...]:
         """The paper's figures of this table, each under the metric that the paper must mean."""
         published = self.spec.published
-        return self._read(published.values, published.meant) if published else ()
-
-    @property
-    def figures_of_paper(self) -> tuple[PublishedValue, ...]:
-        """The figures of this table, and those of all tables of the paper, in any number."""
-        read = (self._read(one.get("values"), one.get("meant", {})) for one in self.printed)
-        return self.figures + tuple(figure for figures in read for figure in figures)
-
-    def _read(self, values: str | None, meant: Mapping[str, str]) -> tuple[PublishedValue, ...]:
-        figures = read_published(self.path.parent / values) if values else ()
-        return tuple(replace(one, metric=meant[one.metric]) if one.metric in meant else one for one in figures)
+        if published is None or not published.values:
+            return ()
+        figures, meant = read_published(self.path.parent / published.values), published.meant
+        return tuple(replace(one, metric=meant.get(one.metric, one.metric)) for one in figures)
 
     @property
     def printed_parameters(self) -> dict[tuple[str, str], dict[str, float | int]]:
@@ -120,12 +118,14 @@ def _read_paper(path: Path) -> dict[str, ExperimentFile]:
     paper = parse_spec(Paper, read_yaml(path), path)
     if paper.key != path.parent.name:
         raise invalid(f"{path}: the key is {paper.key!r}", f"{path.parent.name!r}, as the folder is called")
-    paths = sorted(path.parent.glob("*.yaml"), key=lambda one: counting_order(one.stem))
-    contents = {one: _with_base(one) for one in paths if one.name != path.name}
-    files = [_read_experiment(one, content, paper) for one, content in contents.items()]
-    measured = frozenset(column for file in files for column in file.spec.models)
-    printed = tuple(content["published"] for content in contents.values() if content.get("published"))
-    return {file.id: replace(file, measured=measured, printed=printed) for file in files}
+    tables: list[ExperimentFile] = []
+    for one in sorted(path.parent.glob("*.yaml"), key=lambda one: counting_order(one.stem)):
+        if one.name != path.name:
+            content, expected_id = _with_base(one), f"{paper.key}/{one.stem}"
+            tables.append(_checked(ExperimentFile(one, content, _parse_experiment(content, one), paper, tables)))
+            if tables[-1].id != expected_id:
+                raise invalid(f"{one}: the id is {tables[-1].id!r}", f"{expected_id!r}, as the file is called")
+    return {table.id: table for table in tables}
 
 
 def read_own_table(path: Path) -> ExperimentFile:
@@ -137,26 +137,20 @@ def read_own_table(path: Path) -> ExperimentFile:
     name = re.sub(r"[^a-z0-9]+", "-", path.stem.lower()).strip("-")
     content = {"id": f"own/{name}", "label": name, "title": name} | content
     spec = parse_spec(Experiment, content, path)
-    if spec.readings:
-        raise invalid(f"{path}: names readings, but no paper.yaml defines them", "none, or a folder of a paper")
-    return ExperimentFile(path, content, spec, Paper(key=spec.paper))
+    return _checked(ExperimentFile(path, content, spec, Paper(key=spec.paper)))
 
 
-def _read_experiment(path: Path, content: dict[str, Any], paper: Paper) -> ExperimentFile:
-    spec = _parse_experiment(content, path)
-    expected_id = f"{path.parent.name}/{path.stem}"
-    if spec.id != expected_id:
-        raise invalid(f"{path}: the id is {spec.id!r}", f"{expected_id!r}, as the file is called")
-    for name in spec.readings:
-        if name not in paper.readings:
-            defined = f"one that {path.parent / 'paper.yaml'} defines: {', '.join(paper.readings)}"
-            raise invalid(f"{path}: unknown reading {name!r}", defined)
-    if spec.published is not None:
-        for csv in filter(None, (spec.published.values, *spec.published.parameter_files)):
-            file = path.parent / csv
-            if not file.is_file():
-                raise invalid(f"{path}: {csv} is not there", f"a CSV file of published figures at {file}")
-    return ExperimentFile(path, content, spec, paper)
+def _checked(file: ExperimentFile) -> ExperimentFile:
+    """Return a table; raise ElmbenchError unless its readings are defined and its CSV files exist."""
+    folder, published = file.path.parent, file.spec.published
+    for name in file.spec.readings:
+        if name not in file.paper.readings:
+            defined = f"one that {folder / 'paper.yaml'} defines: {', '.join(file.paper.readings) or 'none'}"
+            raise invalid(f"{file.path}: unknown reading {name!r}", defined)
+    for csv in filter(None, (published.values, *published.parameter_files)) if published else ():
+        if not (folder / csv).is_file():
+            raise invalid(f"{file.path}: {csv} does not exist", f"a CSV file of published figures at {folder / csv}")
+    return file
 
 
 def _parse_experiment(content: dict[str, Any], path: Path) -> Experiment:

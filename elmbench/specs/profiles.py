@@ -63,7 +63,8 @@ class Resolved:
         Cited figures are left out.
         """
         printed: defaultdict[tuple[str, str], set[tuple[str, float]]] = defaultdict(set)
-        for name, figure in self._named(self.file.figures_of_paper):
+        figures = (figure for table in self.file.tables or [self.file] for figure in table.figures)
+        for name, figure in self._named(figures):
             if figure.value is not None and not figure.cited and name != ALL:
                 printed[name, figure.metric].add((figure.model, float(figure.value)))
         return printed

@@ -167,7 +167,7 @@ def test_a_folder_of_a_paper(folder: Path, tmp_path: Path) -> None:
     [
         ({"models": {"Mine": {"modle": "ridge"}}}, r"my-table.yaml: unknown key 'models.Mine.modle'"),
         ({"aliases": ["table4"]}, "the name 'table4' is taken by kos-elm/table4"),
-        ({"readings": ["order"]}, "no paper.yaml defines them"),
+        ({"readings": ["order"]}, "unknown reading 'order'"),
         ({"id": "kos-elm/table4"}, "is taken by kos-elm/table4"),
     ],
 )
