@@ -13,6 +13,7 @@ from elmbench.specs.limits import parse_limits
 from elmbench.specs.measures import WrittenMeasure
 from elmbench.specs.papers import Spec
 from elmbench.specs.protocol import OuterOverride, Protocol, Selection
+from elmbench.specs.published import Published
 
 #: The profiles: seconds, minutes, or the protocol as printed.
 PROFILES = ("ci", "fast", "paper")
@@ -20,9 +21,10 @@ PROFILES = ("ci", "fast", "paper")
 MOST, ALL_OF_THEM = "most", "all"
 
 
-def _check_name(says: str, name: str, known: Collection[str]) -> None:
-    if name not in known:
-        raise ValueError(f"{says} {name!r}; expected one of {', '.join(known)}")
+def _check_names(says: str, names: Iterable[str], known: Collection[str]) -> None:
+    for name in names:
+        if name not in known:
+            raise ValueError(f"{says} {name!r}; expected one of {', '.join(known)}")
 
 
 #: Names of the table's grids, or the column's own grids.
@@ -76,28 +78,9 @@ class Model(Spec):
     def thinned(self, every: int) -> Model:
         """Return the column with every `every`-th value of its own grids."""
         overrides = {
-            name: own.model_copy(update={"search": thin(own.search, every)}) for name, own in self.overrides.items()
+            name: one.model_copy(update={"search": thin(one.search, every)}) for name, one in self.overrides.items()
         }
         return self.model_copy(update={"search": thin(self.search, every), "overrides": overrides})
-
-
-class Published(Spec):
-    """CSV files beside the experiment file."""
-
-    values: str | None = None
-    #: One file, or several that each hold the hyperparameters of other columns.
-    parameters: str | tuple[str, ...] = ()
-    #: Data sets that stand in for another one, such as draws from the same distribution.
-    stand_ins: dict[str, str] = Field(default_factory=dict)
-    #: Number of draws of the protocol (splits, random nodes, order of rows) in a printed mean. One, which gives the
-    #: widest interval for a verdict, if the paper does not say.
-    mean_of: int = Field(default=1, ge=1)
-    #: The meaning of metrics that the paper prints under another metric's name.
-    meant: dict[str, str] = Field(default_factory=dict)
-
-    @property
-    def parameter_files(self) -> tuple[str, ...]:
-        return (self.parameters,) if isinstance(self.parameters, str) else self.parameters
 
 
 #: Relations of a claim that need a margin, `within`.
@@ -241,17 +224,6 @@ class Experiment(Spec):
             raise ValueError(f"{error.found}; expected {error.expected}") from error
         return limit
 
-    @field_validator("models")
-    @classmethod
-    def _like_is_a_column_before(cls, models: dict[str, Model]) -> dict[str, Model]:
-        seen: list[str] = []
-        for column, model in models.items():
-            if model.like is not None and model.like not in seen:
-                allowed = ", ".join(seen) or "none stands before it"
-                raise ValueError(f"{column} is like {model.like!r}; expected a column that stands before it: {allowed}")
-            seen.append(column)
-        return models
-
     @model_validator(mode="after")
     def _datasets_exist(self) -> Experiment:
         protocol, profiles = self.protocol, {key: profile for key, profile in self.profiles.items() if profile}
@@ -273,39 +245,43 @@ class Experiment(Spec):
         for key, profile in profiles.items():
             names_in[f"profiles.{key}"] = (*(profile.datasets or ()), *profile.overrides)
         for kind, names in names_in.items():
-            for name in names:
-                _check_name(f"{kind} names", name, self.datasets)
+            _check_names(f"{kind} names", names, self.datasets)
         return self
 
     @model_validator(mode="after")
     def _columns_and_grids_exist(self) -> Experiment:
+        before: list[str] = []
         for column, model in self.models.items():
+            if model.like is not None and model.like not in before:
+                allowed = ", ".join(before) or "none stands before it"
+                raise ValueError(f"{column} is like {model.like!r}; expected a column that stands before it: {allowed}")
+            before.append(column)
             for variant in (model, *map(model.on, model.overrides)):
-                for name in variant.search:
-                    if isinstance(variant.search, tuple):
-                        _check_name(f"models.{column}.search names the grid", name, self.grids)
-                    if name in variant.params:
-                        raise ValueError(f"models.{column} both searches and fixes {name!r}; expected one of the two")
+                if isinstance(variant.search, tuple):
+                    _check_names(f"models.{column}.search names the grid", variant.search, self.grids)
+                for name in set(variant.search).intersection(variant.params):
+                    raise ValueError(f"models.{column} both searches and fixes {name!r}; expected one of the two")
         for index, claim in enumerate(self.claims):
             for one in claim.comparisons:
-                for column in (one.model, *(() if one.than == "others" else one.than)):
-                    _check_name(f"claims.{index} names the column", column, self.models)
+                columns = (one.model, *(() if one.than == "others" else one.than))
+                _check_names(f"claims.{index} names the column", columns, self.models)
             if claim in self.claims[:index]:
                 raise ValueError(f"claims.{index} repeats claims.{self.claims.index(claim)}: {claim.says}")
         return self
 
     @model_validator(mode="after")
     def _profiles_make_sense(self) -> Experiment:
+        _check_names("profiles names", self.profiles, PROFILES)
         for key, profile in self.profiles.items():
-            _check_name("profiles names", key, PROFILES)
-            if profile and profile.stand_ins:
-                if key != "ci" or profile.datasets is not None:
-                    raise ValueError(f"profiles.{key}.stand-ins: expected in profile ci only, and without datasets")
-                for name in set(profile.stand_ins).intersection(self.datasets):
-                    raise ValueError(f"profiles.{key}.stand-ins names {name!r}, a data set of the table: see datasets")
-            shown = (profile.models if profile else None) or ()
+            if profile is None:
+                continue
+            if profile.stand_ins and (key != "ci" or profile.datasets is not None):
+                raise ValueError(f"profiles.{key}.stand-ins: expected in profile ci only, and without datasets")
+            for name in set(profile.stand_ins).intersection(self.datasets):
+                raise ValueError(f"profiles.{key}.stand-ins names {name!r}, a data set of the table: see datasets")
+            shown = profile.models or ()
+            _check_names(f"profiles.{key}.models names", shown, self.models)
             for column in shown:
-                _check_name(f"profiles.{key}.models names", column, self.models)
                 base = self.models[column].like
                 if base is not None and base not in shown:
                     raise ValueError(f"profiles.{key}.models names {column!r} without {base!r}, which it is like")

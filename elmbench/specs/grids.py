@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Iterable
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import Field, JsonValue, model_validator
 
@@ -16,8 +16,9 @@ from elmbench.specs.papers import Spec
 
 #: Largest numbers of values in a grid, and of combinations of several grids.
 _MOST, _MOST_COMBINATIONS = 10_000, 1_000_000
-#: Largest power of ten in a grid of powers.
-_LARGEST_POWER = 300
+#: Exponents of powers, which are at most 1e300 and at least 1e-300.
+_Exponent2 = Annotated[int, Field(ge=-996, le=996)]
+_Exponent10 = Annotated[int, Field(ge=-300, le=300)]
 Value = float | int | str
 #: A value of a grid: a single value, or a list such as a list of kernels.
 GridValue = Value | list[JsonValue]
@@ -32,8 +33,8 @@ class Grid(Spec):
 
     start: float | None = Field(default=None, alias="from")
     stop: float | None = Field(default=None, alias="to")
-    powers_of_2: tuple[int, int] | None = None
-    powers_of_10: tuple[int, int] | None = None
+    powers_of_2: tuple[_Exponent2, _Exponent2] | None = None
+    powers_of_10: tuple[_Exponent10, _Exponent10] | None = None
     step: float | None = Field(default=None, gt=0)
     values: tuple[GridValue, ...] | None = None
 
@@ -54,36 +55,24 @@ class Grid(Spec):
             raise ValueError("a list of values takes no step")
         if not span and self.step is not None and not self.step.is_integer():
             raise ValueError("the step between powers is a whole number")
-        if not 1 <= (count := self._count()) <= _MOST:
+        count = self._span()[2] if self.values is None else len(self.values)
+        if not 1 <= count <= _MOST:
             raise ValueError("the grid holds no value" if count < 1 else f"the grid holds more than {_MOST:,} values")
-        for base, exponents in ((2, self.powers_of_2), (10, self.powers_of_10)):
-            if exponents is not None and max(map(abs, exponents)) > _LARGEST_POWER / math.log10(base):
-                raise ValueError(f"expected powers between 1e-{_LARGEST_POWER} and 1e+{_LARGEST_POWER}")
         return self
 
-    @property
-    def _span(self) -> tuple[float, float, float]:
-        """First value, last value and step of a range, or of the exponents of powers."""
-        ends = self.powers_of_2 or self.powers_of_10 or (self.start, self.stop)
-        assert ends[0] is not None
-        assert ends[1] is not None
-        return ends[0], ends[1], self.step or 1
-
-    def _count(self) -> float:
-        """Return the number of values, which may be infinite."""
-        if self.values is not None:
-            return len(self.values)
-        start, stop, step = self._span
-        steps = (stop - start) / step + 1e-9
-        return math.floor(steps) + 1 if math.isfinite(steps) else steps
+    def _span(self) -> tuple[float, float, int]:
+        """Return first value, step and number of values of a range, or of exponents; at most `_MOST` + 1 count."""
+        start, stop = self.powers_of_2 or self.powers_of_10 or (self.start or 0.0, self.stop or 0.0)
+        step = self.step or 1.0
+        return start, step, math.floor(max(-1.0, min((stop - start) / step + 1e-9, _MOST))) + 1
 
     def expand(self) -> list[GridValue]:
         """Return the values. The first of several equally good ones wins, so their order matters."""
         if self.values is not None:
             return list(self.values)
-        start, _, step = self._span
+        start, step, count = self._span()
         # Rounded, so that 0.05 * 3 is 0.15.
-        values = [round(start + i * step, 12) for i in range(int(self._count()))]
+        values = [round(start + i * step, 12) for i in range(count)]
         if self.start is None:
             base = 2.0 if self.powers_of_2 else 10.0
             return [base ** int(exponent) for exponent in values]

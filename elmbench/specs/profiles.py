@@ -120,8 +120,7 @@ def resolve(file: ExperimentFile, profile: str, readings: dict[str, str] | None 
     """
     if profile not in PROFILES:
         raise unknown_name("profile", profile, list(PROFILES), f"elmbench show {file.id}")
-    content = file.content
-    chosen = []
+    content, chosen = file.content, []
     for name, value in sorted((readings or {}).items()):
         if name not in file.spec.readings:
             declared = f"one of {', '.join(file.spec.readings) or '(it has none)'}"
@@ -156,16 +155,11 @@ def _apply(spec: Experiment, profile: Profile) -> Experiment:
     outer = outer.model_copy(update={"runs": runs, "folds": folds, "overrides": overrides})
     select = profile.select or spec.protocol.select
     protocol = spec.protocol.model_copy(update={"outer": outer, "select": select})
-    change: dict[str, Any] = {"protocol": protocol}
-    if profile.datasets is not None or profile.stand_ins:
-        change["datasets"] = profile.stand_ins or profile.datasets
-    if profile.models is not None:
-        change["models"] = {name: spec.models[name] for name in profile.models}
-    if profile.thin_grids:
-        change["grids"] = thin(spec.grids, profile.thin_grids)
-        models = change.get("models", spec.models)
-        change["models"] = {column: model.thinned(profile.thin_grids) for column, model in models.items()}
-    return spec.model_copy(update=change)
+    datasets, grids = profile.stand_ins or profile.datasets or spec.datasets, spec.grids
+    models = {column: spec.models[column] for column in profile.models or spec.models}
+    if every := profile.thin_grids:
+        grids, models = thin(grids, every), {column: model.thinned(every) for column, model in models.items()}
+    return spec.model_copy(update={"protocol": protocol, "datasets": datasets, "grids": grids, "models": models})
 
 
 def comparison_of(content: dict[str, Any], settings: dict[str, Any], source: Path) -> Resolved:

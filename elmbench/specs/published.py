@@ -10,7 +10,10 @@ from decimal import Decimal
 from functools import cache
 from pathlib import Path
 
+from pydantic import Field
+
 from elmbench.specs.files import invalid
+from elmbench.specs.papers import Spec
 
 _PERCENT = Decimal("0.01")
 #: A metric's name in the files -> the suite's name, and the factor to its natural unit.
@@ -50,6 +53,25 @@ _LARGEST_POWER = 300
 DATA = "data"
 #: The column `dataset` of figures over all data sets of a table.
 ALL = "all"
+
+
+class Published(Spec):
+    """The section `published` of an experiment file: CSV files beside it."""
+
+    values: str | None = None
+    #: One file, or several that each hold the hyperparameters of other columns.
+    parameters: str | tuple[str, ...] = ()
+    #: Data sets that stand in for another one, such as draws from the same distribution.
+    stand_ins: dict[str, str] = Field(default_factory=dict)
+    #: Number of draws of the protocol (splits, random nodes, order of rows) in a printed mean. One, which gives the
+    #: widest interval for a verdict, if the paper does not say.
+    mean_of: int = Field(default=1, ge=1)
+    #: The meaning of metrics that the paper prints under another metric's name.
+    meant: dict[str, str] = Field(default_factory=dict)
+
+    @property
+    def parameter_files(self) -> tuple[str, ...]:
+        return (self.parameters,) if isinstance(self.parameters, str) else self.parameters
 
 
 @dataclass(frozen=True)

@@ -78,8 +78,10 @@ def test_a_value_may_be_a_list() -> None:
         ([None], "valid"),
         ([float("nan")], "finite"),
         ({"form": 1, "to": 2, "step": 1}, "Extra inputs"),
-        ({"powers-of-2": [0, 10**9]}, "holds more than"),
-        ({"powers-of-10": [-400, -390]}, "expected powers between"),
+        ({"from": 0, "to": 1e308, "step": 1e-308}, "holds more than"),
+        ({"from": 1e308, "to": -1e308, "step": 1}, "holds no value"),
+        ({"powers-of-2": [0, 10**9]}, "less than or equal to 996"),
+        ({"powers-of-10": [-400, -390]}, "greater than or equal to -300"),
     ],
 )
 def test_what_is_no_grid(content: Any, message: str) -> None:
