@@ -170,7 +170,7 @@ def ending_notes(cells: pd.DataFrame) -> Iterator[Note]:
         dataset, model, select, reading, status = map(str, entry)
         label = f"{dataset} {model}, {select}" + (f", {reading}" if reading else "")
         total = int(totals[dataset, model, select, reading])
-        reason = str(group["reason"].iloc[0]).splitlines()[0]
+        reason = str(group["reason"].iloc[0]).partition("\n")[0]
         yield Note("ending", f"{label}: {len(group)} of {total} cells {status}: {reason}")
 
 

@@ -43,6 +43,7 @@ def test_a_model_that_was_added_is_tested_against_the_best_one_on_the_same_folds
         ({"status": "out-of-memory", "reason": "would need about 3 GB; the limit is 2 GB"}, "out of memory"),
         ({"status": "unavailable", "reason": "no data directory is given"}, "-"),
         ({"status": "diverged", "reason": "a prediction is not finite"}, "diverged"),
+        ({"status": "diverged", "reason": ""}, "diverged"),
         ({"status": "failed", "reason": "ValueError: no"}, "failed"),
     ],
 )
