@@ -18,7 +18,7 @@ import elmbench
 from elmbench.layouts import layout_of
 from elmbench.layouts.table import ResultTable, Section
 from elmbench.protocol.stored import _pack
-from elmbench.reporting.cells import LIMIT, PLACE, TIMES, write_frame
+from elmbench.reporting.cells import PLACE, TIMES, write_frame
 from elmbench.reporting.claims import check_claims
 from elmbench.reporting.folders import results_folder
 from elmbench.reporting.results import Results, read_results
@@ -129,7 +129,7 @@ def cell_of(line: dict[str, Any]) -> Cell:
 def stopped(seconds: float, *, search: bool = False) -> dict[str, Any]:
     """Return the values in the line of a cell that a limit stopped, itself or in the search before it."""
     reason = ("the search before it: " if search else "") + f"> {seconds:g} s"
-    return {"status": "timeout", "reason": reason, "limit": seconds, "stopped": "search" if search else "itself"}
+    return {"status": "timeout", "reason": reason}
 
 
 def folds(model: str, *mcc: float, **values: Any) -> list[dict[str, Any]]:
@@ -151,7 +151,6 @@ def frame(resolved: Resolved, lines: list[dict[str, Any]]) -> pd.DataFrame:
     """The lines as a table of cells of this experiment."""
     values = value_columns(resolved)
     columns = [*PLACE, "status", "reason", "params", *values, *TIMES, "n_units", "condition", "n_test"]
-    columns += LIMIT if any("limit" in line for line in lines) else ()
     table = pd.DataFrame(lines, columns=columns)
     return table.astype(dict.fromkeys([*values, *TIMES, "condition"], float))
 

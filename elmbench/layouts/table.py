@@ -63,19 +63,15 @@ class Quantity:
 class Ending:
     """The ending of an entry without a cell that ended ok, as the papers print it: `> 600 s`, `out of memory`, `-`.
 
-    `limit`: the time limit that stopped them, in seconds. `in_search`: True if it stopped the search, and searches have
-    another limit than fits.
+    `limit`: the time limit that stopped them, in words.
     """
 
     status: str
-    limit: float | None = None
-    in_search: bool = False
+    limit: str = ""
 
     @property
     def text(self) -> str:
-        if self.limit is not None:
-            return f"search > {self.limit:g} s" if self.in_search else f"> {self.limit:g} s"
-        return _ENDINGS.get(self.status, self.status)
+        return self.limit or _ENDINGS.get(self.status, self.status)
 
 
 @dataclass(frozen=True)

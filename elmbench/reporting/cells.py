@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
-from collections import Counter, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -32,24 +32,21 @@ SELECTIONS = ("published", "nested", "oracle")
 CAPPED = ("capped", "search_capped")
 #: Warnings of a model, such as that it can only predict one class.
 WARNING = "warning"
-#: The limit of time in seconds that stopped a cell, and its object: the cell itself or the search before it.
-LIMIT = ("limit", "stopped")
 #: Remarks on the data, such as that they are not the public file.
 REMARKS = "data"
-#: The linear algebra of a cell, on which its last digits may depend.
-ARITHMETIC = "arithmetic"
 #: 1 if the fit of a cell was timed alone.
 CLEAN_TIMES = "clean_times"
 #: The runs of the first of two stages.
 FIRST_RUNS = "first_runs"
 #: Columns that `cells.csv` has if they hold something.
-_OPTIONAL = (CAPPED, (WARNING,), LIMIT, (REMARKS,), (CLEAN_TIMES,), (ARITHMETIC,), (FIRST_RUNS,))
+_OPTIONAL = (*CAPPED, WARNING, REMARKS, CLEAN_TIMES, FIRST_RUNS)
 #: All columns except measures.
-NO_METRICS = (*PLACE, "status", "reason", "params", "n_units", "n_test", "condition", *TIMES, *chain(*_OPTIONAL))
+NO_METRICS = (*PLACE, "status", "reason", "params", "n_units", "n_test", "condition", *TIMES, *_OPTIONAL)
 _USER_WARNING = "UserWarning: "
+#: The folders of an absolute path.
+_FOLDERS = re.compile(r"(?<![\w.:/])/(?:[^\s/'\"]+/)+(?=[^\s/])")
 #: Endings of a cell.
 _STATUSES = ("ok", "diverged", "timeout", "out-of-memory", "failed", "unavailable")
-_MORE_TEXT = (WARNING, REMARKS, ARITHMETIC, LIMIT[1])
 _TEXT = ["dataset", "model", "select", "reading", "status", "reason", "params"]
 _WHOLE = ["run", "fold", "n_units", "n_test", FIRST_RUNS, *COUNTS, *FACTS]
 
@@ -57,8 +54,7 @@ _WHOLE = ["run", "fold", "n_units", "n_test", FIRST_RUNS, *COUNTS, *FACTS]
 def cells_frame(planned: list[Cell], store: Store, values: list[str], resolved: Resolved) -> pd.DataFrame:
     """Return the planned cells that have ended, with the columns of `cells.csv`.
 
-    `values` are the columns of measured values. Optional columns are left out if they hold nothing; `ARITHMETIC`, if it
-    is the same for all cells.
+    `values` are the columns of measured values. Optional columns are left out if they hold nothing.
     """
     lines: list[dict[str, Any]] = []
     capped = capped_fits(store)
@@ -70,9 +66,7 @@ def cells_frame(planned: list[Cell], store: Store, values: list[str], resolved: 
                 lines.append(_line(cell, {"status": "unavailable", "reason": cell.unavailable}))
                 yield None
             elif (record := store.get(cell.key)) is not None:
-                extra = capped(record) | warning_of(record["result"]) | _limit_of(record, store)
-                extra[ARITHMETIC] = _arithmetic(store.environment(record["environment"]))
-                lines.append(_line(cell, record["result"]) | extra)
+                lines.append(_line(cell, record["result"]) | capped(record))
                 yield stored_in(record["result"])
 
     named = {*REGISTRY, *({*resolved.spec.protocol.metrics} - {*MEASURES})}
@@ -82,30 +76,31 @@ def cells_frame(planned: list[Cell], store: Store, values: list[str], resolved: 
             if value is not None:
                 line.setdefault(name, value)
     lines.sort(key=order_of(resolved))
-    used = {name for line in lines for name in line}
+    used = [name for name in _OPTIONAL if any(line.get(name) is not None for line in lines)]
     if not any(line.get(CLEAN_TIMES) for line in lines):
-        used.discard(CLEAN_TIMES)
-    if len({line.get(ARITHMETIC) for line in lines} - {None, ""}) < 2:
-        used.discard(ARITHMETIC)
-    columns = [*PLACE, "status", "reason", "params", *values, *TIMES, "n_units", "condition", "n_test"]
-    columns += [name for names in _OPTIONAL if names[0] in used for name in names]
+        used = [name for name in used if name != CLEAN_TIMES]
+    columns = [*PLACE, "status", "reason", "params", *values, *TIMES, "n_units", "condition", "n_test", *used]
     frame = pd.DataFrame(lines, columns=columns)
     return frame.astype({name: "Int64" for name in _WHOLE if name in columns})
 
 
 def _line(cell: Cell, result: dict[str, Any]) -> dict[str, Any]:
-    return {
-        **{name: getattr(cell, name) for name in PLACE},
-        "status": result["status"],
-        "reason": without_folders(result["reason"]),
-        "params": json.dumps(result.get("params", {}), sort_keys=True),
-        **result.get("measured", {}),
-        **{name: result.get(name) for name in (*TIMES, "n_units", "condition", "n_test")},
+    line = {name: getattr(cell, name) for name in PLACE} | result.get("measured", {})
+    line |= {name: result.get(name) for name in ("status", *TIMES, "n_units", "condition", "n_test")}
+    if "scores" in result:
         # In a table of hyperparameters a cell is the search itself.
-        **({"search_seconds": result["seconds"]} if "scores" in result else {}),
-        **({CLEAN_TIMES: float(CLEAN in result)} if "fit_seconds" in result else {}),
-        **({REMARKS: cell.remarks} if cell.remarks else {}),
-        **({FIRST_RUNS: cell.first_runs} if cell.first_runs else {}),
+        line["search_seconds"] = result["seconds"]
+    if result["status"] == "ok":
+        # Warnings of other kinds are left out: some depend on the versions of libraries.
+        warnings = (text for text in result.get("warnings", ()) if text.startswith(_USER_WARNING))
+        line[WARNING] = "; ".join(text.removeprefix(_USER_WARNING) for text in warnings) or None
+    return line | {
+        # Results are the same on every machine.
+        "reason": _FOLDERS.sub(".../", result["reason"]),
+        "params": json.dumps(result.get("params", {}), sort_keys=True),
+        REMARKS: cell.remarks or None,
+        CLEAN_TIMES: float(CLEAN in result) if "fit_seconds" in result else None,
+        FIRST_RUNS: cell.first_runs or None,
     }
 
 
@@ -124,30 +119,6 @@ def records_below(keys: Iterable[str], store: Store) -> Iterator[dict[str, Any]]
         if record is not None:
             yield record
             ahead += work_from(record["unit"]).needs
-
-
-def _limit_of(record: dict[str, Any], store: Store) -> dict[str, Any]:
-    """Return the values of the columns `LIMIT` for a cell's record; nothing if no limit of time was reached."""
-    if record["result"]["status"] != "timeout":
-        return {}
-    if "limit" in record["result"]:
-        return {"limit": record["result"]["limit"], "stopped": "itself"}
-    before = (one["result"] for one in records_below(work_from(record["unit"]).needs, store))
-    return next(({"limit": result["limit"], "stopped": "search"} for result in before if "limit" in result), {})
-
-
-def _arithmetic(environment: dict[str, Any]) -> str:
-    """Return the linear algebra libraries of an environment with their processor, and the threads; empty if unknown."""
-    kernels = {f"{one['internal_api']} {one['architecture'] or ''}".strip() for one in environment.get("blas", ())}
-    threads = environment.get("blas_threads")
-    if not kernels or threads is None:
-        return ""
-    return f"{', '.join(sorted(kernels))}, {threads} thread{'s' * (threads != 1)}"
-
-
-def without_folders(text: str) -> str:
-    """Return a text with absolute paths cut to their last part, so that results are the same on every machine."""
-    return re.sub(r"(?<![\w.:/])/(?:[^\s/'\"]+/)+(?=[^\s/])", ".../", text)
 
 
 def order_of(resolved: Resolved) -> Callable[[Any], tuple[Any, ...]]:
@@ -180,33 +151,22 @@ def capped_fits(store: Store) -> Callable[[dict[str, Any]], dict[str, float]]:
     It returns none for a model without a limit of steps. The searches that cells share are counted once.
     """
 
+    def stopped(record: dict[str, Any]) -> int:
+        return int(record["result"].get("solvers", {}).get("capped", 0))
+
     @cache
-    def search_share(keys: tuple[str, ...]) -> dict[str, float]:
+    def search_share(keys: tuple[str, ...]) -> float:
         searches = list(records_below(keys, store))
         fits = sum(work_from(one["unit"]).number_of_fits for one in searches)
-        return {"search_capped": sum(map(_stopped_fits, searches)) / fits} if fits else {}
+        return sum(map(stopped, searches)) / fits if fits else math.nan
 
     def of(record: dict[str, Any]) -> dict[str, float]:
         if record["unit"].get("params", {}).get("max_iter", -1) <= 0 or record["result"]["status"] != "ok":
             return {}
-        return {"capped": float(_stopped_fits(record) > 0)} | search_share(tuple(work_from(record["unit"]).needs))
+        needs = tuple(work_from(record["unit"]).needs)
+        return {"capped": float(stopped(record) > 0), "search_capped": search_share(needs)}
 
     return of
-
-
-def _stopped_fits(record: dict[str, Any]) -> int:
-    return int(record["result"].get("solvers", {}).get("capped", 0))
-
-
-def warning_of(result: dict[str, Any]) -> dict[str, str]:
-    """Return the value of the column `WARNING` for a cell; nothing if its model did not warn.
-
-    Warnings of other kinds are left out: some depend on the versions of libraries.
-    """
-    warnings = [text for text in result.get("warnings", ()) if text.startswith(_USER_WARNING)]
-    if not warnings or result["status"] != "ok":
-        return {}
-    return {WARNING: "; ".join(text.removeprefix(_USER_WARNING) for text in warnings)}
 
 
 def csv(frame: pd.DataFrame) -> str:
@@ -228,23 +188,26 @@ def read_frame(path: Path, text: Iterable[str], whole: Iterable[str]) -> pd.Data
 
 def read_cells(path: Path) -> pd.DataFrame:
     """Return the content of a `cells.csv` or of a baseline; raise ElmbenchError if the file is not such a table."""
+    expected = "a table that elmbench wrote"
     try:
         frame = read_frame(path, _TEXT, _WHOLE)
+        missing = [name for name in (*PLACE, "status", "params", "n_units") if name not in frame.columns]
+        damage = f"it lacks the columns {', '.join(missing)}" if missing else _damage(frame)
+        if damage is None:
+            return frame if "reason" in frame else frame.assign(reason="")
+        problem = f"{path}: {damage}"
     except (FileNotFoundError, NotADirectoryError):
-        raise _unreadable(path, f"{path} is not there", "results of an earlier run") from None
+        problem, expected = f"{path} is not there", "results of an earlier run"
     except (OSError, ValueError, TypeError, OverflowError) as error:
-        raise _unreadable(path, f"cannot read {path}: {error}") from error
-    missing = [name for name in (*PLACE, "status", "params", "n_units") if name not in frame.columns]
-    if missing:
-        raise _unreadable(path, f"{path} lacks the columns {', '.join(missing)}")
-    if (damage := _damage(frame)) is not None:
-        raise _unreadable(path, f"{path}: {damage}")
-    return frame
+        problem = f"cannot read {path}: {error}"
+    paper, table = path.parent.parent, path.parent.name
+    command = f"elmbench run {paper.name}/{table} --profile {paper.parent.name}"
+    raise ElmbenchError(problem, expected=expected, next_step=command)
 
 
 def _damage(frame: pd.DataFrame) -> str | None:
     """Return the fault in the lines of a file that was changed by hand; None if there is none."""
-    numbers = frame[frame.columns.difference([*_TEXT, *_MORE_TEXT])]
+    numbers = frame[frame.columns.difference([*_TEXT, WARNING, REMARKS])]
     wrong = {name: numbers[name].notna() & pd.to_numeric(numbers[name], errors="coerce").isna() for name in numbers}
     wrong |= {name: ~frame[name].isin(known) for name, known in (("status", _STATUSES), ("select", SELECTIONS))}
     wrong |= {name: frame[name].isna() | (frame[name] < 0) for name in ("run", "fold")}
@@ -267,15 +230,9 @@ def _is_mapping(text: str) -> bool:
         return False
 
 
-def _unreadable(path: Path, problem: str, expected: str = "a table that elmbench wrote") -> ElmbenchError:
-    paper = path.parent.parent
-    name = f"{paper.name}/{path.parent.name}"
-    return ElmbenchError(problem, expected=expected, next_step=f"elmbench run {name} --profile {paper.parent.name}")
-
-
 def provenance(resolved: Resolved, planned: list[Cell], store: Store, commands: list[str]) -> dict[str, Any]:
     """Return the data, models, software and commands behind the numbers of a table."""
-    datasets: dict[str, set[str]] = {}
+    datasets: defaultdict[str, set[str]] = defaultdict(set)
     models: dict[str, str] = {}
     environments: Counter[str] = Counter()
     solvers: Counter[str] = Counter()
@@ -288,7 +245,7 @@ def provenance(resolved: Resolved, planned: list[Cell], store: Store, commands: 
         units = (one["unit"] for one in records_below([cell.key], store))
         unit: dict[str, Any] = next((unit for unit in units if "dataset" in unit), {})
         if unit:
-            datasets.setdefault(cell.dataset, set()).add(unit["dataset"]["identity"])
+            datasets[cell.dataset].add(unit["dataset"]["identity"])
         if "model" in unit:
             models[cell.model] = f"{unit['model']}, version {unit['version']}"
     # Each candidate on each fold counts once; "bound failed" and "... given up" count those that then used another.

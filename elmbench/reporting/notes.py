@@ -12,7 +12,7 @@ from elmbench.layouts.comparison import against_best, p_text, share_of_test_rows
 from elmbench.layouts.table import Gain, Note
 from elmbench.metrics import less_is_better
 from elmbench.numerics.significance import Finding, Region, corrected_t
-from elmbench.reporting.cells import ARITHMETIC, CAPPED, CLEAN_TIMES, REMARKS, WARNING
+from elmbench.reporting.cells import CAPPED, CLEAN_TIMES, REMARKS, WARNING
 from elmbench.reporting.claim_outcomes import ClaimOutcome
 from elmbench.reporting.summary import ENTRY
 from elmbench.reporting.verdicts import FEWEST_RUNS
@@ -40,12 +40,7 @@ def table_notes(
 
 
 def cells_notes(cells: pd.DataFrame) -> Iterator[Note]:
-    """Yield notes on the linear algebra, if it differs between cells, and on fits that were timed alone."""
-    if ARITHMETIC in cells:
-        counts = cells[ARITHMETIC].dropna().value_counts().sort_index()
-        libraries = "; ".join(f"{n} with {name}" for name, n in counts.items())
-        text = f"cells were computed with different linear algebra, so the last digits may differ: {libraries}"
-        yield Note("arithmetic", text)
+    """Yield a note on fits that were timed alone."""
     if CLEAN_TIMES in cells:
         timed = cells[CLEAN_TIMES].dropna()
         clean, total = int(timed.sum()), len(timed)

@@ -201,7 +201,7 @@ def read_results(resolved: Resolved, results_dir: Path, metrics: Sequence[str] =
         lacking = [name for name in metrics if name not in cells]
         cells = cells.join(_stored_metrics(cells, lacking, resolved, results_dir))
     # The specification may have more measures than at the time of the run.
-    known = [*(measure.column for measure in layout_of(resolved).values(resolved)), *TIMES, "reason"]
+    known = [*(measure.column for measure in layout_of(resolved).values(resolved)), *TIMES]
     cells = cells.reindex(columns=[*cells, *(name for name in known if name not in cells)])
     return Results(folder, cells, resolved)
 

@@ -22,10 +22,10 @@ from elmbench.layouts.table import (
     Verdict,
     three_figures,
 )
-from elmbench.reporting.cells import LIMIT
 from elmbench.reporting.claim_outcomes import ClaimOutcome
 from elmbench.reporting.notes import table_notes
 from elmbench.reporting.summary import ENTRY
+from elmbench.running.store import BEFORE
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
 
@@ -154,12 +154,11 @@ def _mean_or_ending(
     if pd.isna(line["mean"]):
         if ended in (COMPLETE, NOT_MEASURED):
             return None
-        if ended != "timeout" or "limit" not in cells:
+        if ended != "timeout":
             return Ending(ended)
-        entry = cells[(cells[ENTRY] == [line[name] for name in ENTRY]).all(axis=1)]
-        limit, stopped = entry.loc[entry["status"] == ended, list(LIMIT)].iloc[0]
+        entry = cells[(cells[[*ENTRY, "status"]] == [line[name] for name in (*ENTRY, "ended")]).all(axis=1)]
         # A search that was stopped counts as a fit, unless searches may take longer than fits.
-        return Ending(ended, float(limit), stopped == "search" and bool(resolved.spec.search_limit))
+        return Ending(ended, entry["reason"].iloc[0].replace(BEFORE, "search " * bool(resolved.spec.search_limit)))
     figure = resolved.published.get((line["dataset"], line["model"], line["metric"]))
     std = None if pd.isna(line["std"]) else float(line["std"])
     ok = None if ended == COMPLETE else int(line["n"])

@@ -12,13 +12,12 @@ from elmbench.errors import ElmbenchError
 from elmbench.numerics.threads import libraries
 from elmbench.protocol.folds import load_rows
 from elmbench.registry import find_model, is_built_in
+from elmbench.running.store import BEFORE
 from elmbench.work.base import Context, Result, Work
 from elmbench.work.fit import warm_up
 
 #: The statuses that work may end with by itself. Time limits are the sandbox's.
 STATUSES = ("ok", "diverged", "out-of-memory", "failed")
-#: The beginning of the reason why work fails whose search has failed.
-BEFORE = "the search before it: "
 #: Surrogates, control and bidirectional characters.
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 

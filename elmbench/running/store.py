@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 #: Key in the result of a fit that was timed alone.
 CLEAN = "clean"
+#: The beginning of the reason why work fails whose search has failed.
+BEFORE = "the search before it: "
 
 
 class Store(Records):

@@ -15,7 +15,7 @@ from made_cells import RESULTS, Toy, cell_in_store, keep, value_columns
 
 import elmbench
 from elmbench.errors import ElmbenchError
-from elmbench.reporting.cells import cells_frame, read_cells, without_folders, write_frame
+from elmbench.reporting.cells import cells_frame, read_cells, write_frame
 from elmbench.running.store import Store
 from elmbench.work.plan import Cell
 
@@ -107,8 +107,8 @@ def test_no_reason_holds_a_path_of_this_machine(written: Callable[..., pd.DataFr
 @pytest.mark.parametrize(
     "text", ["> 600 s", "a/b/c.csv", "https://example.org/a/b.zip", "1/2 of the rows", "expected (3, 1) and/or (3,)"]
 )
-def test_other_slashes_stay(text: str) -> None:
-    assert without_folders(text) == text
+def test_other_slashes_stay(written: Callable[..., pd.DataFrame], text: str) -> None:
+    assert written([row(unavailable=text)])["reason"].tolist() == [text]
 
 
 @pytest.mark.parametrize(
@@ -135,15 +135,6 @@ def test_a_results_folder_below_a_file_is_not_there(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(ElmbenchError, match="is not there"):
         read_cells(tmp_path / "file" / "ci" / "toy" / "one" / "cells.csv")
-
-
-def test_the_limit_that_stopped_a_cell_or_the_search_before_it(store: Store, toy: Toy) -> None:
-    keep(store, "search", {"status": "timeout", "reason": "> 7200 s", "limit": 7200.0}, kind="search", inner={})
-    keep(store, "late", {"status": "timeout", "reason": "the search before it: > 7200 s"}, chosen="search")
-    keep(store, "own", {"status": "timeout", "reason": "> 600 s", "limit": 600.0})
-    cells = [cell_in_store(key, fold=fold) for fold, key in enumerate(("late", "own"))]
-    outcome = cells_frame(cells, store, ["mcc"], toy())
-    assert outcome[["limit", "stopped"]].values.tolist() == [[7200.0, "search"], [600.0, "itself"]]
 
 
 def assert_written(frame: pd.DataFrame, path: Path) -> None:

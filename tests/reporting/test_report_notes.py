@@ -9,15 +9,7 @@ import pandas as pd
 import pytest
 from made_cells import Toy, cell_in_store, folds, frame, keep, notes_of, table_from, table_of, unit_of
 
-from elmbench.reporting.cells import (
-    CAPPED,
-    WARNING,
-    capped_fits,
-    cells_frame,
-    read_cells,
-    warning_of,
-    write_frame,
-)
+from elmbench.reporting.cells import CAPPED, WARNING, capped_fits, cells_frame, read_cells, write_frame
 from elmbench.reporting.notes import capped_notes, warning_notes
 from elmbench.running.store import Store
 
@@ -66,7 +58,9 @@ def test_searches_that_lead_to_one_another_count_together(store: Store) -> None:
 
 def test_a_fit_of_its_own_and_models_that_nothing_stops(store: Store) -> None:
     fits = capped_fits(store)
-    assert fits(cell_of(None, solvers={"capped": 1})) == {"capped": 1.0}
+    assert fits(cell_of(None, solvers={"capped": 1})) == pytest.approx(
+        {"capped": 1.0, "search_capped": float("nan")}, nan_ok=True
+    )
     assert fits(cell_of("search", None)) == {}
     assert fits(cell_of("search", -1)) == {}
     assert fits(cell_of("search", 0)) == {}
@@ -107,14 +101,17 @@ def test_a_note_for_each_selection_says_where_most_were_stopped(toy: Toy) -> Non
 @pytest.mark.parametrize(
     ("warnings", "expected"),
     [
-        ([f"UserWarning: {ONE_CLASS}"], {WARNING: ONE_CLASS}),
-        (["UserWarning: a", "UserWarning: b"], {WARNING: "a; b"}),
-        (["ConvergenceWarning: stopped", "DeprecationWarning: old"], {}),
+        ([f"UserWarning: {ONE_CLASS}"], [ONE_CLASS]),
+        (["UserWarning: a", "UserWarning: b"], ["a; b"]),
+        (["ConvergenceWarning: stopped", "DeprecationWarning: old"], []),
     ],
 )
-def test_what_counts_as_said_by_a_model(warnings: list[str], expected: dict[str, str]) -> None:
-    assert warning_of({"status": "ok", "warnings": warnings}) == expected
-    assert warning_of({"status": "diverged", "warnings": warnings}) == warning_of({"status": "ok"}) == {}
+def test_what_counts_as_said_by_a_model(tmp_path: Path, toy: Toy, warnings: list[str], expected: list[str]) -> None:
+    store = Store(tmp_path)
+    keep(store, "ok", OK | {"warnings": warnings})
+    keep(store, "diverged", OK | {"status": "diverged", "warnings": warnings})
+    cells = cells_of(store, toy, "ok", "diverged")
+    assert cells.get(WARNING, pd.Series(dtype=object)).dropna().tolist() == expected
 
 
 def test_the_column_is_there_only_where_a_model_has_warned(tmp_path: Path, toy: Toy) -> None:

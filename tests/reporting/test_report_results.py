@@ -157,35 +157,26 @@ def test_results_without_a_record(tmp_path: Path, content: str | None) -> None:
     assert read_environment(tmp_path) == {}
 
 
-#: Processor, threads and whether the fit was timed alone.
-HASWELL, TWO, ZEN, ALONE = ("Haswell", 1, False), ("Haswell", 2, False), ("Zen", 1, False), ("Haswell", 1, True)
-
-
 @pytest.mark.parametrize(
-    ("cells", "kind", "says"),
+    ("cells", "says"),
     [
-        ((HASWELL, HASWELL), "arithmetic", None),
-        ((HASWELL, TWO), "arithmetic", "1 with openblas Haswell, 1 thread; 1 with openblas Haswell, 2 threads"),
-        ((HASWELL, ZEN), "arithmetic", "1 with openblas Haswell, 1 thread; 1 with openblas Zen, 1 thread"),
-        ((HASWELL, HASWELL), "clean-times", None),
-        ((HASWELL, ALONE), "clean-times", "times of fits: 1 of 2 measured one by one with nothing beside them, the"),
-        ((ALONE, ALONE), "clean-times", "times of fits: all measured one by one with nothing beside them"),
+        ((False, False), None),
+        ((False, True), "times of fits: 1 of 2 measured one by one with nothing beside them, the"),
+        ((True, True), "times of fits: all measured one by one with nothing beside them"),
     ],
 )
-def test_a_table_says_if_it_mixes_linear_algebra_and_which_times_are_clean(
-    toy: Toy, tmp_path: Path, cells: tuple[tuple[str, int, bool], ...], kind: str, says: str | None
+def test_a_table_says_which_times_are_clean(
+    toy: Toy, tmp_path: Path, cells: tuple[bool, ...], says: str | None
 ) -> None:
     store = Store(tmp_path)
-    for fold, (kernel, threads, clean) in enumerate(cells):
-        blas = [{"internal_api": "openblas", "version": f"0.{i}", "architecture": kernel} for i in (1, 2)]
-        software = store.put_environment({"blas": blas, "blas_threads": threads, "commit": str(fold)})
+    for fold, clean in enumerate(cells):
         result = {"measured": {"mcc": 0.9}, "fit_seconds": 0.5} | ({"clean": True} if clean else {})
-        keep_cells(store, {cell_in_store(f"k{fold}", fold=fold): result}, software)
+        keep_cells(store, {cell_in_store(f"k{fold}", fold=fold): result})
     table = pd.read_csv(write_results(toy(), store, tmp_path).folder / "cells.csv")
-    assert (kind.replace("-", "_") in table) == (says is not None)
-    if says is not None and kind == "clean-times":
-        assert table["clean_times"].tolist() == [float(clean) for _, _, clean in cells]
-    notes = [note.text for note in read_results(toy(), tmp_path).table.notes if note.kind == kind]
+    assert ("clean_times" in table) == (says is not None)
+    if says is not None:
+        assert table["clean_times"].tolist() == [float(clean) for clean in cells]
+    notes = [note.text for note in read_results(toy(), tmp_path).table.notes if note.kind == "clean-times"]
     assert [says is not None and says in text for text in notes] == [True] * (says is not None)
 
 
