@@ -19,10 +19,19 @@ import pandas as pd
 from elmbench.files import write_atomically
 from elmbench.layouts.table import SIGNS, VERDICTS
 from elmbench.numerics.seeds import generator
-from elmbench.reporting.agreement import error_and_power, prints_of_runs, self_test
-from elmbench.reporting.figures import ComparedFigure
+from elmbench.reporting.figures import ComparedFigure, error_and_power
 from elmbench.reporting.folders import ResultsDirs
-from elmbench.reporting.joint import ALPHA, FEWEST_FIGURES, JointVerdict, costs_of, main_verdict, pattern_test, rows_of
+from elmbench.reporting.joint import (
+    ALPHA,
+    FEWEST_FIGURES,
+    JointVerdict,
+    costs_of,
+    main_verdict,
+    pattern_test,
+    prints_of_runs,
+    rows_of,
+    self_test,
+)
 from elmbench.reporting.papers import main_claims
 from elmbench.reporting.results import Results
 from elmbench.reporting.site.findings import find

@@ -12,10 +12,9 @@ from elmbench.errors import ElmbenchError
 from elmbench.files import write_atomically
 from elmbench.layouts.figures import title_of
 from elmbench.layouts.table import VERDICTS, three_figures
-from elmbench.reporting.agreement import Agreement
 from elmbench.reporting.baseline import BaselineCheck
 from elmbench.reporting.claim_outcomes import CLAIM_VERDICTS
-from elmbench.reporting.figures import counts_text
+from elmbench.reporting.figures import Agreement, counts_text
 from elmbench.reporting.papers import answer_paper, main_claims, tested_claims
 from elmbench.reporting.results import Results
 from elmbench.reporting.statistics import compare_models, draw_critical_differences

@@ -1,11 +1,12 @@
-"""The published figures of a table (the lines of `summary.csv` that have one) beside our runs."""
+"""The published figures of a table (the lines of `summary.csv` that have one) beside our runs, and their agreement."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,15 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from elmbench.layouts.table import COMPARED, SIGNS, VERDICTS
+from elmbench.metrics import less_is_better
+from elmbench.numerics.significance import ranks
+from elmbench.reporting import grouped
 from elmbench.reporting.cells import TIMES
 from elmbench.reporting.summary import ENTRY, MeasuredCells, printed_of
-from elmbench.reporting.verdicts import FEWEST_RUNS, Draws, Printed, draws_of, draws_of_means, run_means
+from elmbench.reporting.verdicts import FEWEST_RUNS, Draws, Printed, draws_of, draws_of_means, judge, run_means
 from elmbench.specs.measures import FACTS, Measure
+from elmbench.specs.profiles import Resolved
+from elmbench.specs.protocol import is_quality
 
 
 @dataclass(frozen=True)
@@ -39,13 +45,11 @@ class ComparedFigure:
     @cached_property
     def left_out(self) -> dict[int, bool]:
         """True for each run that lies in the interval of the other runs, as if it were the published figure."""
-        n = len(self.means)
-        if n < FEWEST_RUNS:
-            return {}
-        others = np.tile(self.means, (n, 1))[~np.eye(n, dtype=bool)].reshape(n, n - 1)
-        half_widths = [draws_of_means(row, self.draws.least).half_width() for row in others]
-        hits = np.abs(self.means - others.mean(axis=1)) <= np.multiply(half_widths, 1 + 1e-9)
-        return dict(zip(self.runs.tolist(), hits.tolist(), strict=True))
+        hits = {}
+        for i, run in enumerate(self.runs.tolist() if len(self.runs) >= FEWEST_RUNS else ()):
+            others = draws_of_means(np.delete(self.means, i), self.draws.least)
+            hits[run] = bool(abs(self.means[i] - others.mean) <= others.half_width() * (1 + 1e-9))
+        return hits
 
 
 def compared_figures(figures: pd.DataFrame, measured: MeasuredCells) -> Iterator[ComparedFigure]:
@@ -65,6 +69,114 @@ def compared_figures(figures: pd.DataFrame, measured: MeasuredCells) -> Iterator
         paper = resolved.published[dataset, model, column]
         printed = printed_of(dataset, paper, layout, resolved)
         yield ComparedFigure(dataset, paper.dataset, model, measure, runs, means, draws, printed)
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """The agreement of one metric of a table with the print, over all its data sets.
+
+    `median_difference` is the median distance of mean and published figure; for times, `median_factor` is the median
+    factor between the measured and the published ratio over the first model. `rank_correlation` is the mean of
+    Spearman's correlation over the rows that have three models or more. `rows` counts the rows (data sets) of two
+    models or more, and `same_best` those on which the same model is the best.
+
+    `pairings` are comparisons of a published figure with each *other* model of its row that the rule decides
+    (`reproduced`, `close` or `differs`), with the number of `reproduced` ones; those that it does not decide
+    (`consistent` or `too few runs`) are `untold`. `left_out` are our runs that were compared with the other runs of
+    their entry, with the number of those inside.
+    """
+
+    metric: str
+    figures: int
+    median_difference: float | None = None
+    median_factor: float | None = None
+    rank_correlation: float | None = None
+    rows: int = 0
+    same_best: int = 0
+    pairings: int = 0
+    pairings_reproduced: int = 0
+    pairings_untold: int = 0
+    left_out: int = 0
+    left_out_reproduced: int = 0
+
+
+def agreements(compared: Sequence[ComparedFigure], figures: pd.DataFrame, resolved: Resolved) -> list[Agreement]:
+    """Return the agreement of each metric of a table with the print; `figures` has the lines of `summary.csv`."""
+    by_metric = grouped(compared, lambda one: one.measure.metric)
+    scores = [_agreement(metric, group) for metric, group in by_metric.items()]
+    return [*scores, *_agreements_of_times(figures, resolved)]
+
+
+def error_and_power(agreements: Iterable[Agreement]) -> Counter[str]:
+    """Return the sums of own runs and wrong pairs, under the names of the attributes."""
+    names = ("pairings", "pairings_reproduced", "pairings_untold", "left_out", "left_out_reproduced")
+    agreements = list(agreements)
+    return Counter({name: sum(getattr(one, name) for one in agreements) for name in names})
+
+
+def _agreement(metric: str, figures: Sequence[ComparedFigure]) -> Agreement:
+    rows = list(grouped(figures, lambda one: (one.dataset, one.measure.column)).values())
+    several = [row for row in rows if len(row) > 1] if is_quality(metric) else []
+    pick = min if less_is_better(metric) else max
+    same_best = (
+        # Several models may have the best published value.
+        pick(row, key=lambda one: one.draws.mean).printed.value == pick(one.printed.value for one in row)
+        for row in several
+    )
+    wrong = Counter(
+        judge(one.draws, replace(other.printed, apart=one.printed.apart)).verdict
+        for row in rows
+        for one, other in permutations(row, 2)
+    )
+    left_out = [hit for one in figures if len(one.means) > FEWEST_RUNS for hit in one.left_out.values()]
+    undecided = wrong["consistent"] + wrong["too few runs"]
+    return Agreement(
+        metric,
+        len(figures),
+        float(np.median(np.abs(np.subtract(*ours_and_printed(figures))))),
+        rank_correlation=mean_rank_correlation(map(ours_and_printed, rows)),
+        rows=len(several),
+        same_best=sum(same_best),
+        pairings=wrong.total() - undecided,
+        pairings_reproduced=wrong["reproduced"],
+        pairings_untold=undecided,
+        left_out=len(left_out),
+        left_out_reproduced=sum(left_out),
+    )
+
+
+def _agreements_of_times(figures: pd.DataFrame, resolved: Resolved) -> Iterator[Agreement]:
+    """Yield the agreement of each kind of time, as ratios over the first model of each data set."""
+    lines = figures[(figures["ended"] == "ok") & (figures["published"] > 0)].dropna(subset=["mean"])
+    lines = lines[lines["dataset"].map(resolved.compares).astype(bool)]
+    for metric in TIMES:
+        times = lines[lines["metric"] == metric]
+        first = times.groupby("dataset")[["mean", "published"]].transform("first")
+        ratios = np.log(times["mean"] / first["mean"]) - np.log(times["published"] / first["published"])
+        others = np.abs(ratios[times["dataset"].duplicated()])
+        if len(others):
+            rows = times.groupby("dataset", sort=False)
+            pairs = ((row["mean"].tolist(), row["published"].tolist()) for _, row in rows)
+            factor, correlation = float(np.median(np.exp(others))), mean_rank_correlation(pairs)
+            yield Agreement(metric, len(times), median_factor=factor, rank_correlation=correlation)
+
+
+def ours_and_printed(figures: Sequence[ComparedFigure]) -> tuple[list[float], list[float]]:
+    """Return our means and the printed values."""
+    return [one.draws.mean for one in figures], [one.printed.value for one in figures]
+
+
+def mean_rank_correlation(rows: Iterable[tuple[Sequence[float], Sequence[float]]]) -> float | None:
+    """Return the mean of Spearman's correlation over rows; None if no row has one.
+
+    A row of fewer than three values, or of equal ones, has none.
+    """
+    known = [
+        np.corrcoef(ranks(ours), ranks(printed))[0, 1]
+        for ours, printed in rows
+        if len(ours) > 2 and len(set(ours)) > 1 and len(set(printed)) > 1
+    ]
+    return float(np.mean(known)) if known else None
 
 
 def verdict_counts(figures: Iterable[Mapping[Any, Any]]) -> tuple[Counter[str], Counter[str]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import combinations, permutations
 from typing import Any
@@ -17,10 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elmbench.numerics.seeds import generator
-from elmbench.numerics.significance import ranks
 from elmbench.reporting import grouped
-from elmbench.reporting.figures import ComparedFigure
-from elmbench.reporting.verdicts import FEWEST_RUNS, LEVEL, judge
+from elmbench.reporting.figures import ComparedFigure, mean_rank_correlation, ours_and_printed
+from elmbench.reporting.verdicts import FEWEST_RUNS, LEVEL, Printed, draws_of_means, judge
 
 #: All verdicts on a table.
 TABLE_VERDICTS = ("reproduced", "pattern only", "level only", "not reproduced", "too small to judge")
@@ -86,11 +85,12 @@ def judge_table(figures: Iterable[ComparedFigure], *key: str) -> list[JointVerdi
     shuffles.
     """
     datasets: dict[tuple[str, str], str] = {}
-    counted = {}
-    for one in figures:
-        if datasets.setdefault((one.measure.metric, one.printed_dataset), one.dataset) == one.dataset:
-            counted[one.dataset, one.model, one.measure.column] = one
-    return [judge_metric(known, *key) for known in grouped(counted.values(), lambda one: one.measure.metric).values()]
+    counted = [
+        one
+        for one in figures
+        if datasets.setdefault((one.measure.metric, one.printed_dataset), one.dataset) == one.dataset
+    ]
+    return [judge_metric(known, *key) for known in grouped(counted, lambda one: one.measure.metric).values()]
 
 
 def judge_metric(figures: Sequence[ComparedFigure], *key: str) -> JointVerdict:
@@ -109,7 +109,7 @@ def judge_metric(figures: Sequence[ComparedFigure], *key: str) -> JointVerdict:
         len(judged),
         coverage_p,
         pattern_p,
-        mean_rank_correlation(rows),
+        mean_rank_correlation(map(ours_and_printed, rows)),
         _verdict(coverage_p, pattern_p),
     )
 
@@ -168,7 +168,8 @@ def rows_of(figures: Sequence[ComparedFigure]) -> list[list[ComparedFigure]]:
 
 def costs_of(row: Sequence[ComparedFigure]) -> _Costs:
     """Return |published - ours| for each pair of models of a group of figures."""
-    return np.abs(np.subtract.outer([one.printed.value for one in row], [one.draws.mean for one in row]))
+    ours, printed = ours_and_printed(row)
+    return np.abs(np.subtract.outer(printed, ours))
 
 
 def pattern_test(costs: Sequence[_Costs], *key: str) -> float | None:
@@ -200,15 +201,60 @@ def pattern_test(costs: Sequence[_Costs], *key: str) -> float | None:
     return float((np.sum(sums <= observed * (1 + 1e-9) + 1e-12) + extra) / (len(sums) + extra))
 
 
-def rank_correlation(one: Sequence[float], other: Sequence[float]) -> float | None:
-    """Return Spearman's correlation; None for fewer than three values or for values that are all equal."""
-    if len(one) < 3 or len(set(one)) == 1 or len(set(other)) == 1:
-        return None
-    return float(np.corrcoef(ranks(one), ranks(other))[0, 1])
+def self_test(figures: Sequence[ComparedFigure], *key: str) -> dict[str, Any]:
+    """Return the verdicts on our own runs and on wrong prints, for the figures of one metric of a table.
+
+    The result has the number of prints of each kind, and of those that are `reproduced`. `own_runs`: means of as many
+    of our own runs as a published mean is over (at most half of them), judged by the other runs; about 19 in 20 should
+    be reproduced if the models differ by more than they vary. `wrong_models`, `wrong_sets`: the print with the models
+    of each data set, or the data sets of each model, rotated; none should be reproduced. `own_verdicts`: the number of
+    prints of our own runs with each verdict.
+    """
+
+    def verdicts(prints: Iterable[list[ComparedFigure]]) -> list[str]:
+        return [judge_metric(one, *key).verdict for one in prints]
+
+    own_runs = verdicts(prints_of_runs(figures))
+    models = verdicts(_rotations(figures, lambda one: (one.dataset, one.measure)))
+    sets = verdicts(_rotations(figures, lambda one: (one.model, one.measure)))
+    return {
+        "own_runs": len(own_runs),
+        "own_reproduced": own_runs.count("reproduced"),
+        "wrong_models": len(models),
+        "wrong_reproduced": models.count("reproduced"),
+        "wrong_sets": len(sets),
+        "wrong_sets_reproduced": sets.count("reproduced"),
+        "own_verdicts": {verdict: own_runs.count(verdict) for verdict in TABLE_VERDICTS},
+    }
 
 
-def mean_rank_correlation(rows: Iterable[Sequence[ComparedFigure]]) -> float | None:
-    """Return the mean of Spearman's correlation between measured and published figures over rows that have one."""
-    values = (rank_correlation([one.draws.mean for one in row], [one.printed.value for one in row]) for row in rows)
-    known = [value for value in values if value is not None]
-    return float(np.mean(known)) if known else None
+def prints_of_runs(figures: Sequence[ComparedFigure]) -> Iterator[list[ComparedFigure]]:
+    """Yield the figures with the mean of some of our runs in place of the print, compared with the other runs."""
+    for first in range(max((len(one.runs) for one in figures), default=0)):
+        prints = []
+        for one in figures:
+            total = len(one.runs)
+            size = min(one.printed.mean_of, total // 2)
+            if first < total and total - size >= FEWEST_RUNS:
+                means = np.roll(one.means, -first)
+                printed = Printed(float(means[:size].mean()), 0.0, size)
+                draws = draws_of_means(means[size:], one.draws.least)
+                runs = np.roll(one.runs, -first)[size:]
+                prints.append(replace(one, runs=runs, means=means[size:], draws=draws, printed=printed))
+        if prints:
+            yield prints
+
+
+def _rotations(
+    figures: Sequence[ComparedFigure], group_of: Callable[[ComparedFigure], Hashable]
+) -> Iterator[list[ComparedFigure]]:
+    """Yield the figures with the printed values rotated within groups, by each possible shift."""
+    # A group of one figure has no wrong print.
+    wrong = [group for group in grouped(figures, group_of).values() if len(group) > 1]
+    for shift in range(1, max(map(len, wrong), default=1)):
+        yield [
+            replace(one, printed=group[(i + shift) % len(group)].printed)
+            for group in wrong
+            if shift < len(group)
+            for i, one in enumerate(group)
+        ]

@@ -18,7 +18,6 @@ from elmbench.layouts.base import Outputs
 from elmbench.layouts.table import ResultTable
 from elmbench.metrics import find_metric
 from elmbench.protocol.stored import StoredPredictions, metric_columns
-from elmbench.reporting.agreement import Agreement, agreements
 from elmbench.reporting.cells import (
     PLACE,
     TIMES,
@@ -31,7 +30,14 @@ from elmbench.reporting.cells import (
 )
 from elmbench.reporting.claim_outcomes import ClaimOutcome, claims_frame
 from elmbench.reporting.claims import check_claims
-from elmbench.reporting.figures import ComparedFigure, compared_figures, counts_text, missing_runs
+from elmbench.reporting.figures import (
+    Agreement,
+    ComparedFigure,
+    agreements,
+    compared_figures,
+    counts_text,
+    missing_runs,
+)
 from elmbench.reporting.folders import PICTURE, results_folder
 from elmbench.reporting.joint import JointVerdict, judge_table
 from elmbench.reporting.notes import with_remarks

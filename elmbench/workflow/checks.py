@@ -9,12 +9,11 @@ from typing import Any
 from elmbench.errors import ElmbenchError
 from elmbench.layouts import layout_of
 from elmbench.layouts.table import COMPARED, VERDICTS
-from elmbench.reporting.agreement import self_test
 from elmbench.reporting.baseline import BaselineCheck, compare_with_baseline, refuse_failures, update_baseline
 from elmbench.reporting.cells import read_cells
 from elmbench.reporting.figures import verdict_counts
 from elmbench.reporting.folders import ResultsDirs, has_results, results_folder
-from elmbench.reporting.joint import joint_record
+from elmbench.reporting.joint import joint_record, self_test
 from elmbench.reporting.papers import tested_claims
 from elmbench.reporting.results import Results, read_results, records, rewrite_results
 from elmbench.specs.catalogue import PROFILES, ExperimentFile, Watch, find_experiment, load_catalogue

@@ -13,8 +13,7 @@ import pytest
 from made_cells import committed
 from scipy.stats import binom, binomtest, spearmanr
 
-from elmbench.reporting.agreement import self_test
-from elmbench.reporting.figures import ComparedFigure, compared_figures, missing_runs
+from elmbench.reporting.figures import ComparedFigure, compared_figures, mean_rank_correlation, missing_runs
 from elmbench.reporting.joint import (
     ALPHA,
     TABLE_VERDICTS,
@@ -22,8 +21,8 @@ from elmbench.reporting.joint import (
     judge_metric,
     judge_table,
     pattern_test,
-    rank_correlation,
     rows_of,
+    self_test,
 )
 from elmbench.reporting.results import Results
 from elmbench.reporting.summary import MeasuredCells
@@ -87,8 +86,9 @@ def test_a_pattern_needs_twenty_permutations(sizes: tuple[int, ...], tested: boo
 
 
 def test_rank_correlation_is_that_of_scipy() -> None:
-    assert rank_correlation([1, 2, 3, 5], [1, 3, 2, 9]) == pytest.approx(spearmanr([1, 2, 3, 5], [1, 3, 2, 9])[0])
-    assert rank_correlation([1, 2], [1, 2]) is rank_correlation([1, 1, 1], [1, 2, 3]) is None
+    rows = [([1, 2, 3, 5], [1, 3, 2, 9]), ([1, 2], [1, 2]), ([1, 1, 1], [1, 2, 3])]
+    assert mean_rank_correlation(rows) == pytest.approx(spearmanr(*rows[0])[0])
+    assert mean_rank_correlation(rows[1:]) is None
 
 
 #: Two data sets by four models that differ by far more than the noise.

@@ -12,8 +12,7 @@ import pytest
 from made_cells import Toy, cell, frame
 from scipy.stats import binom, t
 
-from elmbench.reporting.agreement import Agreement, agreements
-from elmbench.reporting.figures import compared_figures
+from elmbench.reporting.figures import Agreement, agreements, compared_figures
 from elmbench.reporting.summary import MeasuredCells, summarise
 from elmbench.reporting.verdicts import MOST_RUNS, Draws, Printed, draws_of, draws_of_means, judge, runs_to_tell
 from elmbench.specs.measures import Measure

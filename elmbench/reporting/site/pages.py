@@ -19,9 +19,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from elmbench.errors import ElmbenchError
 from elmbench.files import WriteError
 from elmbench.layouts.table import COMPARED, SIGNS, VERDICTS, Section
-from elmbench.reporting.agreement import Agreement, error_and_power
 from elmbench.reporting.cells import csv
-from elmbench.reporting.figures import facts_sentence, verdict_counts
+from elmbench.reporting.figures import Agreement, error_and_power, facts_sentence, verdict_counts
 from elmbench.reporting.folders import SITE_MARK
 from elmbench.reporting.grids import grids_of
 from elmbench.reporting.papers import main_claims, table_sentence
