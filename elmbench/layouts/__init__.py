@@ -60,16 +60,9 @@ def layout_of(resolved: Resolved) -> Layout:
     Raises ElmbenchError if there is no such kind, or the experiment lacks something that it needs or has an unknown
     option.
     """
-    from elmbench.work import declared_work, work_class
-
     spec, source = resolved.spec, resolved.file.path
     layout = find_layout(spec.layout, source)
-    criterion, others = spec.protocol.criterion, ()
-    if criterion != "score":
-        declared_work(criterion)  # there must be one; its class takes a while to import
-        choice: Any = work_class(criterion) if spec.options else None
-        others = choice.option_names if choice else ()
-    layout.options(spec, source, others)
+    layout.options(spec, source)
     try:
         layout.check(spec)
     except ValueError as error:

@@ -102,23 +102,13 @@ class Layout(ABC):
         if not spec.models:
             raise ValueError("models is empty; expected at least one column")
 
-    def options(self, spec: Experiment, source: object = "options", others: Collection[str] = ()) -> Any:
-        """Return the options that an experiment gives to its kind of table.
+    def options(self, spec: Experiment, source: object = "options") -> Any:
+        """Return the options that an experiment gives to its kind of table, without those of its choice.
 
-        Parameters
-        ----------
-        source : object
-            The file, for the message.
-        others : collection of str
-            Names of options for other parts, such as the kind of choice.
-
-        Raises
-        ------
-        ElmbenchError
-            If an option is unknown or has a wrong value.
+        Raises ElmbenchError, which names `source`, the file, if an option is unknown or has a wrong value.
         """
-        ours = set(spec.options) - (set(others) - set(self.Options.model_fields))
-        options = {name: value for name, value in spec.options.items() if name in ours}
+        of_choice = set() if spec.protocol.criterion == "score" else {"dcs"} - set(self.Options.model_fields)
+        options = {name: value for name, value in spec.options.items() if name not in of_choice}
         return parse_spec(self.Options, options, str(source), "options")
 
     def plan(self, planner: DatasetPlanner) -> None:

@@ -213,8 +213,8 @@ class Protocol(Spec):
     std: Literal["of-run-means", "of-folds"] = "of-run-means"
     #: The order in which a sequential model learns the training rows.
     order: Literal["shuffled", "stored"] = "shuffled"
-    #: The criterion of `nested` selection: `score` on inner folds, or the name of another kind of choice.
-    criterion: str = "score"
+    #: The criterion of `nested` selection: `score` on inner folds, or a divergence of the projected training rows.
+    criterion: Literal["score", "dcs-gaussians", "dcs-kde"] = "score"
 
     @model_validator(mode="after")
     def _targets_are_one_column(self) -> Protocol:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from elmbench.specs.datasets import DatasetSpec
     from elmbench.work.base import Work
 
-#: The address of the class of each kind of work, or of choice by a criterion other than the score.
+#: The address of the class of each kind of work, and of the choice by each divergence.
 _BUILT_IN = {
     "cell": "elmbench.work.fit:Fit",
     "importance": "elmbench.work.importance:Importance",
@@ -38,22 +38,13 @@ def work_class(kind: str) -> type[Work]:
 
     Raises ElmbenchError if there is none of that name.
     """
-    declared = declared_work(kind)
-    work: type[Work] = load(declared) if isinstance(declared, str) else declared
-    return work
-
-
-def declared_work(kind: str) -> Any:
-    """Return the address of the class of a kind of work, or the class itself if a plug-in declares it.
-
-    Raises ElmbenchError if there is none of that name.
-    """
     from elmbench.registry.plugins import plugin_objects
 
-    declared: dict[str, Any] = _BUILT_IN | plugin_objects("WORK")
-    if kind not in declared:
-        raise unknown_name("kind of work", kind, list(declared), "load the plug-in that declares it: --plugin FILE")
-    return declared[kind]
+    known: dict[str, Any] = _BUILT_IN | plugin_objects("WORK")
+    if kind not in known:
+        raise unknown_name("kind of work", kind, list(known), "load the plug-in that declares it: --plugin FILE")
+    work: type[Work] = load(known[kind]) if isinstance(known[kind], str) else known[kind]
+    return work
 
 
 def work_from(content: dict[str, Any], spec: DatasetSpec | None = None) -> Work:

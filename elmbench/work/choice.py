@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 import numpy as np
 
@@ -21,8 +20,6 @@ class Choice(Work):
     kind = "choice"
     label = "choice"
     immediate = True
-    #: Options of the experiment file that belong to this kind of choice.
-    option_names: ClassVar[tuple[str, ...]] = ()
 
     grid: Grid = field(metadata=FLAT)
     given: str | None

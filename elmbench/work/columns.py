@@ -11,9 +11,9 @@ from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.experiments import Model
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.protocol import Split
-from elmbench.work import work_class
 from elmbench.work.base import Grid, ModelRef
 from elmbench.work.choice import Choice
+from elmbench.work.divergence import DivergenceChoice, Projections
 from elmbench.work.grid import GridEvaluation
 from elmbench.work.plan import Plan, Request
 from elmbench.work.search import Search
@@ -163,11 +163,17 @@ class ColumnWork:
             if criterion == "score":
                 inner = self.protocol.inner.split(self.dataset.task)
                 last = self.plan.add(Search(**fields, inner=inner, metric=self.metric, tune_rows=tune_rows))
-                continue
-            kind: Any = work_class(criterion)
-            for work in kind.steps(fields, tune_rows, criterion, self.resolved.spec.options):
-                last = self.plan.add(work)
+            else:
+                projections = Projections(**fields, tune_rows=tune_rows)
+                evaluated = (self.plan.add(projections),)
+                last = self.plan.add(DivergenceChoice(projections.grid, last, evaluated, criterion, self.dcs))
         return last
+
+    @property
+    def dcs(self) -> str | None:
+        """The form of the divergence of Gaussians that the experiment names; None for another criterion."""
+        options = self.resolved.spec.options
+        return str(options.get("dcs", "corrected")) if self.protocol.criterion == "dcs-gaussians" else None
 
     def oracle(self, column: str) -> str | None:
         """Add the evaluations of every candidate on the outer folds; return the key of the choice over all of them."""
@@ -192,9 +198,7 @@ class ColumnWork:
         if criterion == "score":
             inner = self.protocol.inner.split(self.dataset.task).content()
             return {"inner": inner, "metric": self.metric, "tune_rows": tune_rows}
-        kind: Any = work_class(criterion)
-        form = kind.form_of(criterion, self.resolved.spec.options)
-        return {"criterion": criterion, **({"dcs": form} if form else {}), "tune_rows": tune_rows}
+        return {"criterion": criterion, **({"dcs": self.dcs} if self.dcs else {}), "tune_rows": tune_rows}
 
     def stages(self, column: str) -> list[Any]:
         """Return the content that determines the hyperparameters of a column, apart from data and folds."""

@@ -4,12 +4,9 @@ Nothing is held out: each candidate is fitted to the whole training part and jud
 projections of the two classes (Czarnecki and Tabor, Extreme Entropy Machines, section 7.4).
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -70,26 +67,11 @@ class DivergenceChoice(Choice):
     """The choice of the largest divergence.
 
     `criterion` ({"dcs-gaussians", "dcs-kde"}): the projections of a class are taken for a Gaussian, or for their kernel
-    density estimate. `dcs` ({"corrected", "as-printed"}): form of the formula of two Gaussians.
+    density estimate. `dcs` ({"corrected", "as-printed"}): form of the formula of two Gaussians; else None.
     """
-
-    option_names = ("dcs",)
 
     criterion: str = "dcs-kde"
     dcs: str | None = field(default=None, metadata=OPTIONAL)
-
-    @classmethod
-    def form_of(cls, criterion: str, options: Mapping[str, Any]) -> str | None:
-        """Return the form of the formula that an experiment's options name; None if the criterion has no forms."""
-        return str(options.get("dcs", "corrected")) if criterion == "dcs-gaussians" else None
-
-    @classmethod
-    def steps(
-        cls, fields: Mapping[str, Any], tune_rows: int | None, criterion: str, options: Mapping[str, Any]
-    ) -> tuple[Projections, DivergenceChoice]:
-        """Return the evaluation of the candidates, which all criteria of this kind share, and the choice among them."""
-        work = Projections(**fields, tune_rows=tune_rows)
-        return work, cls(work.grid, work.given, (work.key,), criterion, cls.form_of(criterion, options))
 
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
         """Choose the candidate of the largest divergence; the first of several equally good ones.

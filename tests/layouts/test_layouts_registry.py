@@ -72,8 +72,9 @@ def test_options_have_defaults_and_leave_others_alone(toy: Toy) -> None:
     resolved = toy(**CORRELATION | {"options": {"operators": 5}})
     outcome = layout_of(resolved).options(resolved.spec)
     assert (outcome.projections, outcome.operators, outcome.dcs) == (100, 5, "corrected")
-    # An option of the kind of choice is none of the table's business.
-    layout_of(toy(options={"dcs": "as-printed"}, protocol={"criterion": "dcs-gaussians"}))
+    # An option of the choice is not one of the table, whether or not the table has options.
+    for layout in ("metrics", "weight-paths"):
+        layout_of(toy(layout=layout, options={"dcs": "as-printed"}, protocol={"criterion": "dcs-gaussians"}))
 
 
 class SizesOptions(LayoutOptions):
