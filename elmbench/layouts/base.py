@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from pydantic import BaseModel, ConfigDict
 
 from elmbench.layouts.figures import Figure, png
-from elmbench.layouts.table import Column, Entry, Line, Note, Text
+from elmbench.layouts.table import Column, Entry, Item, Line, Note
 from elmbench.metrics import PREQUENTIAL, columns
 from elmbench.specs.experiments import Experiment
 from elmbench.specs.files import parse_spec
@@ -180,7 +180,7 @@ class Layout(ABC):
         """Yield the lines of a section: one for each entry."""
         for entry in entries:
             names = {"dataset": resolved.spelling(entry.dataset), "model": entry.model, "measure": entry.measure.column}
-            yield {**{name: Text(text) for name, text in names.items()}, **entry.items()}
+            yield {**{name: Item(text) for name, text in names.items()}, **entry.items()}
 
     def notes(self, cells: pd.DataFrame, resolved: Resolved) -> Iterator[Note]:
         """Yield the notes of this kind of table."""

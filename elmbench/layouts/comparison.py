@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from elmbench.layouts.base import DATASET, MODEL, Entry, Gains, Layout
 from elmbench.layouts.figures import default_cells, words_for
 from elmbench.layouts.metrics import missing_metrics
-from elmbench.layouts.table import Column, Item, Line, Note, Quantity, Text
+from elmbench.layouts.table import Column, Item, Line, Note, quantity
 from elmbench.metrics import less_is_better
 from elmbench.numerics.significance import Region, corrected_t, holm
 from elmbench.protocol.splits import part_sizes
@@ -175,19 +175,19 @@ def _line(
     dataset: str, model: str, entries: dict[str, Entry], means: dict[str, float], resolved: Resolved
 ) -> dict[str, Item]:
     title = "all data sets" if dataset == ALL else resolved.dataset(dataset).title
-    line: dict[str, Item] = {"dataset": Text(title), "model": Text(model)}
+    line: dict[str, Item] = {"dataset": Item(title), "model": Item(model)}
     metrics = () if dataset == ALL else resolved.spec.protocol.metrics_for(resolved.dataset(dataset).task)
     for metric in metrics:
         shown = entries[metric].shown if metric in entries else None
         if shown is not None:
             line[f"value-{metric}"] = shown
     if RANK in means:
-        line[RANK] = Text(f"{means[RANK]:.3g}")
+        line[RANK] = Item(f"{means[RANK]:.3g}")
     if P in means:
-        line[P] = Text("best" if means.get(RANK) == 1 else p_text(means[P]))
-    line |= {name: Quantity(means[name]) for name in _TIMES if name in means}
-    line["chosen"] = Text(next(iter(entries.values())).chosen)
-    return line | ({"n_units": Text(f"{means['n_units']:.0f}")} if "n_units" in means else {})
+        line[P] = Item("best" if means.get(RANK) == 1 else p_text(means[P]))
+    line |= {name: quantity(means[name]) for name in _TIMES if name in means}
+    line["chosen"] = Item(next(iter(entries.values())).chosen)
+    return line | ({"n_units": Item(f"{means['n_units']:.0f}")} if "n_units" in means else {})
 
 
 def p_text(p: float) -> str:

@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from elmbench.layouts.base import ALWAYS_SHOWN, DATASET, MODEL, PUBLISHED, VALUE, VERDICT, Entry, Gains, Layout
-from elmbench.layouts.table import Column, Gain, Item, Line, Note, Printed, Quantity, Ratio, Text
+from elmbench.layouts.table import Column, Item, Line, Note, Ratio, gain, printed, quantity
 from elmbench.metrics import PREQUENTIAL, REGISTRY, columns, counts_rows, find_metric
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
@@ -74,20 +74,22 @@ class Metrics(Layout):
             base: dict[str, float] | None = None
             for model, part in groupby(group, key=lambda entry: entry.model):
                 by_metric = {entry.measure.metric: entry for entry in part}
-                line: dict[str, Item] = {"dataset": Text(resolved.spelling(dataset)), "model": Text(model)}
+                line: dict[str, Item] = {"dataset": Item(resolved.spelling(dataset)), "model": Item(model)}
                 for metric, suffix in zip(metrics, _SUFFIXES, strict=False):
                     line |= by_metric[metric].items(suffix) if metric in by_metric else {}
                 if (dataset, model) in gains:
-                    line["optimism"] = Gain(gains[dataset, model])
+                    line["optimism"] = gain(gains[dataset, model])
                 for name in ("fit", "predict"):
                     entry = by_metric.get(f"{name}_seconds")
                     if entry and entry.mean is not None:
-                        line[name] = Quantity(entry.mean)
+                        line[name] = quantity(entry.mean)
                     if entry and entry.published:
-                        line[f"published_{name}"] = Printed(entry.published)
+                        line[f"published_{name}"] = printed(entry.published)
                 seconds = _seconds(by_metric.get("fit_seconds"))
                 base = seconds if base is None else base
-                yield line | {name: Ratio(value / base[name]) for name, value in seconds.items() if base.get(name)}
+                yield line | {
+                    name: Ratio(f"{value / base[name]:.2g}") for name, value in seconds.items() if base.get(name)
+                }
 
 
 def missing_metrics(cells: pd.DataFrame, resolved: Resolved) -> Iterator[Note]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from elmbench.layouts.base import DATASET, MODEL, Outputs, Points
 from elmbench.layouts.figures import entries_in, finish, line_styles, mean_of, panels, plot_with_band, title_of
 from elmbench.layouts.metrics import RATIOS, TIMES
-from elmbench.layouts.table import Column, Ending
+from elmbench.layouts.table import Column, ending
 from elmbench.layouts.times import Times
 from elmbench.specs.datasets import split_name
 from elmbench.specs.experiments import Experiment
@@ -56,7 +56,7 @@ class OptionCurves(Times):
         """
         styles = line_styles(points["model"])
         endings = dict.fromkeys(filter(None, points["ending"].fillna("")))
-        crosses = {ending: _CROSSES[i % len(_CROSSES)] for i, ending in enumerate(endings)}
+        crosses = {status: _CROSSES[i % len(_CROSSES)] for i, status in enumerate(endings)}
         figure, every = panels(points, titles={spec.base: spec.title for spec in resolved.datasets.values()})
         for axes, group in every:
             _scale(axes, group)
@@ -65,14 +65,14 @@ class OptionCurves(Times):
                 plot_with_band(axes, "value", curve, style)
                 # Each model has its own height and a marker around the cross, so that marks do not overlap.
                 top = {"transform": axes.get_xaxis_transform(), "linestyle": "", "color": style["color"]}
-                for ending, cross in crosses.items():
-                    ended = curve.loc[curve["ending"] == ending, "value"]
+                for status, cross in crosses.items():
+                    ended = curve.loc[curve["ending"] == status, "value"]
                     height = [0.96 - 0.05 * (i % 4)] * len(ended)
                     axes.plot(ended, height, **top, marker=style["marker"], markersize=8, fillstyle="none")
                     axes.plot(ended, height, **top, marker=cross, markersize=4)
             axes.set_xlabel(str(group["option"].iloc[0]))
         figure.axes[0].set_ylabel("seconds of a fit, mean and deviation over runs", fontsize="small")
-        return finish(figure, styles, title_of(resolved), {Ending(name).text: cross for name, cross in crosses.items()})
+        return finish(figure, styles, title_of(resolved), {ending(name).text: cross for name, cross in crosses.items()})
 
 
 def _scale(axes: Any, curves: pd.DataFrame) -> None:

@@ -11,7 +11,7 @@ from pydantic import Field
 from elmbench.layouts.base import DATASET, Entry, Gains, LayoutOptions
 from elmbench.layouts.curves import Curves, number_of
 from elmbench.layouts.figures import finish, line_styles, panels, plot_with_band, title_of
-from elmbench.layouts.table import Column, Item, Line, Text
+from elmbench.layouts.table import Column, Item, Line
 from elmbench.metrics import PREQUENTIAL
 from elmbench.specs.experiments import Experiment, Model
 from elmbench.specs.measures import OF_CHUNKS, Measure, rows_after_chunks
@@ -104,7 +104,7 @@ class StreamCurves(Curves):
             lines: dict[str, dict[str, Item]] = {}
             for entry in points:
                 rows = f"{entry.measure.value:g}" if measured and entry.measure.value is not None else ""
-                line = lines.setdefault(rows, {"dataset": Text(resolved.spelling(dataset)), "rows": Text(rows)})
+                line = lines.setdefault(rows, {"dataset": Item(resolved.spelling(dataset)), "rows": Item(rows)})
                 if entry.shown is not None:
                     line[self._column(entry.model, entry.measure.metric, resolved).name] = entry.shown
             yield from lines.values()

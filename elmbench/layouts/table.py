@@ -27,91 +27,57 @@ _ENDINGS = {"out-of-memory": "out of memory", "unavailable": "-"}
 
 
 @dataclass(frozen=True)
-class Text:
-    """A name or a label. Each item of a table has its text, which is the same in every format."""
+class Item:
+    """The content of one column of one line: a text, which is the same in every format."""
 
     text: str
 
 
-class Verdict(Text):
+class Verdict(Item):
     """The verdict on a published figure: one of `VERDICTS`."""
 
 
-@dataclass(frozen=True)
-class Quantity:
-    """A mean and its deviation, such as `0.93 ± 0.012` or `0.93 (3 ok)`.
+class Ending(Item):
+    """The ending of an entry without a cell that ended ok."""
+
+
+class Gain(Item):
+    """The optimism of a selection: the mean under `oracle` minus the mean under `nested`."""
+
+
+class Ratio(Item):
+    """A time as a multiple of the first model's on the same data set."""
+
+
+def quantity(mean: float, std: float | None = None, places: int | None = None, ok: int | None = None) -> Item:
+    """Return a mean and its deviation, such as `0.93 ± 0.012` or `0.93 (3 ok)`.
 
     `places`: decimals to show; three significant figures for None. `ok`: the number of cells that the mean is over, if
     others did not end ok.
     """
-
-    mean: float
-    std: float | None = None
-    places: int | None = None
-    ok: int | None = None
-
-    @property
-    def text(self) -> str:
-        numbers = [value for value in (self.mean, self.std) if value is not None]
-        if self.places is None:
-            return " ± ".join(map(three_figures, numbers))
-        text = " ± ".join(fixed(value, self.places) for value in numbers)
-        return text if self.ok is None else f"{text} ({self.ok} ok)"
+    numbers = [value for value in (mean, std) if value is not None]
+    if places is None:
+        return Item(" ± ".join(map(three_figures, numbers)))
+    return Item(" ± ".join(fixed(value, places) for value in numbers) + ("" if ok is None else f" ({ok} ok)"))
 
 
-@dataclass(frozen=True)
-class Ending:
-    """The ending of an entry without a cell that ended ok, as the papers print it: `> 600 s`, `out of memory`, `-`.
-
-    `limit`: the time limit that stopped them, in words.
-    """
-
-    status: str
-    limit: str = ""
-
-    @property
-    def text(self) -> str:
-        return self.limit or _ENDINGS.get(self.status, self.status)
+def ending(status: str) -> Ending:
+    """Return an ending as the papers print it, such as `out of memory` or `-`; a text such as `> 600 s` stays."""
+    return Ending(_ENDINGS.get(status, status))
 
 
-@dataclass(frozen=True)
-class Printed:
-    """A figure as the paper prints it: `0.93 ± 0.012`, `> 600 s`, or `-` if it prints none."""
-
-    figure: PublishedValue
-
-    @property
-    def text(self) -> str:
-        figure = self.figure
-        if figure.value is None:
-            return "-" if figure.over_seconds is None else f"> {figure.over_seconds:g} s"
-        return f"{figure.value}" + (f" ± {figure.std}" if figure.std is not None else "")
+def printed(figure: PublishedValue) -> Item:
+    """Return a figure as the paper prints it: `0.93 ± 0.012`, `> 600 s`, or `-` if it prints none."""
+    if figure.value is None:
+        return Item("-" if figure.over_seconds is None else f"> {figure.over_seconds:g} s")
+    return Item(f"{figure.value}" + (f" ± {figure.std}" if figure.std is not None else ""))
 
 
-@dataclass(frozen=True)
-class Gain:
-    """The optimism of a selection, with its sign: the mean under `oracle` minus the mean under `nested`."""
-
-    value: float
-
-    @property
-    def text(self) -> str:
-        return f"{round(self.value, 3) + 0.0:+.3f}"
+def gain(value: float) -> Gain:
+    """Return the optimism of a selection with its sign."""
+    return Gain(f"{round(value, 3) + 0.0:+.3f}")
 
 
-@dataclass(frozen=True)
-class Ratio:
-    """A time as a multiple of the first model's on the same data set."""
-
-    value: float
-
-    @property
-    def text(self) -> str:
-        return f"{self.value:.2g}"
-
-
-#: The content of one column of one line.
-Item = Text | Quantity | Ending | Printed | Gain | Ratio
 #: The items of a line by the column's name; missing columns are empty.
 Line = Mapping[str, Item]
 #: The sentence that explains each kind of item.
@@ -166,8 +132,8 @@ class Entry:
 
     def items(self, suffix: str = "") -> dict[str, Item]:
         """Return our value, the published one and the verdict, by column."""
-        printed = Printed(self.published) if self.published else None
-        items = {"value": self.shown, "published": printed, "verdict": self.verdict}
+        published = printed(self.published) if self.published else None
+        items = {"value": self.shown, "published": published, "verdict": self.verdict}
         return {name + suffix: item for name, item in items.items() if item is not None}
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 
 from elmbench.layouts import layout_of
 from elmbench.layouts.comparison import against_best, p_text, share_of_test_rows
-from elmbench.layouts.table import Gain, Note
+from elmbench.layouts.table import Note, gain
 from elmbench.metrics import less_is_better
 from elmbench.numerics.significance import Finding, Region, corrected_t
 from elmbench.reporting.cells import CAPPED, CLEAN_TIMES, REMARKS, WARNING
@@ -89,13 +89,13 @@ def optimism_notes(gains: pd.DataFrame) -> Iterator[Note]:
     means = default.groupby("model", sort=False)["optimism"].agg(["mean", "size"])
     fewest, most = int(means["size"].min()), int(means["size"].max())
     over = (f"{most}" if fewest == most else f"{fewest} to {most}") + " data set" + "s" * (most > 1)
-    listed = ", ".join(f"{model} {Gain(float(line['mean'])).text}" for model, line in means.iterrows())
+    listed = ", ".join(f"{model} {gain(float(line['mean'])).text}" for model, line in means.iterrows())
     text = f"optimism of the selection, oracle minus nested, mean over {over}: {listed}"
     # Each data set counts once, with the mean of its models.
     overall = mean_gain(default.groupby("dataset", sort=False)["optimism"].mean())
     if overall is not None and overall.low is not None and overall.high is not None:
-        ends = f"[{Gain(overall.low).text}, {Gain(overall.high).text}]"
-        text += f"; all models {Gain(overall.estimate).text} {ends}, paired t-test over data sets"
+        ends = f"[{gain(overall.low).text}, {gain(overall.high).text}]"
+        text += f"; all models {gain(overall.estimate).text} {ends}, paired t-test over data sets"
     yield Note("optimism", text)
 
 

@@ -15,7 +15,7 @@ from elmbench.files import write_atomically
 from elmbench.layouts import layout_of
 from elmbench.layouts.base import UNJUDGED
 from elmbench.layouts.comparison import share_of_test_rows
-from elmbench.layouts.table import COMPLETE, Quantity
+from elmbench.layouts.table import COMPLETE, quantity
 from elmbench.numerics.significance import LEVEL, Region, corrected_t
 from elmbench.reporting.results import Results
 from elmbench.reporting.verdicts import FEWEST_RUNS, draws_of_means, run_means
@@ -144,7 +144,7 @@ def _mean_text(values: _Values, endings: NDArray[Any], runs: NDArray[np.int64]) 
         return str(bad[0])
     means = run_means(values, runs)
     std = float(means.std(ddof=1)) if len(means) > 1 else None
-    mean = Quantity(float(values[~np.isnan(values)].mean()), std, places=3)
+    mean = quantity(float(values[~np.isnan(values)].mean()), std, places=3)
     return mean.text + (f" ({len(bad)} {bad[0]})" if len(bad) else "")
 
 

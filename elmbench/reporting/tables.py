@@ -13,13 +13,13 @@ from elmbench.layouts.base import Layout
 from elmbench.layouts.table import (
     COMPLETE,
     NOT_MEASURED,
-    Ending,
     Entry,
     Item,
-    Quantity,
     ResultTable,
     Section,
     Verdict,
+    ending,
+    quantity,
     three_figures,
 )
 from elmbench.reporting.claim_outcomes import ClaimOutcome
@@ -155,11 +155,12 @@ def _mean_or_ending(
         if ended in (COMPLETE, NOT_MEASURED):
             return None
         if ended != "timeout":
-            return Ending(ended)
+            return ending(ended)
         entry = cells[(cells[[*ENTRY, "status"]] == [line[name] for name in (*ENTRY, "ended")]).all(axis=1)]
         # A search that was stopped counts as a fit, unless searches may take longer than fits.
-        return Ending(ended, entry["reason"].iloc[0].replace(BEFORE, "search " * bool(resolved.spec.search_limit)))
+        limit = entry["reason"].iloc[0].replace(BEFORE, "search " * bool(resolved.spec.search_limit))
+        return ending(limit or ended)
     figure = resolved.published.get((line["dataset"], line["model"], line["metric"]))
     std = None if pd.isna(line["std"]) else float(line["std"])
     ok = None if ended == COMPLETE else int(line["n"])
-    return Quantity(float(line["mean"]), std, layout.places(measure, figure), ok)
+    return quantity(float(line["mean"]), std, layout.places(measure, figure), ok)

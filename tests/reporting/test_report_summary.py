@@ -11,7 +11,7 @@ import pytest
 from made_cells import Toy, cell, entry, folds, frame, headings, notes_of, row, rows_of, runs, summary_of, table_of
 from scipy.stats import t
 
-from elmbench.layouts.table import Gain
+from elmbench.layouts.table import gain
 from elmbench.reporting.cells import REMARKS
 from elmbench.reporting.summary import MeasuredCells, optimism, summarise
 from elmbench.specs.datasets.fingerprint import OTHER_DATA, TRAINING_ONLY
@@ -201,7 +201,7 @@ def test_the_table_shows_it_beside_the_oracle_and_its_mean_in_a_note(toy: Toy) -
 
 
 def test_nothing_gained_has_a_plus() -> None:
-    assert [Gain(v).text for v in (-1e-9, 0.0, 1e-9, -0.0006)] == ["+0.000", "+0.000", "+0.000", "-0.001"]
+    assert [gain(v).text for v in (-1e-9, 0.0, 1e-9, -0.0006)] == ["+0.000", "+0.000", "+0.000", "-0.001"]
 
 
 def test_the_interval_of_a_table_is_over_its_data_sets(toy: Toy) -> None:
