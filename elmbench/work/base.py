@@ -197,12 +197,9 @@ class FoldWork(Work):
         n = self.outer_fold.n_train
         if 8 * n**2 <= limit:  # only an n x n matrix can exceed it
             return False
-        factory = find_model(self.model.name).factory(self.outer_fold.task)
-        if not isinstance(factory, MemoryEstimate):
-            return False
-        names = parameter_names(factory) or ()
-        known = {name: value for name, value in self.estimated_params.items() if name in names}
-        return factory.memory_estimate(n, self.data.n_features, **known) > limit
+        factory, params = self.factory_with(self.estimated_params)
+        shape = n, self.data.n_features
+        return isinstance(factory, MemoryEstimate) and factory.memory_estimate(*shape, **params) > limit
 
     def factory_with(self, params: dict[str, Any]) -> tuple[Callable[..., Any], dict[str, Any]]:
         """Return the factory of the model, and the parameters that it accepts, with its seed on this fold.
@@ -246,8 +243,9 @@ def chosen_for(key: str | None, inputs: Mapping[str, Result]) -> Result:
 
 
 def finished(result: Result, given: Result) -> Result:
-    """Return a result that ended ok; its time includes the search for inherited hyperparameters."""
-    return {"status": "ok", "reason": "", **result, "seconds": result["seconds"] + given["seconds"]}
+    """Return a result that ended ok, with the inherited hyperparameters and the time of their search."""
+    params = {"params": given["params"] | result["params"]} if "params" in result else {}
+    return {"status": "ok", "reason": "", **result, **params, "seconds": result["seconds"] + given["seconds"]}
 
 
 def check_two_classes(dataset: str, labels: list[int] | None, next_step: str) -> None:

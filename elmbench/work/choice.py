@@ -36,6 +36,6 @@ class Choice(Work):
         """Choose; the result has `params` (the inherited and the chosen ones), `scores` and `seconds` (of a fold)."""
         given, evaluated = chosen_for(self.given, inputs), [inputs[key] for key in self.evaluated]
         scores = np.array([part["scores"] for part in evaluated]).T
-        params = given["params"] | self.grid.candidates()[best(scores)]
+        params = self.grid.candidates()[best(scores)]
         seconds = float(sum(part["seconds"] for part in evaluated)) / len(evaluated)
         return finished({"params": params, "scores": scores.mean(axis=1).tolist(), "seconds": seconds}, given)

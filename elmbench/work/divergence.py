@@ -6,7 +6,7 @@ projections of the two classes (Czarnecki and Tabor, Extreme Entropy Machines, s
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -16,24 +16,17 @@ from elmbench.protocol.content import OPTIONAL
 from elmbench.protocol.folds import FoldData
 from elmbench.work.base import Context, Result, check_two_classes, chosen_for, finished
 from elmbench.work.choice import Choice
-from elmbench.work.search import GridWork, tuning_rows
+from elmbench.work.scoring import GridProblem
+from elmbench.work.search import TrainingWork
 
 
 @dataclass(frozen=True)
-class Projections(GridWork):
-    """The training rows projected by every candidate, as the divergences of their two classes need them.
-
-    `tune_rows`: the number of random training rows to project; None for all.
-    """
+class Projections(TrainingWork):
+    """The training rows projected by every candidate, as the divergences of their two classes need them."""
 
     kind = "divergence"
 
-    tune_rows: int | None = None
-
-    def seconds(self) -> float:
-        return self.seconds_of(min(self.outer_fold.n_train, self.tune_rows or self.outer_fold.n_train))
-
-    def evaluated(self, data: FoldData, given: Result, context: Context) -> Result:
+    def evaluated(self, data: FoldData, problem: GridProblem) -> Result:
         """Project the training rows by every candidate, and describe the projections of the two classes.
 
         The result: one a candidate: `means` and `variances` (pairs, of the negative class and of the positive one; the
@@ -43,13 +36,14 @@ class Projections(GridWork):
         Raises ElmbenchError if the data have more than two classes, or none.
         """
         check_two_classes(self.data.name, data.labels, "give the experiment `criterion: score`, or another data set")
-        rows = tuning_rows(self, data)
+        rows = self.rows_of(data)
         X, y = data.X_train[rows], data.y_train[rows]
         everything = np.arange(len(y))
+        problem = replace(problem, X=X, y=y, folds=[(everything, everything)], weights=None)
         means, variances = np.full((2, len(self.grid), 2), np.nan)
         estimated = np.full(len(self.grid), np.nan)
         started = time.perf_counter()
-        for i, _, projections, _ in self.problem(X, y, [(everything, everything)], data, given, context).projections():
+        for i, _, projections, _ in problem.projections():
             values = np.asarray(projections, dtype=np.float64)
             if values.shape != (len(y),):
                 raise ValueError(f"expected one projection a row, of shape {(len(y),)}, got {values.shape} instead")
@@ -94,5 +88,4 @@ class DivergenceChoice(Choice):
                 next_step="widen the grid, or choose with `criterion: score`",
             )
         chosen = self.grid.candidates()[int(np.argmax(np.where(finite, values, -np.inf)))]
-        result = {"params": given["params"] | chosen, "scores": values.tolist(), "seconds": evaluated["seconds"]}
-        return finished(result, given)
+        return finished({"params": chosen, "scores": values.tolist(), "seconds": evaluated["seconds"]}, given)

@@ -116,7 +116,7 @@ class Fit(FoldWork):
         search = Search(self.outer_fold, self.model, self.params, Grid({}), self.chosen, inner=self.calibrate)
         parts = [
             (outputs, class_numbers(problem.y[rows := problem.folds[j][1]], data.labels), problem.weights_of(rows))
-            for problem in search.problems(chosen, data, context)
+            for problem in search.problems(data, search.problem(data, chosen["params"], context))
             for _, j, outputs, _ in problem.decisions()
         ]
         scores, true, weights = (np.concatenate(part) for part in zip(*parts, strict=True))

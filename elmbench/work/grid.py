@@ -1,13 +1,13 @@
 """The scores of all candidates of a grid on the test rows of one outer fold, for `oracle` selection."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
 
 from elmbench.protocol.folds import FoldData
-from elmbench.work.base import Context, Result
-from elmbench.work.scoring import grid_scores
+from elmbench.work.base import Result
+from elmbench.work.scoring import GridProblem, grid_scores
 from elmbench.work.search import GridWork
 
 
@@ -19,12 +19,12 @@ class GridEvaluation(GridWork):
 
     metric: str = ""
 
-    def evaluated(self, data: FoldData, given: Result, context: Context) -> Result:
+    def evaluated(self, data: FoldData, problem: GridProblem) -> Result:
         """Return `scores`, one a candidate, and `seconds`."""
         n, parts = len(data.y_train), [data.X_train, data.X_test]
         X = sp.vstack(parts, format="csr") if sp.issparse(data.X_train) else np.vstack(parts)
         y = np.concatenate([data.y_train, data.y_test])
         weights = None if data.weights is None else np.append(data.weights, np.zeros(len(data.y_test)))
         folds = [(np.arange(n), np.arange(n, len(y)))]
-        scores, seconds = grid_scores([self.problem(X, y, folds, data, given, context, weights)], self.metric)
+        scores, seconds = grid_scores([replace(problem, X=X, y=y, folds=folds, weights=weights)], self.metric)
         return {"scores": scores[:, 0].tolist(), "seconds": seconds}

@@ -2,12 +2,11 @@
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from numpy.typing import NDArray
 
-from elmbench.numerics.arrays import Array
 from elmbench.numerics.seeds import integer_seed
 from elmbench.protocol.content import FLAT, OPTIONAL
 from elmbench.protocol.folds import FoldData, fold_data
@@ -19,7 +18,6 @@ from elmbench.work.base import OVERHEAD, Context, FoldWork, Grid, Result, chosen
 from elmbench.work.scoring import GridProblem, best, grid_scores
 
 INNER = Split("kfold", 3)
-Folds = list[tuple[Indices, Indices]]
 
 
 @dataclass(frozen=True)
@@ -48,92 +46,92 @@ class GridWork(FoldWork):
     def estimated_params(self) -> dict[str, Any]:
         return self.params | {name: values[len(values) // 2] for name, values in self.grid.values.items()}
 
-    def seconds(self) -> float:
-        return self.seconds_of(self.outer_fold.n_train)
+    @property
+    def n_rows(self) -> int:
+        """The number of rows of each fit, according to the spec."""
+        return self.outer_fold.n_train
 
-    def seconds_of(self, n_rows: int) -> float:
-        """Return the rough duration of all fits with this number of rows."""
+    def seconds(self) -> float:
         shared = find_model(self.model.name).sharing if self.paths else 1.0
-        return self.number_of_fits * (OVERHEAD + shared * (self.fit_seconds(n_rows) - OVERHEAD))
+        return self.number_of_fits * (OVERHEAD + shared * (self.fit_seconds(self.n_rows) - OVERHEAD))
 
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
-        given = chosen_for(self.given, inputs)
-        return finished(self.evaluated(fold_data(self.outer_fold, context.data_dir), given, context), given)
+        given, data = chosen_for(self.given, inputs), fold_data(self.outer_fold, context.data_dir)
+        return finished(self.evaluated(data, self.problem(data, given["params"], context)), given)
+
+    def problem(self, data: FoldData, given: dict[str, Any], context: Context) -> GridProblem:
+        """Return the problem of the grid on the training rows without folds; it replaces `given` parameters."""
+        factory, fixed = self.factory_with(given | self.params)
+        fixed = {name: value for name, value in fixed.items() if name not in self.grid.values}
+        X, y, candidates = data.X_train, data.y_train, self.grid.candidates()
+        return GridProblem(factory, X, y, [], candidates, fixed, data.labels, self.paths, context, data.weights)
 
     @abstractmethod
-    def evaluated(self, data: FoldData, given: Result, context: Context) -> Result:
-        """Return the result of the grid on the rows of the outer fold, with `given` hyperparameters, and `seconds`."""
-
-    def problem(
-        self,
-        X: Any,
-        y: NDArray[Any],
-        folds: Folds,
-        data: FoldData,
-        given: Result,
-        context: Context,
-        weights: Array | None = None,
-    ) -> GridProblem:
-        """Return the problem of the grid on some rows and their folds; searched parameters replace `given` ones."""
-        factory, fixed = self.factory_with(given["params"] | self.params)
-        fixed = {name: value for name, value in fixed.items() if name not in self.grid.values}
-        candidates = self.grid.candidates()
-        return GridProblem(factory, X, y, folds, candidates, fixed, data.labels, self.paths, context, weights)
+    def evaluated(self, data: FoldData, problem: GridProblem) -> Result:
+        """Return the result of the grid on the rows of the outer fold, and `seconds`."""
 
 
 @dataclass(frozen=True)
-class Search(GridWork):
-    """A search on inner folds.
+class TrainingWork(GridWork):
+    """Work that goes through a grid on the training rows alone.
 
-    `inner`: the inner folds. `metric`: compares the candidates. `tune_rows`: the number of random training rows to
-    search on; None for all.
+    `tune_rows`: the number of random training rows to use; None for all.
     """
+
+    tune_rows: int | None = None
+
+    @property
+    def n_rows(self) -> int:
+        return min(self.outer_fold.n_train, self.tune_rows or self.outer_fold.n_train)
+
+    def rows_of(self, data: FoldData) -> Indices | slice:
+        """Return the training rows to use."""
+        if self.tune_rows is None or self.tune_rows >= len(data.y_train):
+            return slice(None)
+        key = "tune", self.data.name, self.outer_fold.run, self.outer_fold.fold
+        return stratified_rows(data.y_train, self.tune_rows, data.labels is not None, *key)
+
+
+@dataclass(frozen=True)
+class Search(TrainingWork):
+    """A search on inner folds; `metric` compares the candidates."""
 
     kind = "search"
 
     inner: Split = INNER
     metric: str = ""
-    tune_rows: int | None = None
 
     @property
     def number_of_fits(self) -> int:
         return self.inner.folds * len(self.grid)
 
-    def seconds(self) -> float:
-        n = min(self.outer_fold.n_train, self.tune_rows or self.outer_fold.n_train)
-        return self.seconds_of(n * (self.inner.folds - 1) // self.inner.folds)
+    @property
+    def n_rows(self) -> int:
+        return super().n_rows * (self.inner.folds - 1) // self.inner.folds
 
-    def evaluated(self, data: FoldData, given: Result, context: Context) -> Result:
-        """Search; the result has `params` (the inherited and the chosen ones), `scores` (means) and `seconds`."""
-        scores, seconds = grid_scores(self.problems(given, data, context), self.metric)
-        params = given["params"] | self.grid.candidates()[best(scores)]
+    def evaluated(self, data: FoldData, problem: GridProblem) -> Result:
+        """Search; the result has `params`, the chosen ones, `scores` (means) and `seconds`."""
+        scores, seconds = grid_scores(self.problems(data, problem), self.metric)
+        params = self.grid.candidates()[best(scores)]
         return {"params": params, "scores": scores.mean(axis=1).tolist(), "seconds": seconds}
 
-    def problems(self, given: Result, data: FoldData, context: Context) -> Iterator[GridProblem]:
+    def problems(self, data: FoldData, problem: GridProblem) -> Iterator[GridProblem]:
         """Yield the grid on all inner folds at once, or on one fold at a time if each prepares its own inputs."""
         X, y, folds = self.inner_folds(data)
-        weights = None if data.weights is None else data.weights[tuning_rows(self, data)]
+        weights = None if data.weights is None else data.weights[self.rows_of(data)]
+        problem = replace(problem, X=X, y=y, folds=folds, weights=weights)
         scale = self.outer_fold.protocol.scale
         if data.raw is None and (scale is None or scale.fit_on == "all"):
-            yield self.problem(X, y, folds, data, given, context, weights)
+            yield problem
             return
-        for train, test in folds:
-            prepared = prepared_inputs(X, train, scale, None if data.raw is None else data.nominal)
-            yield self.problem(prepared, y, [(train, test)], data, given, context, weights)
+        for fold in folds:
+            prepared = prepared_inputs(X, fold[0], scale, None if data.raw is None else data.nominal)
+            yield replace(problem, X=prepared, folds=[fold])
 
-    def inner_folds(self, data: FoldData) -> tuple[Any, NDArray[Any], Folds]:
+    def inner_folds(self, data: FoldData) -> tuple[Any, NDArray[Any], list[tuple[Indices, Indices]]]:
         """Return the rows of the search, and their inner folds."""
-        rows = tuning_rows(self, data)
+        rows = self.rows_of(data)
         X, y = (data.X_train if data.raw is None else data.raw)[rows], data.y_train[rows]
         groups = None if data.groups is None else data.groups[rows]
         seed = integer_seed("inner", self.data.name, self.outer_fold.run, self.outer_fold.fold)
         return X, y, list(splitter(self.inner, seed).split(X, y, groups))
-
-
-def tuning_rows(work: Any, data: FoldData) -> Indices | slice:
-    """Return the training rows of the search: all, or `work.tune_rows` random ones."""
-    rows, outer_fold = work.tune_rows, work.outer_fold
-    if rows is None or rows >= len(data.y_train):
-        return slice(None)
-    key = ("tune", outer_fold.dataset.name, outer_fold.run, outer_fold.fold)
-    return stratified_rows(data.y_train, rows, data.labels is not None, *key)

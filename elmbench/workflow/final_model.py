@@ -144,7 +144,7 @@ def _search_all_rows(run: PreparedRun, work: Fit) -> dict[str, Any]:
     rows, protocol = np.arange(len(data.y)) if data.splits is None else data.splits["train"], work.outer_fold.protocol
     X = prepared_inputs(data.X, rows, protocol.scale, data.nominal if data.is_raw else None)
     whole = fold_of(data, X, protocol.targets, rows, rows[:0])
-    problems = search.problems({"params": {}, "seconds": 0.0}, whole, Context())
+    problems = search.problems(whole, search.problem(whole, {}, Context()))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # those of the cells' fits are in the table
         scores, _ = grid_scores(problems, search.metric)

@@ -191,20 +191,15 @@ def test_everything_is_taken_from_training_rows_only() -> None:
     assert not np.allclose(after.X_test, before.X_test)
 
 
-def test_inner_folds_are_prepared_by_their_own_training_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_inner_folds_are_prepared_by_their_own_training_rows() -> None:
     search = a_search(shop_run(shop(), models=("ridge",), folds=4, impute=True))
-    seen = []
-    problem = Search.problem
-
-    def looked_at(work: Search, X: Any, y: Any, folds: Any, *others: Any) -> Any:
-        ((train, _),) = folds
-        seen.append(np.abs(X[train].mean(axis=0)).max())
-        return problem(work, X, y, folds, *others)
-
-    monkeypatch.setattr(Search, "problem", looked_at)
     assert search.run({}, Context())["status"] == "ok"
-    assert len(seen) == 3
-    assert max(seen) < 1e-12
+    data = fold_data(search.outer_fold, None)
+    problems = list(search.problems(data, search.problem(data, {}, Context())))
+    assert len(problems) == 3
+    for problem in problems:
+        ((train, _),) = problem.folds
+        assert np.abs(problem.X[train].mean(axis=0)).max() < 1e-12
 
 
 def test_groups_stay_together_and_are_no_feature() -> None:

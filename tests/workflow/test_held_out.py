@@ -113,7 +113,7 @@ def test_a_search_with_weights_scores_weighted_fits() -> None:
     work = next(work for work in run.works.values() if isinstance(work, Search))
     data = fold_data(work.outer_fold, None)
     assert data.weights is not None
-    (problem, *_) = work.problems({"params": {}, "seconds": 0.0}, data, Context())
+    (problem, *_) = work.problems(data, work.problem(data, {}, Context()))
     (train, _), (first, *_) = problem.folds[0], problem.candidates
     expected = problem.factory(**problem.fixed, **first).fit(problem.X[train], problem.y[train], data.weights[train])
     outputs = next(iter(problem.outputs(find_metric("accuracy"))))
