@@ -41,7 +41,11 @@ class Importance(Fit):
         from sklearn.dummy import DummyClassifier
         from sklearn.inspection import permutation_importance
 
-        metric, sources = find_metric(self.metric), _sources(data)
+        metric, sources = find_metric(self.metric), np.arange(data.X_test.shape[1])
+        if data.raw is not None:  # the encoded columns are numbers, then the indicators of each nominal column
+            numbers = [column for column in range(data.raw.shape[1]) if column not in data.nominal]
+            widths = [encoder([], [column]).fit_transform(data.raw).shape[1] for column in data.nominal]
+            sources = np.array([*numbers, *np.repeat(data.nominal, widths).astype(int)], dtype=np.intp)
 
         def score(_: Any, rows: NDArray[np.intp], y: NDArray[Any]) -> float:
             X = np.take_along_axis(data.X_test, rows[:, sources], axis=0)
@@ -59,13 +63,3 @@ class Importance(Fit):
             DummyClassifier(), rows, data.y_test, scoring=score, n_repeats=REPEATS, random_state=0, max_samples=share
         )
         return {"measured": {}, "importances": losses["importances_mean"].tolist()}
-
-
-def _sources(data: FoldData) -> NDArray[np.intp]:
-    """Return the column of the data set that each encoded column is made from."""
-    if data.raw is None:
-        return np.arange(data.X_test.shape[1])
-    numbers = [column for column in range(data.raw.shape[1]) if column not in data.nominal]
-    # Numbers come first; see `encoder`.
-    widths = [encoder([], [column]).fit(data.raw).transform(data.raw[:1]).shape[1] for column in data.nominal]
-    return np.array([*numbers, *np.repeat(data.nominal, widths).astype(int)], dtype=np.intp)

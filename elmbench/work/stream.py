@@ -71,17 +71,12 @@ class Stream(FoldWork):
                 known = data.X_train[:stop], data.y_train[:stop]
                 values[TRAIN_ACCURACY] = metric_of(metric, estimator, *known, data.labels)
             if ahead:
-                learnt = data.y_train[stops[0] : stop]
-                values[PREQUENTIAL] = prequential_error(learnt, np.concatenate(ahead), data.labels)
+                true, predicted = data.y_train[stops[0] : stop], np.concatenate(ahead)
+                if data.labels is None:
+                    values[PREQUENTIAL] = metric_value("nrmse", true, predicted, None)
+                else:
+                    # Gama, Sebastiao and Rodrigues, "On evaluating stream learning algorithms" (2013), eq. 1.
+                    values[PREQUENTIAL] = float(np.mean(true != predicted))
             measured |= {Measure(name, "rows", stop).column: value for name, value in values.items()}
         result = {"status": "ok", "reason": "", "params": shown_parameters(fixed), "measured": measured}
         return result | {"fit_seconds": seconds}
-
-
-def prequential_error(y_true: NDArray[Any], y_pred: NDArray[Any], labels: list[int] | None) -> float:
-    """Return the error of the predictions of all chunks of a stream together.
-
-    It is the share of wrong labels (Gama, Sebastiao and Rodrigues, 2013, "On evaluating stream learning algorithms",
-    Machine Learning 90, eq. 1, of the 0-1 loss), for a regression the NRMSE.
-    """
-    return metric_value("nrmse", y_true, y_pred, None) if labels is None else float(np.mean(y_true != y_pred))
