@@ -18,7 +18,7 @@ from elmbench.specs.experiments import Experiment
 from elmbench.specs.files import parse_spec
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
-from elmbench.specs.published import PublishedValue
+from elmbench.specs.published import ALL, PublishedValue
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,8 +40,6 @@ MEASURE = Column("measure", "measure", whole=True)
 #: The column of values that are not means over cells.
 RESULT = Column("value", "found")
 
-#: The optimism of the selection by data set and model.
-Gains = Mapping[tuple[str, str], float]
 #: The lines of the data of a figure.
 Points = Iterable[dict[str, Any]]
 
@@ -68,8 +66,6 @@ class Layout(ABC):
 
     #: The options that an experiment file may give.
     Options: ClassVar[type[LayoutOptions]] = LayoutOptions
-    #: True if hyperparameters are chosen. If not, cells belong to the table's first selection.
-    chooses: ClassVar[bool] = True
     #: True if each outer fold has a cell; if not, one cell is measured on all rows.
     has_folds: ClassVar[bool] = True
     #: True if an entry has a value for each run, which gives the spread of a draw.
@@ -146,9 +142,19 @@ class Layout(ABC):
         return self.judges and measure.metric not in UNJUDGED
 
     def is_complete(self, dataset: str, runs: Iterable[int], resolved: Resolved) -> bool:
-        """Return True if an entry, by the runs of its cells, has all the folds of each of its runs."""
-        folds = resolved.spec.protocol.outer.folds_of(dataset)
-        return not self.has_folds or set(Counter(list(runs)).values()) == {folds}
+        """Return True if an entry, by the runs of its cells, has all the folds of each of its runs.
+
+        A comparison over all data sets leaves out the incomplete ones, so it is complete itself.
+        """
+        if dataset == ALL or not self.has_folds:
+            return True
+        return set(Counter(list(runs)).values()) == {resolved.spec.protocol.outer.folds_of(dataset)}
+
+    def complete(self, cells: pd.DataFrame, resolved: Resolved) -> Iterator[tuple[str, str, pd.DataFrame]]:
+        """Yield each data set and model with its cells, if all of them ended ok and no fold is missing."""
+        for (dataset, model), group in cells.groupby(["dataset", "model"], sort=False):
+            if (group["status"] == "ok").all() and self.is_complete(str(dataset), group["run"].tolist(), resolved):
+                yield str(dataset), str(model), group
 
     def last_place(self, figure: PublishedValue) -> float:
         """Return the weight of the last printed digit of a published figure."""
@@ -176,7 +182,7 @@ class Layout(ABC):
         """Return the heading of a section if hyperparameters are not chosen."""
         return self.caption
 
-    def lines(self, entries: Sequence[Entry], gains: Gains, resolved: Resolved) -> Iterator[Line]:
+    def lines(self, entries: Sequence[Entry], resolved: Resolved) -> Iterator[Line]:
         """Yield the lines of a section: one for each entry."""
         for entry in entries:
             names = {"dataset": resolved.spelling(entry.dataset), "model": entry.model, "measure": entry.measure.column}

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from elmbench.layouts.base import DATASET, MODEL, Entry, Gains, Layout
+from elmbench.layouts.base import DATASET, MODEL, Entry, Layout
 from elmbench.layouts.figures import default_cells, words_for
 from elmbench.layouts.metrics import missing_metrics
 from elmbench.layouts.table import Column, Item, Line, Note, quantity
@@ -77,16 +77,10 @@ class Comparison(Layout):
         """Return the score of each fold (more is better), a column for each model that has them all."""
         import pandas as pd
 
-        scores: dict[str, pd.Series[float]] = {}
-        dataset = str(cells["dataset"].iloc[0])
-        for model, group in cells.groupby("model", sort=False):
-            if (group["status"] == "ok").all() and super().is_complete(dataset, group["run"].tolist(), resolved):
-                scores[str(model)] = group.set_index(["run", "fold"])[metric].astype(float)
+        complete = self.complete(cells, resolved)
+        scores = {model: group.set_index(["run", "fold"])[metric].astype(float) for _, model, group in complete}
         table = pd.DataFrame(scores).dropna(axis="columns")
         return -table if less_is_better(metric) else table
-
-    def is_complete(self, dataset: str, runs: Iterable[int], resolved: Resolved) -> bool:
-        return dataset == ALL or super().is_complete(dataset, runs, resolved)
 
     def columns(self, resolved: Resolved, datasets: Collection[str]) -> tuple[Column, ...]:
         protocol = resolved.spec.protocol
@@ -100,16 +94,13 @@ class Comparison(Layout):
         test = Column("predict_seconds", "test s", numeric=True, optional=True)
         return (DATASET, MODEL, *ranked, *rank, *times, *more, Column("chosen", "chosen"), test)
 
-    def lines(self, entries: Sequence[Entry], gains: Gains, resolved: Resolved) -> Iterator[Line]:
+    def lines(self, entries: Sequence[Entry], resolved: Resolved) -> Iterator[Line]:
         """Yield the lines of each data set, the best model first; models with failed cells come last."""
         for dataset, group in groupby(entries, key=lambda entry: entry.dataset):
-            models = {
-                model: {entry.measure.metric: entry for entry in part}
-                for model, part in groupby(group, key=lambda entry: entry.model)
-            }
+            models = {model: tuple(part) for model, part in groupby(group, key=lambda entry: entry.model)}
             means = {
-                model: {name: entry.mean for name, entry in by_metric.items() if entry.mean is not None}
-                for model, by_metric in models.items()
+                model: {entry.measure.metric: entry.mean for entry in part if entry.mean is not None}
+                for model, part in models.items()
             }
             order = {model: mean.get(RANK, math.inf) for model, mean in means.items()}
             beaten: list[str] = []
@@ -119,8 +110,10 @@ class Comparison(Layout):
                 beaten = _not_above_dummy(scores, metric, resolved)
                 for dummy in set(dummies(resolved)) & set(models):
                     order[dummy] = min((order[model] for model in beaten), default=math.inf) - 0.5
+            title = "all data sets" if dataset == ALL else resolved.dataset(dataset).title
             for model in sorted(models, key=lambda model: order[model]):
-                yield _line(dataset, model + MARK * (model in beaten), models[model], means[model], resolved)
+                names = {"dataset": Item(title), "model": Item(model + MARK * (model in beaten))}
+                yield names | _items(models[model], means[model])
 
     def notes(self, cells: pd.DataFrame, resolved: Resolved) -> Iterator[Note]:
         """Yield the models no better than the dummy, and those that the folds cannot separate from the best."""
@@ -171,22 +164,15 @@ def _not_above_dummy(means: Mapping[Any, float], metric: str, resolved: Resolved
     return [str(name) for name, mean in means.items() if name not in names and sign * mean <= bar]
 
 
-def _line(
-    dataset: str, model: str, entries: dict[str, Entry], means: dict[str, float], resolved: Resolved
-) -> dict[str, Item]:
-    title = "all data sets" if dataset == ALL else resolved.dataset(dataset).title
-    line: dict[str, Item] = {"dataset": Item(title), "model": Item(model)}
-    metrics = () if dataset == ALL else resolved.spec.protocol.metrics_for(resolved.dataset(dataset).task)
-    for metric in metrics:
-        shown = entries[metric].shown if metric in entries else None
-        if shown is not None:
-            line[f"value-{metric}"] = shown
+def _items(entries: Sequence[Entry], means: Mapping[str, float]) -> dict[str, Item]:
+    """Return the items of a model on a data set, by column."""
+    line = {f"value-{entry.measure.metric}": entry.shown for entry in entries if entry.shown is not None}
     if RANK in means:
         line[RANK] = Item(f"{means[RANK]:.3g}")
     if P in means:
         line[P] = Item("best" if means.get(RANK) == 1 else p_text(means[P]))
     line |= {name: quantity(means[name]) for name in _TIMES if name in means}
-    line["chosen"] = Item(next(iter(entries.values())).chosen)
+    line["chosen"] = Item(entries[0].chosen)
     return line | ({"n_units": Item(f"{means['n_units']:.0f}")} if "n_units" in means else {})
 
 

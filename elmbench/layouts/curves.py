@@ -8,8 +8,8 @@ from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from elmbench.layouts.base import Entry, Gains, Layout, Outputs, Points
-from elmbench.layouts.figures import entries_in, exponents_of, mean_of, new_figure, title_of, words_for
+from elmbench.layouts.base import Entry, Layout, Outputs, Points
+from elmbench.layouts.figures import entries_in, exponents_of, line_styles, mean_of, new_figure, title_of, words_for
 from elmbench.layouts.table import Line
 from elmbench.registry import find_model
 from elmbench.specs.experiments import Experiment, Model
@@ -34,7 +34,6 @@ class Curves(Layout):
     Every column varies one hyperparameter and inherits none. The figure has a curve for each data set and model.
     """
 
-    chooses = False
     #: False if the table can only show its own columns.
     takes_models: ClassVar[bool] = True
 
@@ -99,13 +98,13 @@ class Curves(Layout):
         """Return the hyperparameters that the columns vary, each once, by the suite's names."""
         return list(dict.fromkeys(name for model in spec.models.values() for name in model.search))
 
-    def lines(self, entries: Sequence[Entry], gains: Gains, resolved: Resolved) -> Iterator[Line]:
+    def lines(self, entries: Sequence[Entry], resolved: Resolved) -> Iterator[Line]:
         """Yield a line for each point. For a long curve, yield the first point and each fifth of its length.
 
         A long curve over powers of two has a line for both ends and for each exponent divisible by five.
         """
         shown = _thinned(list(dict.fromkeys(number_of(entry.measure) for entry in entries)))
-        yield from super().lines([entry for entry in entries if number_of(entry.measure) in shown], gains, resolved)
+        yield from super().lines([entry for entry in entries if number_of(entry.measure) in shown], resolved)
 
     def points_of(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> Points:
         """Yield the points of the curves: the mean over the cells that ended ok under the default readings."""
@@ -126,13 +125,10 @@ class Curves(Layout):
         curves = [curve for _, curve in points.groupby(["dataset", "model"], sort=False)]
         # The legend lists the lines in the order of their right ends, from the top.
         curves.sort(key=lambda curve: -curve["mean"].iloc[-1])
-        for i, curve in enumerate(curves):
-            label = ", ".join(str(curve[name].iloc[0]) for name in varying)
-            # Dashes and markers repeat after 15 lines, with colours after 30.
-            style, marker = ("-", "--", "-.")[i % 3], "os^Dv"[i % 5]
+        labels = [", ".join(str(curve[name].iloc[0]) for name in varying) for curve in curves]
+        for i, ((label, style), curve) in enumerate(zip(line_styles(labels).items(), curves, strict=True)):
             every = (i % 5 * len(curve) // 40, max(1, len(curve) // 8))
-            look: Any = {"color": f"C{i % 10}", "linewidth": 1.4, "marker": marker, "markersize": 4, "markevery": every}
-            axes.plot(curve["value"], curve["mean"], style, label=label, **look)
+            axes.plot(curve["value"], curve["mean"], label=label, markersize=4, markevery=every, **style)
         metric, parameter = points["metric"].iloc[0], points["parameter"].iloc[0]
         axes.set(xlabel=words_for(parameter), ylabel=f"{words_for(metric)}, mean over test folds")
         values = points["value"]

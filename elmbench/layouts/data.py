@@ -21,7 +21,6 @@ _OF_CLASSES = ("classes", "negatives", "positives")
 class Data(Layout):
     """A line for each fact of each data set; nothing is fitted."""
 
-    chooses = False
     has_folds = False
     shows_profile = False
     caption = "the data that were loaded"

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 #: Colours in the palette of a picture.
 _COLOURS = 256
-_LINES = ("-", "--", "-.", (0, (1, 1.2)))
+_LINES = ("-", "--", "-.", ":")
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">")
 _WORDS = {"gmean": "G-mean", "h": "hidden nodes h"}
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from elmbench.layouts.base import ALWAYS_SHOWN, DATASET, MODEL, PUBLISHED, VALUE, VERDICT, Entry, Gains, Layout
+from elmbench.layouts.base import ALWAYS_SHOWN, DATASET, MODEL, PUBLISHED, VALUE, VERDICT, Entry, Layout
 from elmbench.layouts.table import Column, Item, Line, Note, Ratio, gain, printed, quantity
 from elmbench.metrics import PREQUENTIAL, REGISTRY, columns, counts_rows, find_metric
 from elmbench.specs.measures import Measure
@@ -67,18 +67,19 @@ class Metrics(Layout):
                 columns.append(Column(column.name + _SUFFIXES[i], title, whole=column.whole))
         return columns
 
-    def lines(self, entries: Sequence[Entry], gains: Gains, resolved: Resolved) -> Iterator[Line]:
+    def lines(self, entries: Sequence[Entry], resolved: Resolved) -> Iterator[Line]:
         """Yield a line for each model on each data set; ratios are over the first model of the data set."""
         for dataset, group in groupby(entries, key=lambda entry: entry.dataset):
             metrics = resolved.spec.protocol.metrics_for(resolved.dataset(dataset).task)
             base: dict[str, float] | None = None
             for model, part in groupby(group, key=lambda entry: entry.model):
                 by_metric = {entry.measure.metric: entry for entry in part}
+                optimism = next(iter(by_metric.values())).optimism
                 line: dict[str, Item] = {"dataset": Item(resolved.spelling(dataset)), "model": Item(model)}
                 for metric, suffix in zip(metrics, _SUFFIXES, strict=False):
                     line |= by_metric[metric].items(suffix) if metric in by_metric else {}
-                if (dataset, model) in gains:
-                    line["optimism"] = gain(gains[dataset, model])
+                if optimism is not None:
+                    line["optimism"] = gain(optimism)
                 for name in ("fit", "predict"):
                     entry = by_metric.get(f"{name}_seconds")
                     if entry and entry.mean is not None:

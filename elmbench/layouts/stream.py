@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
-from elmbench.layouts.base import DATASET, Entry, Gains, LayoutOptions
+from elmbench.layouts.base import DATASET, Entry, LayoutOptions
 from elmbench.layouts.curves import Curves, number_of
 from elmbench.layouts.figures import finish, line_styles, panels, plot_with_band, title_of
 from elmbench.layouts.table import Column, Item, Line
@@ -96,7 +96,7 @@ class StreamCurves(Curves):
         pairs = ((model, metric) for model in resolved.spec.models for metric in self._metrics(resolved.spec))
         return (DATASET, _ROWS, *(self._column(model, metric, resolved) for model, metric in pairs))
 
-    def lines(self, entries: Sequence[Entry], gains: Gains, resolved: Resolved) -> Iterator[Line]:
+    def lines(self, entries: Sequence[Entry], resolved: Resolved) -> Iterator[Line]:
         """Yield a line for each chunk; a data set without measurements has one line."""
         for dataset, group in groupby(entries, key=lambda entry: entry.dataset):
             points = sorted(group, key=lambda entry: number_of(entry.measure))

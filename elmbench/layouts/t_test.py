@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -60,10 +59,6 @@ class TTest(Layout):
     def measures(self, resolved: Resolved, dataset: str, model: str) -> list[Measure]:
         return [Measure(name) for name in MEASURES]
 
-    def is_complete(self, dataset: str, runs: Iterable[int], resolved: Resolved) -> bool:
-        """Return True, because a comparison leaves out incomplete data sets."""
-        return True
-
     def places(self, measure: Measure, figure: PublishedValue | None) -> int | None:
         if measure.metric == "data_sets":
             return 0
@@ -86,11 +81,10 @@ class TTest(Layout):
         """Return the mean of the first metric by data set and column, if every cell ended ok."""
         import pandas as pd
 
-        values: dict[tuple[str, str], float] = {}
-        for (dataset, model), group in cells.groupby(["dataset", "model"], sort=False):
-            metric = resolved.metric_of(str(dataset))
-            if (group["status"] == "ok").all() and super().is_complete(str(dataset), group["run"].tolist(), resolved):
-                values[str(dataset), str(model)] = float(group[metric].astype(float).mean())
+        values = {
+            (dataset, model): float(group[resolved.metric_of(dataset)].astype(float).mean())
+            for dataset, model, group in self.complete(cells, resolved)
+        }
         return pd.Series(values, dtype=float).unstack() if values else pd.DataFrame(dtype=float)
 
 

@@ -117,8 +117,8 @@ class Note:
 class Entry:
     """One measure of one model (a column) on one data set (by the suite's name).
 
-    `shown` is the mean with its digits, or the ending of the cells; `chosen` are the hyperparameters in words, if the
-    kind of table shows them.
+    `shown` is the mean with its digits, or the ending of the cells. Of the model on the data set, `optimism` is that of
+    the selection, and `chosen` are the hyperparameters in words; None and empty unless the kind of table shows them.
     """
 
     dataset: str
@@ -128,6 +128,7 @@ class Entry:
     shown: Item | None = None
     published: PublishedValue | None = None
     verdict: Verdict | None = None
+    optimism: float | None = None
     chosen: str = ""
 
     def items(self, suffix: str = "") -> dict[str, Item]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator, Sequence
 
-from elmbench.layouts.base import DATASET, MODEL, VALUE, Entry, Gains
+from elmbench.layouts.base import DATASET, MODEL, VALUE, Entry
 from elmbench.layouts.metrics import RATIOS, TEST_TIMES, TIMES, Metrics
 from elmbench.layouts.table import Column, Line
 from elmbench.specs.profiles import Resolved
@@ -17,9 +17,9 @@ class Times(Metrics):
     def columns(self, resolved: Resolved, datasets: Collection[str]) -> tuple[Column, ...]:
         return (DATASET, MODEL, *TIMES, *RATIOS, *TEST_TIMES, *self._of_metrics(resolved, datasets))
 
-    def lines(self, entries: Sequence[Entry], gains: Gains, resolved: Resolved) -> Iterator[Line]:
+    def lines(self, entries: Sequence[Entry], resolved: Resolved) -> Iterator[Line]:
         """Yield the lines of metrics. If a fit has no time, its line shows the ending of its cells."""
-        for line in super().lines(entries, gains, resolved):
+        for line in super().lines(entries, resolved):
             if "fit" in line or "value" not in line:
                 yield line
             else:

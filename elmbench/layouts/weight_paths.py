@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
-from elmbench.layouts.base import Entry, Gains, LayoutOptions, Outputs
+from elmbench.layouts.base import Entry, LayoutOptions, Outputs
 from elmbench.layouts.figures import Figure, default_cells, line_styles, png, title_of
 from elmbench.layouts.metrics import Metrics
 from elmbench.layouts.table import Column, Line
@@ -77,9 +77,9 @@ class WeightPaths(Metrics):
         i = [column.name for column in columns].index("optimism")
         return (*columns[:i], *(Column(name, name, numeric=True) for name in COUNTED), *columns[i:])
 
-    def lines(self, entries: Sequence[Entry], gains: Gains, resolved: Resolved) -> Iterator[Line]:
+    def lines(self, entries: Sequence[Entry], resolved: Resolved) -> Iterator[Line]:
         groups = groupby(entries, key=lambda entry: (entry.dataset, entry.model))
-        for line, (_, group) in zip(super().lines(entries, gains, resolved), groups, strict=True):
+        for line, (_, group) in zip(super().lines(entries, resolved), groups, strict=True):
             shown = {entry.measure.metric: entry.shown for entry in group if entry.shown is not None}
             yield {**line, **{name: shown[name] for name in COUNTED if name in shown}}
 

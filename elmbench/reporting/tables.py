@@ -62,10 +62,10 @@ def _sections(
         rule = criterion if select == "nested" and criterion in _HOW else str(select)
         how = layout.heading(resolved) or f"{select}: {_HOW[rule]}"
         readings = resolved.file.paper.read_label(str(reading))
-        entries = tuple(_entries(group, cells, layout, resolved))
         lines = gains[(gains["reading"] == reading) & (select == "oracle")]
-        gain_of = dict(zip(zip(lines["dataset"], lines["model"], strict=True), lines["optimism"], strict=True))
-        yield Section(how, readings, tuple(layout.lines(entries, gain_of, resolved)), str(select), entries)
+        optimism = lines.set_index(["dataset", "model"])["optimism"].to_dict()
+        entries = tuple(_entries(group, cells, optimism, layout, resolved))
+        yield Section(how, readings, tuple(layout.lines(entries, resolved)), str(select), entries)
 
 
 def _subtitle(resolved: Resolved, cells: pd.DataFrame, layout: Layout) -> str:
@@ -110,7 +110,9 @@ def _coverage(resolved: Resolved, cells: pd.DataFrame) -> str:
     return f"Profile {resolved.profile}: {ran}; not a reproduction of the printed protocol."
 
 
-def _entries(summary: pd.DataFrame, cells: pd.DataFrame, layout: Layout, resolved: Resolved) -> Iterator[Entry]:
+def _entries(
+    summary: pd.DataFrame, cells: pd.DataFrame, optimism: dict[Any, float], layout: Layout, resolved: Resolved
+) -> Iterator[Entry]:
     """Yield the entries of one section of a summary."""
     chosen = _chosen(cells) if layout.ranks else {}
 
@@ -129,6 +131,7 @@ def _entries(summary: pd.DataFrame, cells: pd.DataFrame, layout: Layout, resolve
             _mean_or_ending(line, measure, cells, layout, resolved),
             resolved.published.get((dataset, model, column)),
             Verdict(verdict) if verdict else None,
+            optimism.get((dataset, model)),
             chosen.get((dataset, model), ""),
         )
 

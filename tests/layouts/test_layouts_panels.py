@@ -211,13 +211,13 @@ def test_a_table_has_a_line_for_each_chunk_and_a_column_for_each_measure_of_each
     columns = layout.columns(resolved, ["wdbc"])
     names = ("on accuracy", "on n_units", "off accuracy", "off n_units")
     assert [column.heading for column in columns] == ["data set", "rows", *names]
-    result = [{name: item.text for name, item in line.items()} for line in layout.lines(entries, {}, resolved)]
+    result = [{name: item.text for name, item in line.items()} for line in layout.lines(entries, resolved)]
     assert result == [
         {"dataset": "wdbc", "rows": rows} | {f"value {name}": f"{name}@rows={rows}" for name in names}
         for rows in ("60", "100")
     ]
     missing = [replace(entry, mean=None, shown=ending("unavailable")) for entry in entries]
-    (line,) = layout.lines(missing, {}, resolved)
+    (line,) = layout.lines(missing, resolved)
     assert {item.text for name, item in line.items() if name.startswith("value")} == {"-"}
     assert line["rows"].text == ""
 

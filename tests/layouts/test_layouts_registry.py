@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -102,10 +102,8 @@ class Sizes(Layout):
     def columns(self, resolved: Resolved, datasets: Iterable[str]) -> tuple[Column, ...]:
         return (DATASET, Column("model", "network"), VALUE)
 
-    def lines(
-        self, entries: Sequence[Entry], gains: Mapping[tuple[str, str], float], resolved: Resolved
-    ) -> Iterator[Line]:
-        for line in super().lines(entries, gains, resolved):
+    def lines(self, entries: Sequence[Entry], resolved: Resolved) -> Iterator[Line]:
+        for line in super().lines(entries, resolved):
             yield {**line, "model": Item(f"<{line['model'].text}>")}
 
     def figure(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> Figure | None:
