@@ -14,6 +14,7 @@ import re
 import secrets
 import time
 import warnings
+from bisect import insort
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -29,8 +30,6 @@ FORMAT = 2
 _HASH = 64
 #: Name of a file, with its number and the format.
 _FILE = re.compile(r"(\d+)[^.]*\.v(\d+)\.log")
-#: Records below this number of bytes stay in memory once they have been read, at most this many.
-_SMALL, _CACHED = 8192, 4096
 
 
 class Line(NamedTuple):
@@ -50,7 +49,10 @@ class Records:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._writer: _Writer | None = None
+        #: The file of this process, None before the first record: its path, its descriptor, and its state on the disk.
+        self._path: Path | None = None
+        self._descriptor = -1
+        self._unsynced, self._synced = False, 0.0
         self._forget()
 
     def _forget(self) -> None:
@@ -58,17 +60,14 @@ class Records:
         self._lines: dict[str, list[Line]] = {}
         #: Number of bytes by file that `_lines` covers.
         self._read: Counter[str] = Counter()
-        self._small: dict[Line, Any] = {}
         self._looked = False
 
     # --- Reading
 
     def refresh(self) -> None:
         """Read the names of the lines that have been appended since the last call."""
-        for path, size in _files(self.folder):
+        for path in _files(self.folder):
             start = self._read[path.name]
-            if size <= start:
-                continue
             try:
                 with open(path, "rb") as stream:
                     stream.seek(start)
@@ -79,17 +78,12 @@ class Records:
                         if name is None:
                             self.damage[path.name] += 1
                         else:
-                            self._add(name, Line(path.name, start, len(line) - 1))
+                            insort(self._lines.setdefault(name, []), Line(path.name, start, len(line) - 1))
                         start += len(line)
             except OSError as error:
                 raise cannot_read(path, error) from error
             self._read[path.name] = start
         self._looked = True
-
-    def _add(self, name: str, line: Line) -> None:
-        lines = self._lines.setdefault(name, [])
-        lines.append(line)
-        lines.sort()
 
     def last(self, name: str) -> Any:
         """Return the content of the last intact record of a name; None without one."""
@@ -118,8 +112,6 @@ class Records:
         return self._lines
 
     def _content(self, line: Line) -> Any:
-        if line in self._small:
-            return self._small[line]
         path = self.folder / line.file
         try:
             with open(path, "rb") as stream:
@@ -127,84 +119,100 @@ class Records:
                 text = stream.read(line.length)
         except OSError as error:
             raise cannot_read(path, error) from error
-        if _name_of(text) is None:
-            return None
-        content = json.loads(text.split(b" ", 2)[2])
-        if line.length < _SMALL:
-            if len(self._small) >= _CACHED:
-                self._small.clear()
-            self._small[line] = content
-        return content
+        return None if _name_of(text) is None else json.loads(text.split(b" ", 2)[2])
 
     # --- Writing
 
     def append(self, name: str, content: Any) -> None:
         """Append a record. It survives the death of this process at once, and a failure of the machine after `sync`.
+
         Raises WriteError if it cannot be written; the log is unchanged then.
         """
         self._all_lines()
         body = f"{name} {json.dumps(content, sort_keys=True, allow_nan=True)}".encode()
-        text = hashlib.sha256(body).hexdigest().encode() + b" " + body
-        if self._writer is None:
-            self._writer = _Writer(self.folder)
-        file, start = self._writer.path.name, self._writer.write(text + b"\n")
-        self._add(name, Line(file, start, len(text)))
-        self._read[file] = self._writer.length
+        line = hashlib.sha256(body).hexdigest().encode() + b" " + body + b"\n"
+        path = self._path or self._open()
+        start, written = self._read[path.name], 0
+        try:
+            while written < len(line):
+                written += os.write(self._descriptor, line[written:])
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                os.ftruncate(self._descriptor, start)
+            raise cannot_write(path, error) from error
+        insort(self._lines.setdefault(name, []), Line(path.name, start, len(line) - 1))
+        self._read[path.name] += len(line)
+        self._unsynced = True
+
+    def _open(self) -> Path:
+        """Create a file for the records of this process."""
+        names = (_FILE.fullmatch(path.name) for path in _files(self.folder))
+        number = max((int(name[1]) for name in names if name), default=0) + 1
+        path = self.folder / f"{number:06d}-{this_process()}-{secrets.token_hex(4)}.v{FORMAT}.log"
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self._descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_APPEND, 0o666)
+        except OSError as error:
+            raise cannot_write(path, error) from error
+        self._path, self._synced = path, float("-inf")
+        return path
 
     def sync(self, *, at_once: bool = True) -> None:
         """Wait until all appended records are on the disk.
 
         `at_once`: False does nothing if the last wait was less than `SYNC_EVERY` seconds ago.
         """
-        writer = self._writer
-        if writer is None or not writer.unsynced or (not at_once and time.monotonic() - writer.synced < SYNC_EVERY):
+        if not self._unsynced or (not at_once and time.monotonic() - self._synced < SYNC_EVERY):
             return
+        assert self._path is not None
         try:
-            os.fsync(writer.descriptor)
+            os.fsync(self._descriptor)
         except OSError as error:
-            raise cannot_write(writer.path, error) from error
-        writer.unsynced, writer.synced = False, time.monotonic()
+            raise cannot_write(self._path, error) from error
+        self._unsynced, self._synced = False, time.monotonic()
 
     def close(self) -> None:
         """Wait for the disk and close the file of this process; the next record starts a new file."""
         try:
             self.sync()
         finally:
-            writer, self._writer = self._writer, None
-            if writer is not None:
-                os.close(writer.descriptor)
+            if self._path is not None:
+                self._path = None
+                os.close(self._descriptor)
 
     def remove_damage(self) -> None:
         """Remove damaged lines from the files of processes of this machine that have ended.
 
         Raises WriteError if a file cannot be written.
         """
+        self.refresh()
         for file in self.damage:
             path = self.folder / file
-            if has_ended(file, closed=self._writer is None or self._writer.path != path):
+            if has_ended(file, closed=path != self._path):
                 lines = path.read_bytes().split(b"\n")
                 write_atomically(path, b"".join(line + b"\n" for line in lines if _name_of(line) is not None))
-        self._forget()
+        if self.damage:
+            self._forget()
 
 
-def _files(folder: Path) -> list[tuple[Path, int]]:
-    """Return the files of a log with their sizes, in the order of their numbers; warn about files of other formats."""
-    files = []
+def _files(folder: Path) -> list[Path]:
+    """Return the files of a log in the order of their numbers; warn about files of other formats."""
     try:
-        with os.scandir(folder) as entries:
-            for entry in entries:
-                name = _FILE.fullmatch(entry.name)
-                if name and int(name[2]) == FORMAT:
-                    files.append((folder / entry.name, entry.stat().st_size))
-                elif name:
-                    remedy = "Update elmbench" if int(name[2]) > FORMAT else "Run again: its results are computed again"
-                    text = f"{folder / entry.name} is ignored: it has format {name[2]}, this version of elmbench reads"
-                    warnings.warn(f"{text} format {FORMAT}. {remedy}", ElmbenchWarning, stacklevel=2)
+        names = sorted(os.listdir(folder))
     except (FileNotFoundError, NotADirectoryError):  # a store without records; writing there is refused
         return []
     except OSError as error:
-        raise cannot_read(Path(error.filename or folder), error) from error
-    return sorted(files)
+        raise cannot_read(folder, error) from error
+    files = []
+    for name in names:
+        match = _FILE.fullmatch(name)
+        if match and int(match[2]) == FORMAT:
+            files.append(folder / name)
+        elif match:
+            remedy = "Update elmbench" if int(match[2]) > FORMAT else "Run again: its results are computed again"
+            text = f"{folder / name} is ignored: it has format {match[2]}, this version of elmbench reads"
+            warnings.warn(f"{text} format {FORMAT}. {remedy}", ElmbenchWarning, stacklevel=2)
+    return files
 
 
 def _name_of(line: bytes) -> str | None:
@@ -213,34 +221,3 @@ def _name_of(line: bytes) -> str | None:
     if line[_HASH : _HASH + 1] != b" " or hashlib.sha256(body).hexdigest().encode() != line[:_HASH]:
         return None
     return body.split(b" ", 1)[0].decode()
-
-
-class _Writer:
-    """The file that this process appends to, `synced` to the disk at a time of `time.monotonic`."""
-
-    def __init__(self, folder: Path) -> None:
-        names = (_FILE.fullmatch(path.name) for path, _ in _files(folder))
-        number = max((int(name[1]) for name in names if name), default=0) + 1
-        self.path = folder / f"{number:06d}-{this_process()}-{secrets.token_hex(4)}.v{FORMAT}.log"
-        self.length = 0
-        self.unsynced = False
-        self.synced = float("-inf")
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            self.descriptor = os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_APPEND, 0o666)
-        except OSError as error:
-            raise cannot_write(self.path, error) from error
-
-    def write(self, line: bytes) -> int:
-        """Append a line; return its first byte."""
-        start, written = self.length, 0
-        try:
-            while written < len(line):
-                written += os.write(self.descriptor, line[written:])
-        except OSError as error:
-            with contextlib.suppress(OSError):
-                os.ftruncate(self.descriptor, start)
-            raise cannot_write(self.path, error) from error
-        self.length += len(line)
-        self.unsynced = True
-        return start

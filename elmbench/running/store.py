@@ -144,8 +144,7 @@ class Store(Records):
     def mend(self) -> None:
         """Remove damaged records, except those of living processes, and the unfinished files of killed processes."""
         sweep(self.root)
-        if self.damaged:
-            self.remove_damage()
+        self.remove_damage()
 
     @property
     def damaged(self) -> int:
