@@ -23,10 +23,7 @@ _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u206
 
 
 def preload(work: Work, context: Context) -> None:
-    """Import the model of some work and load its data, so that neither counts as time of the work.
-
-    Raises ElmbenchError if the data are not those that the work was planned with.
-    """
+    """Import the model of some work and load its data, so that neither counts as time of the work."""
     if work.data is None:
         return
     data, planned, spec = load_rows(work.data, context.data_dir), work.data.checksum, work.data.spec

@@ -14,10 +14,7 @@ from elmbench.work.planner import DatasetPlanner
 
 
 def make_plan(resolved: Resolved, request: Request, data_dir: str | None = None) -> Plan:
-    """Return the plan of one experiment on the data files of a folder.
-
-    Raises ElmbenchError if a requested data set or model does not exist, or a data file is bad.
-    """
+    """Return the plan of one experiment on the data files of a folder."""
     layout = layout_of(resolved)
     plan = Plan()
     columns = _columns(resolved, request)

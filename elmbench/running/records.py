@@ -181,10 +181,7 @@ class Records:
                 os.close(self._descriptor)
 
     def remove_damage(self) -> None:
-        """Remove damaged lines from the files of processes of this machine that have ended.
-
-        Raises WriteError if a file cannot be written.
-        """
+        """Remove damaged lines from the files of processes of this machine that have ended."""
         self.refresh()
         for file in self.damage:
             path = self.folder / file

@@ -39,23 +39,19 @@ def check_baselines(names: list[str], profile: str, results_dir: Path) -> dict[s
     if not names:
         # A table without results is no failure unless all of them lack results.
         files = [file for file in files if has_results(results_dir, profile, file.id)] or files
-    if not files:
+    lacking = [file.id for file in files if not _baseline(file).is_file()]
+    if lacking or not files:
+        table = lacking[0] if lacking else "table4"
         raise NothingToCompareError(
-            "no table has a baseline",
+            f"{table} has no baseline" if lacking else "no table has a baseline",
             expected="experiments/PAPER/TABLE.baseline.csv",
-            next_step="elmbench run table4 --profile ci, then: elmbench baseline update table4",
+            next_step=f"elmbench run {table} --profile ci, then: elmbench baseline update {table}",
         )
     outcomes = {}
     for file in files:
-        if not _baseline(file).is_file():
-            raise NothingToCompareError(
-                f"{file.id} has no baseline",
-                expected=f"{_baseline(file).name} beside its experiment file",
-                next_step=f"elmbench run {file.id} --profile ci, then: elmbench baseline update {file.id}",
-            )
         resolved = resolve(file, profile)
         compare = f", or to compare with the paper: elmbench check {file.id} --against published"
-        _require_results(file, profile, results_dir, compare)
+        _require_results([file.id], profile, results_dir, compare)
         cells = read_cells(results_folder(results_dir, profile, file.id) / "cells.csv")
         outcomes[file.id] = compare_with_baseline(cells, _baseline(file), layout_of(resolved).values(resolved))
     return outcomes
@@ -65,12 +61,15 @@ def _files(names: list[str], otherwise: Callable[[ExperimentFile], bool]) -> lis
     return [find_experiment(name) for name in names] or list(filter(otherwise, load_catalogue().values()))
 
 
-def _require_results(file: ExperimentFile, profile: str, results_dir: Path, otherwise: str = "") -> None:
-    if not has_results(results_dir, profile, file.id):
+def _require_results(tables: list[str], profile: str, results_dir: Path, otherwise: str = "") -> None:
+    """Raise NothingToCompareError unless all of these tables, and at least one, have results."""
+    lacking = [table for table in tables if not has_results(results_dir, profile, table)]
+    if lacking or not tables:
+        table, problem = (lacking[0], f"{lacking[0]} has no") if lacking else ("--all", "no table has")
         raise NothingToCompareError(
-            f"{file.id} has no results of profile {profile} in {results_dir}",
+            f"{problem} results of profile {profile} in {results_dir}",
             expected="those of an earlier run",
-            next_step=f"elmbench run {file.id} --profile {profile}{otherwise}",
+            next_step=f"elmbench run {table} --profile {profile}{otherwise}",
         )
 
 
@@ -89,14 +88,7 @@ def update_tables(names: list[str], profile: str, results_dir: Path, watch: Watc
     Raises NothingToCompareError if a named table has no results, or if no table has any.
     """
     files = _files(names, lambda file: has_results(results_dir, profile, file.id))
-    if not files:
-        raise NothingToCompareError(
-            f"no table has results of profile {profile} in {results_dir}",
-            expected="those of an earlier run",
-            next_step=f"elmbench run --all --profile {profile}",
-        )
-    for file in files:
-        _require_results(file, profile, results_dir)
+    _require_results([file.id for file in files], profile, results_dir)
     return [rewrite_results(resolve(file, profile), results_dir).folder for file in watch(files)]
 
 
@@ -167,7 +159,7 @@ def check_published(
     for file in watch(_files(names, lambda file: dirs.best_profile(file.id, wanted) is not None)):
         best = dirs.best_profile(file.id, wanted) or profile or "fast"
         resolved, results_dir = resolve(file, best), dirs.of(best, file.id)
-        _require_results(file, best, results_dir)
+        _require_results([file.id], best, results_dir)
         others = [name for name in wanted if name not in (best, "ci") and has_results(results_dir, name, file.id)]
         first, *more = (read_results(one, results_dir) for one in (resolved, *(resolve(file, name) for name in others)))
         checks.append(PublishedCheck(first, [first, *more]))

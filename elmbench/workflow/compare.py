@@ -171,10 +171,7 @@ def _temporary_folder() -> Path:
 
 
 def named_models(models: Sequence[Any]) -> tuple[list[str], dict[str, Any]]:
-    """Return the names of models, and the estimators among them by name.
-
-    Raises ElmbenchError if a model is neither a name nor an estimator.
-    """
+    """Return the names of models, and the estimators by name; raise ElmbenchError if one is neither."""
     names: list[str] = []
     estimators: dict[str, Any] = {}
     for model in models:

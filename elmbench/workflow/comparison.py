@@ -68,10 +68,7 @@ class Comparison:
 
 
 def prepare_comparison(asked: Comparison, options: RunOptions, results_dir: Path) -> PreparedRun:
-    """Plan a comparison.
-
-    Raises ElmbenchError if the data or the request cannot be used.
-    """
+    """Plan a comparison; raise ElmbenchError if the data or the request cannot be used."""
     specs: list[DatasetSpec] = []
     for spec in map(describe, asked.data):
         # The names differ from each other and from all data sets of the suite.

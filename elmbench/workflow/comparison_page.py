@@ -67,10 +67,7 @@ def importance_of(run: PreparedRun) -> pd.DataFrame:
 
 
 def write_page(run: PreparedRun, importance: PreparedRun, results: Results, path: Path) -> None:
-    """Write the page of a comparison, and `importance.csv` beside its tables.
-
-    Raises WriteError if they cannot be written.
-    """
+    """Write the page of a comparison, and `importance.csv` beside its tables."""
     losses = importance_of(importance)
     if len(losses):
         write_frame(losses, results.folder / "importance.csv")

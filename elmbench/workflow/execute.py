@@ -22,11 +22,8 @@ def execute(
 ) -> list[Results]:
     """Compute missing results and write the tables; after Ctrl-C, with the results so far.
 
-    `on_event`: called at the start and end of all work. `executor`: a ready executor, which ends with the run; by
-    default, a new one.
-
-    Raises WriteError if the results folder cannot be written. Raises KeyboardInterrupt after the tables have been
-    written.
+    `executor`: a ready executor, which ends with the run; by default, a new one. Raises WriteError if the results
+    folder cannot be written, and KeyboardInterrupt after the tables have been written.
     """
     try:
         run.store.mend()

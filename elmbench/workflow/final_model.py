@@ -56,10 +56,7 @@ class ComparisonResults(Results):
 
 
 def fit_final(run: PreparedRun, results: Results, column: str = "") -> Any:
-    """Return a model of a comparison on one data set, fitted to all rows; the best one if none is named.
-
-    Raises ElmbenchError if there are several data sets, or no such model.
-    """
+    """Return a model of a comparison on one data set, fitted to all rows; the best one if none is named."""
     ((resolved, plan),) = run.tables
     if len(resolved.datasets) > 1:
         problem = f"{len(resolved.datasets)} data sets are compared"

@@ -44,10 +44,8 @@ class Merged:
 def merge(folders: list[Path], into: Path) -> Merged:
     """Merge the results of some folders into another one, which may hold results already, and write the tables.
 
-    A result that ended ok replaces one that did not.
-
-    Raises ElmbenchError if a folder holds no results; if their specs, data or versions differ; or if two results that
-    should be equal differ. Nothing is written then.
+    A result that ended ok replaces one that did not. Raises ElmbenchError, before anything is written, if a folder
+    holds no results, if their specs, data or versions differ, or if two results that should be equal differ.
     """
     target = Store(into)
     sources = {folder: Store(folder) for folder in folders if folder.resolve() != into.resolve()}

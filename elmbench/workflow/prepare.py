@@ -88,30 +88,22 @@ class PreparedRun:
         return sorted({self.works[key].model_name for key in self.todo if self.estimates.seconds(key) is None})
 
     def count_cells(self) -> dict[str, int]:
-        """Return the number of planned cells, of those still to run, and of those whose data are missing.
-
-        A cell that several tables show counts once.
-        """
+        """Return the number of different planned cells, of those still to run, and of those whose data are missing."""
         cells = [cell for _, plan in self.tables for cell in plan.cells]
         keys = {cell.key for cell in cells if not cell.unavailable}
         missing = sum(bool(cell.unavailable) for cell in cells)
         return {"planned": len(keys) + missing, "to_run": len(keys.intersection(self.todo)), "unavailable": missing}
 
     def cost_by_entry(self) -> list[dict[str, Any]]:
-        """Return the plan of each data set and column of each table, with the remaining fits and seconds.
-
-        Seconds are None if they are unknown.
-        """
-        todo = set(self.todo)
-        left = set(todo)
+        """Return the plan of each data set and column of each table; its `seconds` are None if they are unknown."""
+        todo, left = set(self.todo), set(self.todo)
+        zeros = {"cells": 0, "to_run": 0, "unavailable": 0, "fits": 0, "seconds": 0.0}
         lines: dict[tuple[str, str, str], dict[str, Any]] = {}
         for resolved, plan in self.tables:
             for cell in plan.cells:
                 entry = (resolved.file.id, cell.dataset, cell.model)
-                if entry not in lines:
-                    lines[entry] = dict(zip(("experiment", "dataset", "model"), entry, strict=True))
-                    lines[entry] |= {"cells": 0, "to_run": 0, "unavailable": 0, "fits": 0, "seconds": 0.0}
-                line = lines[entry]
+                about = dict(zip(("experiment", "dataset", "model"), entry, strict=True))
+                line = lines.setdefault(entry, about | zeros)
                 line["cells"] += 1
                 line["unavailable"] += bool(cell.unavailable)
                 line["to_run"] += cell.key in todo
@@ -133,10 +125,7 @@ def _with_needs(key: str, works: dict[str, Work]) -> Iterator[Work]:
 
 
 def chosen_experiments(options: RunOptions) -> list[ExperimentFile]:
-    """Return the requested experiments.
-
-    Raises ElmbenchError if none is named, or one does not exist.
-    """
+    """Return the requested experiments; raise ElmbenchError if none is named, or one does not exist."""
     catalogue = load_catalogue()
     if options.experiments and options.many_tables:
         other = "--all" if options.everything else f"--paper {options.paper}"
@@ -169,31 +158,33 @@ def chosen_experiments(options: RunOptions) -> list[ExperimentFile]:
 
 
 def prepare(options: RunOptions, results_dir: Path) -> PreparedRun:
-    """Plan a run.
-
-    Raises ElmbenchError if something in the request does not exist, or a data file is bad.
-    """
-    requests = [(file, _request_of(options, file)) for file in chosen_experiments(options)]
-    if options.many_tables and options.request.datasets:
-        requests = [(file, request) for file, request in requests if request.datasets]
-    if not requests:
+    """Plan a run; raise ElmbenchError if something in the request does not exist, or a data file is bad."""
+    wanted = []
+    for file in chosen_experiments(options):
+        readings = {name: value for name, value in options.readings.items() if name in file.spec.readings}
+        resolved, request = resolve(file, options.profile, readings), options.request
+        if options.many_tables and request.datasets:
+            # Each table has its own ones of the requested data sets.
+            known = {*file.spec.datasets, *resolved.spec.datasets}
+            named = (resolved.dataset(name).name for name in request.datasets)
+            request = replace(request, datasets=tuple(name for name in named if name in known))
+            if not request.datasets:
+                continue
+        wanted.append((with_metrics(resolved, options.metrics), request))
+    if not wanted:
         raise ElmbenchError(
             "no table has these data sets under this profile",
             expected="data sets of the tables",
             next_step="elmbench list experiments",
         )
     for name, value in options.readings.items():
-        if not any(name in file.spec.readings for file, _ in requests):
-            resolve(requests[0][0], options.profile, {name: value})  # says which readings it has
-    wanted = []
-    for file, request in requests:
-        readings = {name: value for name, value in options.readings.items() if name in file.spec.readings}
-        wanted.append((with_metrics(resolve(file, options.profile, readings), options.metrics), request))
+        if not any(name in resolved.file.spec.readings for resolved, _ in wanted):
+            resolve(wanted[0][0].file, options.profile, {name: value})  # says which readings it has
     run = prepare_tables(options, wanted, results_dir)
     for (resolved, plan), (_, request) in zip(run.tables, wanted, strict=True):
-        named = {resolved.dataset(name).name for name in request.datasets}
+        chosen = {resolved.dataset(name).name for name in request.datasets}
         for cell in plan.cells:
-            if cell.unavailable and cell.dataset in named:
+            if cell.unavailable and cell.dataset in chosen:
                 problem, _, step = cell.unavailable.partition("; ")
                 raise DataUnavailableError(problem, expected="the data that are named", next_step=step or None)
         if request.select == ("published",) and plan.cells and all(cell.select != "published" for cell in plan.cells):
@@ -201,17 +192,6 @@ def prepare(options: RunOptions, results_dir: Path) -> PreparedRun:
             step = "leave --select out, or give --select nested"
             raise ElmbenchError(problem, expected="columns that the paper prints them for", next_step=step)
     return run
-
-
-def _request_of(options: RunOptions, file: ExperimentFile) -> Request:
-    """Return the request for one table: of many tables, its own ones of the requested data sets."""
-    request = options.request
-    if not options.many_tables or not request.datasets:
-        return request
-    resolved = resolve(file, options.profile)
-    known = {*file.spec.datasets, *resolved.spec.datasets}
-    wanted = (resolved.dataset(name).name for name in request.datasets)
-    return replace(request, datasets=tuple(name for name in wanted if name in known))
 
 
 def prepare_tables(options: RunOptions, wanted: list[tuple[Resolved, Request]], results_dir: Path) -> PreparedRun:

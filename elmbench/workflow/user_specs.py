@@ -22,10 +22,7 @@ def is_table_file(name: str) -> bool:
 
 
 def add_table(path: Path) -> ExperimentFile:
-    """Add a user's table, and the data sets of the `datasets.yaml` beside it, to the suite; return the table.
-
-    Raises ElmbenchError if a file is missing or invalid.
-    """
+    """Add a user's table, and the data sets of the `datasets.yaml` beside it, to the suite; return the table."""
     path = path.expanduser().resolve()
     if (path.parent / _DATASETS).is_file():
         _add_datasets(path.parent / _DATASETS)
@@ -37,10 +34,7 @@ def add_table(path: Path) -> ExperimentFile:
 def add_spec_dir(folder: Path) -> None:
     """Add the data sets and tables of a folder to the suite.
 
-    It has a `datasets.yaml`, files of tables beside it, and tables of papers in `experiments/<paper>/` as the suite
-    has them; any of these may be missing.
-
-    Raises ElmbenchError if the folder is missing or empty, or a file is invalid.
+    It has a `datasets.yaml`, files of tables beside it, or tables of papers in `experiments/<paper>/`.
     """
     folder = folder.expanduser().resolve()
     datasets = folder / _DATASETS
