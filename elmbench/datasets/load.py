@@ -18,8 +18,8 @@ from elmbench.datasets.fingerprint import differences
 from elmbench.datasets.parts import PATTERN, find_parts
 from elmbench.datasets.prepare import check_numeric, check_shape, code_target, prepare, with_labels
 from elmbench.datasets.sources.base import FolderSource, Request, Source, hash_of
+from elmbench.datasets.sources.file import take_row_columns
 from elmbench.datasets.table import Table
-from elmbench.datasets.user_table import sorted_by, take_row_columns
 from elmbench.errors import DataUnavailableError, ElmbenchError
 from elmbench.files import cache_folder, replacing
 from elmbench.specs.datasets import DatasetSpec, load_dataset_specs
@@ -161,9 +161,7 @@ def find_source(spec: DatasetSpec, data_dir: Path | str | None = None) -> Source
 def load_from(source: Source, request: Request) -> Dataset:
     """Load a data set from one source; raise ElmbenchError if its counts are not those of the public file."""
     spec, table = request.spec, source.load(request)
-    if spec.ordered_by is not None:
-        table, _ = sorted_by(table, spec.ordered_by, spec.day_first)
-    table, columns = take_row_columns(table, spec)
+    table, columns, _ = take_row_columns(table, spec)
     if sp.issparse(table.X) and not spec.sparse:
         table = replace(table, X=table.X.toarray())
     table = _as_public(with_labels(prepare(table, source.prepare), spec, source.labels), spec, source)

@@ -44,7 +44,7 @@ def local_file(location: str, target: str = "") -> tuple[Path, str, str]:
         if cached.is_file():
             return cached, location, "target"
     if kind == "sklearn":
-        return _write(_of_scikit_learn(name), folder, stem), location, "target"
+        return _write_bunch(name, folder, stem), location, "target"
     source = OpenMLSource(kind="openml", id=int(name), target=target or None)
     with download_folder() as downloads:
         table = source.fetch(FetchJob(0, MOST_BYTES, downloads))["all"]
@@ -59,19 +59,16 @@ def _write(table: Table, folder: Path, stem: str) -> Path:
         return path.replace(folder / path.name)
 
 
-def _of_scikit_learn(name: str) -> Table:
+def _write_bunch(name: str, folder: Path, stem: str) -> Path:
+    """Write a data set of scikit-learn, with the names of its classes, to a file; return the file."""
     from sklearn import datasets
 
-    load = getattr(datasets, f"load_{name}", None)
     known = ["breast_cancer", "diabetes", "digits", "iris", "wine"]
-    if load is None or name not in known:
+    if name not in known:
         raise unknown_name("data set of scikit-learn", name, known, "elmbench compare sklearn:wine")
-    bunch = load()
-    target = np.asarray(bunch.target)
-    if "target_names" in bunch:
-        target = np.asarray(bunch.target_names).astype(str).astype(object)[target]
-    names = tuple(str(column) for column in bunch.feature_names)
-    return Table(np.array(bunch.data, dtype=np.float64), names, target, f"scikit-learn {name}")
+    bunch = getattr(datasets, f"load_{name}")(as_frame=True)
+    labels = np.asarray(bunch.target_names)[bunch.target] if "target_names" in bunch else bunch.target
+    return write_arrays(bunch.data, labels, folder, stem, {})
 
 
 def write_arrays(X: Any, y: Any, folder: Path, name: str, extra: dict[str, Any]) -> Path:

@@ -90,7 +90,7 @@ class Table:
         return frame
 
     def write(self, path: Path) -> Path:
-        """Write the rows to `path` with .parquet or, for sparse rows, .npz; return it. The target is called `target`."""
+        """Write the rows, with a column `target`, to `path` with .parquet or, for sparse rows, .npz; return it."""
         import scipy.sparse as sp
 
         if not sp.issparse(self.X):

@@ -12,9 +12,8 @@ from elmbench.datasets.advice import warnings_of
 from elmbench.datasets.dates import read_dates
 from elmbench.datasets.local_files import local_file, name_of
 from elmbench.datasets.prepare import category_order
-from elmbench.datasets.sources.file import FileSource
+from elmbench.datasets.sources.file import TARGETS, FileSource, read_user_file, take_row_columns, with_date_features
 from elmbench.datasets.table import Table, few, is_missing, label_word, label_words, to_numbers
-from elmbench.datasets.user_table import TARGETS, read_user_file, sorted_by, take_row_columns, with_date_features
 from elmbench.errors import ElmbenchError
 from elmbench.specs.datasets import DatasetSpec, RowColumns, Shape
 from elmbench.specs.datasets.sources import FileOptions
@@ -60,12 +59,8 @@ def describe(asked: UserData) -> DatasetSpec:
     if asked.test:
         options["test"] = str(local_file(asked.test)[0])
     source = FileSource(kind="file", path=str(path), target=target, **options)
-    table = read_user_file(source, asked.groups, asked.fold)
-    settings = []
-    if asked.ordered_by is not None:
-        table, ends = sorted_by(table, asked.ordered_by, asked.day_first)
-        settings.append(f"sorted by {asked.ordered_by}, {ends}")
-    table, columns = take_row_columns(table, asked)
+    table, columns, ends = take_row_columns(read_user_file(source, asked), asked)
+    settings = [f"sorted by {asked.ordered_by}, {ends}"] if ends else []
     if table.n_train is not None:
         settings.append(f"{len(table.target) - table.n_train} held-out rows of {Path(asked.test).name}")
     if "fold" in columns:

@@ -12,9 +12,8 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from elmbench.datasets.sources.file import FileSource
+from elmbench.datasets.sources.file import FileSource, header_of, read_user_file, take_row_columns
 from elmbench.datasets.table import Table, label_words
-from elmbench.datasets.user_table import header_of, read_user_file, sorted_by, take_row_columns
 from elmbench.errors import ElmbenchError, first_line
 from elmbench.files import replacing
 from elmbench.layouts.comparison import ranking
@@ -96,10 +95,7 @@ def _rows(spec: DatasetSpec) -> tuple[Table, Any, Any]:
     """Return the training rows of a user's file, with their groups and weights."""
     (source,) = spec.sources
     assert isinstance(source, FileSource)
-    table = read_user_file(source, spec.groups, spec.fold)
-    if spec.ordered_by is not None:
-        table, _ = sorted_by(table, spec.ordered_by, spec.day_first)
-    table, columns = take_row_columns(table, spec)
+    table, columns, _ = take_row_columns(read_user_file(source, spec), spec)
     learnt = np.arange(len(table.target))[: table.n_train]
     groups, weights = (columns[name][learnt] if name in columns else None for name in ("groups", "weights"))
     return table.taken(learnt), groups, weights

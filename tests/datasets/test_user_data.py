@@ -12,8 +12,9 @@ from loopback import Server, add_openml, arff_text
 from sklearn.datasets import dump_svmlight_file
 from user_files import N, described, loaded, write
 
-from elmbench.datasets import local_files, user_data, user_table
+from elmbench.datasets import local_files, user_data
 from elmbench.datasets.load import load
+from elmbench.datasets.sources import file
 from elmbench.datasets.user_data import UserData, describe
 from elmbench.errors import ElmbenchError
 
@@ -199,7 +200,7 @@ def test_sparse_rows_with_more_columns_than_can_be_named(tmp_path: Path, form: s
 
 
 def test_a_file_that_unpacks_to_far_more_than_it_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(user_table, "MOST_AT_LEAST", 10_000)
+    monkeypatch.setattr(file, "MOST_AT_LEAST", 10_000)
     path = tmp_path / "mine.csv.bz2"
     path.write_bytes(bz2.compress(b"a,target\n" + b"1,1\n" * 1_000_000))
     with pytest.raises(ElmbenchError, match="holds more than"):

@@ -1,7 +1,7 @@
 """The base classes of the kinds of source.
 
-The modules of this package import numpy, and modules that need it, in their methods, so that listings of data sets are
-fast.
+The modules of this package but `file` import numpy, and modules that need it, in their methods, so that listings of
+data sets are fast.
 """
 
 from __future__ import annotations

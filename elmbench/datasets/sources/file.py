@@ -1,18 +1,37 @@
-"""A user's file, as a source."""
+"""A user's file, as a source: its rows, and its special columns: the order, groups, folds, weights and dates."""
 
-from __future__ import annotations
-
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from elmbench.datasets.dates import features_of, read_dates, span
+from elmbench.datasets.numbers import with_numbers
+from elmbench.datasets.parts import join_parts
+from elmbench.datasets.prepare import category_order
+from elmbench.datasets.readers import COMPRESSIONS, FORMATS, compression_of, read_table
 from elmbench.datasets.sources.base import Request, Source, State
-from elmbench.specs.datasets.sources import UserFile
+from elmbench.datasets.table import Table, few, is_missing, label_words
+from elmbench.errors import ElmbenchError, closest
+from elmbench.specs.datasets import RowColumns
+from elmbench.specs.datasets.sources import FileOptions
 
-if TYPE_CHECKING:
-    from elmbench.datasets.table import Table
+#: Names of the default target column; without these, it is the last one.
+TARGETS = ("target", "class", "label", "y")
+_OTHER_ENDINGS = {"tsv": "csv", "txt": "csv", "libsvm": "svm", "svmlight": "svm", "pq": "parquet"}
+#: The name of a column in a file without a header.
+_UNNAMED = re.compile(r"x\d+")
+#: Largest unpacked size of a file: this many bytes plus this many times its own size.
+MOST_AT_LEAST, MOST_TIMES = 100_000_000, 500
 
 
-class FileSource(UserFile, Source):
+class FileSource(Source, FileOptions):
     """A user's file, its path relative to the YAML file that names it.
 
     `target` is the name of the target column or its position (-1: the last); if empty, it is a column that is called
@@ -25,6 +44,9 @@ class FileSource(UserFile, Source):
     is_users: ClassVar[bool] = True
 
     kind: Literal["file"]
+    path: str
+    target: str | int = "target"
+    dates: tuple[str, ...] = ()
 
     @property
     def title(self) -> str:
@@ -37,7 +59,166 @@ class FileSource(UserFile, Source):
         return tuple(map(Path, filter(None, (self.path, self.test))))
 
     def load(self, request: Request) -> Table:
-        from elmbench.datasets.user_table import read_user_file, with_date_features
+        return with_date_features(read_user_file(self, request.spec), self.dates, request.spec.day_first)
 
-        table = read_user_file(self, request.spec.groups, request.spec.fold)
-        return with_date_features(table, self.dates, request.spec.day_first)
+
+def read_user_file(source: FileSource, spec: RowColumns | None = None) -> Table:
+    """Return the rows of a user's file; raise ElmbenchError if it cannot be read or lacks a named column."""
+    path = Path(source.path)
+    if not path.is_file():
+        problem = f"{path} is {'not a regular file' if path.exists() else 'not there'}"
+        raise ElmbenchError(problem, expected="a file of rows", next_step="check the path")
+    words = {*source.words, *filter(None, (spec.groups, spec.fold) if spec else ())}  # their values keep their spelling
+    layout = source.model_copy(update={"words": words})
+    most = MOST_AT_LEAST + MOST_TIMES * path.stat().st_size
+    table = read_table(path, partial(_target, source), form=_form_of(path), layout=layout, sparse=True, most=most)
+    check_columns(table, source.drop)
+    table = table.without(source.drop)
+    check_columns(table, {*source.words} - {table.target_name})
+    table = with_numbers(table, source.decimal, words)
+    gone = is_missing(table.target)
+    if source.drop_missing_target and gone.any():
+        table = table.rows(~gone).remarked(f"{gone.sum()} of {len(gone)} rows have no target and are left out")
+    return _with_test_part(table, source, spec) if source.test else table
+
+
+def header_of(names: Collection[str]) -> bool | None:
+    """Return True if a file with columns of these names has a header; None if it must be detected."""
+    return None if all(_UNNAMED.fullmatch(name) for name in names) else True
+
+
+def _with_test_part(train: Table, source: FileSource, spec: RowColumns | None) -> Table:
+    """Return the training rows followed by the rows of the test file, with the same columns."""
+    target = train.target_name or source.target
+    header = source.header if source.header is not None else header_of(train.names)
+    changes = {"path": source.test, "test": "", "drop": (), "words": tuple(train.nominal)}
+    test = read_user_file(source.model_copy(update=changes | {"target": target, "header": header}), spec)
+    if sp.issparse(test.X):  # whose last features may be zero in all rows
+        test.X.resize(test.X.shape[0], train.X.shape[1])
+        test = replace(test, names=train.names)
+    check_columns(test, train.names)
+    test = test.columns(train.names)
+    for odd in (name for name in test.nominal if name not in train.nominal):
+        word = next(filter(None, test.nominal[odd]), None)
+        problem = f"{test.origin}: the column {odd!r} holds {word!r}"
+        next_step = f"--words {odd}, or --drop it"
+        raise ElmbenchError(problem, expected=f"numbers, as in {train.origin}", next_step=next_step)
+    rows = [np.arange(len(part.target)) if part.positions is None else part.positions for part in (train, test)]
+    return replace(join_parts(train, test), positions=np.concatenate(rows))
+
+
+def _form_of(path: Path) -> str:
+    """Return the format of a file by its ending."""
+    form = path.name.removesuffix(compression_of(path)).rsplit(".", 1)[-1].lower()
+    form = _OTHER_ENDINGS.get(form, form)
+    if form not in (*FORMATS, "xlsx"):
+        endings = ", ".join(f".{form}" for form in (*FORMATS, "xlsx", *_OTHER_ENDINGS))
+        expected = f"a name that ends in {endings}, perhaps followed by {', '.join(filter(None, COMPRESSIONS))}"
+        raise ElmbenchError(f"{path}: unknown kind of file", expected=expected, next_step="convert it, such as to CSV")
+    return form
+
+
+def _target(source: FileSource, names: list[str]) -> str:
+    if isinstance(source.target, int):
+        return names[source.target]
+    if not source.target:
+        return next((name for name in TARGETS if name in names), names[-1])
+    if source.target not in names:
+        raise _no_column(str(Path(source.path)), source.target, names)
+    return source.target
+
+
+def _no_column(origin: str, name: str, names: Sequence[str]) -> ElmbenchError:
+    """Return the error for a missing column."""
+    guess = closest(name, list(names))
+    hint = f" (did you mean {guess!r}?)" if guess else ""
+    return ElmbenchError(
+        f"{origin} has no column {name!r}{hint}",
+        expected=f"one of {few(names, 12)}" + (f" ({len(names)} columns)" if len(names) > 12 else ""),
+        next_step="name a column of the file (--sep, --header and --no-header change how columns are read)",
+    )
+
+
+def check_columns(table: Table, names: Iterable[str]) -> None:
+    """Raise ElmbenchError if a table lacks one of these columns."""
+    for name in names:
+        if name not in table.index:
+            raise _no_column(table.origin, name, table.names)
+
+
+def _take_column(table: Table, name: str) -> tuple[Table, NDArray[Any]]:
+    """Return a table without one of its columns, and that column as numbers or words."""
+    check_columns(table, [name])
+    return table.without([name]), table.column(name)
+
+
+def _sorted_by(table: Table, name: str, day_first: bool | None) -> tuple[Table, str]:
+    """Sort the rows by a column of numbers or dates; return them without that column, and its first and last value."""
+    table, values = _take_column(table, name)
+    title = f"{table.origin}: the column {name!r}, which the rows are sorted by,"
+    if is_missing(values).any():
+        next_step = "complete or remove these rows"
+        raise ElmbenchError(f"{title} has missing values", expected="a value in every row", next_step=next_step)
+    if values.dtype == object:
+        words, dates = values, read_dates(values, day_first, name)
+        if dates is None:
+            odd = next((word for word in words if read_dates([word], True) is None), words[0])
+            next_step = "write its values as YYYY-MM-DD, or as numbers that rise with time"
+            raise ElmbenchError(
+                f"{title} holds {odd!r}", expected="numbers, or dates in one format", next_step=next_step
+            )
+        values, ends = dates, span(dates)
+    else:
+        ends = f"{values.min():.12g} to {values.max():.12g}"
+    # Test rows remain below training rows.
+    part = np.arange(len(values)) >= (len(values) if table.n_train is None else table.n_train)
+    return table.taken(np.lexsort((values, part))), ends
+
+
+def with_date_features(table: Table, names: Collection[str], day_first: bool | None = None) -> Table:
+    """Return a table whose columns of dates are replaced by columns of numbers, such as `day.month`."""
+    for name in names:
+        table, words = _take_column(table, name)
+        dates = read_dates(words, day_first, name)
+        if dates is None:
+            problem = f"{table.origin}: the column {name!r} holds {next(filter(None, words), None)!r}"
+            raise ElmbenchError(problem, expected="dates in one format", next_step="correct the file")
+        features = features_of(dates)
+        X = np.column_stack([table.X, *features.values()])
+        table = replace(table, X=X, names=(*table.names, *(f"{name}.{part}" for part in features)))
+    return table
+
+
+def take_row_columns(table: Table, spec: RowColumns) -> tuple[Table, dict[str, NDArray[Any]], str]:
+    """Return a table sorted by the column of its order, without its columns that are not features.
+
+    Also return the columns of groups, folds and weights by the field of the spec, and the first and last value of the
+    order. Groups are numbers, the same for rows of equal values. Folds are numbered from 0 in the order of their
+    values; -1 marks rows that are always training rows.
+    """
+    ends = ""
+    if spec.ordered_by is not None:
+        table, ends = _sorted_by(table, spec.ordered_by, spec.day_first)
+    columns: dict[str, NDArray[Any]] = {}
+    for field, name in (("groups", spec.groups), ("fold", spec.fold), ("weights", spec.weights)):
+        if name is None:
+            continue
+        table, values = _take_column(table, name)
+        gone, what = is_missing(values), field.removesuffix("s")
+        if gone.any():
+            problem = f"{table.origin}: the {what} is missing in {gone.sum()} of {len(values)} rows"
+            next_step = f"complete the column {name!r}, or remove these rows from the file"
+            raise ElmbenchError(problem, expected=f"a {what} in every row", next_step=next_step)
+        words = label_words(values)
+        if field == "groups":
+            columns[field] = np.unique(words.astype(str), return_inverse=True)[1].astype(np.int64)
+        elif field == "fold":
+            numbers = {fold: number for number, fold in enumerate(sorted({*words} - {"-1"}, key=category_order))}
+            columns[field] = np.array([numbers.get(word, -1) for word in words], dtype=np.int64)
+        else:
+            odd = [value for value in values if isinstance(value, str) or not 0 <= value < np.inf]
+            if odd or not any(values):
+                problem = f"{table.origin}: the column {name!r} holds {odd[0] if odd else 'no weight above 0'}"
+                raise ElmbenchError(problem, expected="weights of 0 or more", next_step="correct the file")
+            columns[field] = values.astype(np.float64)
+    return table, columns, ends

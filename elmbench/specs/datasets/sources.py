@@ -75,14 +75,6 @@ class FileOptions(SpecPart):
     test: str = ""
 
 
-class UserFile(SourceSpec, FileOptions):
-    """The fields of `FileSource`."""
-
-    path: str
-    target: str | int = "target"
-    dates: tuple[str, ...] = ()
-
-
 def source_class(kind: object) -> type[SourceSpec]:
     """Return the class of a kind of source: of the suite, or of a plug-in file's dictionary `SOURCES`."""
     if kind in BUILT_IN:
