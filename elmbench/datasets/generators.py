@@ -1,15 +1,14 @@
 """Generators of data sets: functions `(name, run, **parameters) -> X, y`; name and run are the seed."""
 
-import hashlib
 from collections.abc import Callable
-from contextlib import suppress
+from functools import cache
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from elmbench.files import cache_folder, replacing
+from elmbench.numerics.online.loops import run
 from elmbench.numerics.seeds import generator
 
 Array = NDArray[np.float64]
@@ -19,9 +18,6 @@ MIXED = ((1, 2), (0, 2), (0, 1))
 STEPS_PER_SAMPLE = 600  # one sample every 6 time units, at a step of 0.01
 DELAY_STEPS = 3000  # a delay of 30 time units
 BEFORE = 0.9  # x(t) for t <= 0
-#: SHA-256 of the 20,007 samples that the data set needs, little-endian. A cached series must have it too.
-SERIES_SAMPLES = 20_007
-SERIES_SHA256 = "32a67e4d47a087bbbfebdc0c699137892dd7c8806205ffe41357a38170e1a33a"
 
 
 def base_waves() -> Array:
@@ -93,28 +89,11 @@ def integrate(history: Array, n_samples: int) -> Array:
     return samples
 
 
+@cache
 def clean_series(n_samples: int) -> Array:
-    """Return the first samples of the noiseless series, of shape (n_samples,).
-
-    The 20,007 samples of the data set are cached if the cache can be written.
-    """
-    path = cache_folder() / f"mackey-glass-{SERIES_SHA256[:12]}.npy"
-    with suppress(OSError, ValueError, EOFError):
-        series: Array = np.load(path, allow_pickle=False)
-        if series_sha256(series) == SERIES_SHA256 and n_samples <= SERIES_SAMPLES:
-            return series[:n_samples]
-    import numba  # compiled, the series takes 0.1 s instead of 15 s
-
-    history = np.full(DELAY_STEPS, BEFORE)
-    series = numba.njit(integrate, fastmath=False)(history, max(n_samples, SERIES_SAMPLES))
-    with suppress(OSError), replacing(path) as partial, open(partial, "wb") as stream:
-        np.save(stream, series[:SERIES_SAMPLES], allow_pickle=False)
-    return series[:n_samples]
-
-
-def series_sha256(series: Array) -> str:
-    """Return the SHA-256 of the samples, little-endian doubles."""
-    return hashlib.sha256(np.ascontiguousarray(series, dtype="<f8").tobytes()).hexdigest()
+    """Return the first samples of the noiseless series, of shape (n_samples,)."""
+    series: Array = run(integrate, np.full(DELAY_STEPS, BEFORE), n_samples)
+    return series
 
 
 def mackey_glass(name: str, run: int, *, rows: int, taps: int, noise_variance: float) -> tuple[Array, Array]:
@@ -126,7 +105,7 @@ def mackey_glass(name: str, run: int, *, rows: int, taps: int, noise_variance: f
     if noise_variance:
         series = series + np.sqrt(noise_variance) * generator("data", name, run).standard_normal(len(series))
     windows = np.lib.stride_tricks.sliding_window_view(series, taps + 1)
-    return np.ascontiguousarray(windows[:, :taps]), np.ascontiguousarray(windows[:, taps])
+    return np.array(windows[:, :taps]), np.array(windows[:, taps])
 
 
 #: The generators by name.

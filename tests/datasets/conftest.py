@@ -13,7 +13,6 @@ from loopback import API, Server
 from sklearn.datasets import load_breast_cancer
 
 from elmbench.datasets import download, fetch, load
-from elmbench.datasets.sources import imbalanced_learn
 from elmbench.specs.datasets import DatasetSpecs, parse_dataset_specs
 from elmbench.specs.files import spec_root
 
@@ -88,10 +87,8 @@ def use_specs(monkeypatch: pytest.MonkeyPatch) -> Callable[[dict[str, Any]], Dat
 
 
 @pytest.fixture
-def loopback_specs(server: Server, use_specs: Callable[..., DatasetSpecs], monkeypatch: pytest.MonkeyPatch) -> Server:
+def loopback_specs(server: Server, use_specs: Callable[..., DatasetSpecs]) -> Server:
     """`datasets.yaml` as it is, but for the host of every address, which is the server on loopback."""
     text = (spec_root() / "datasets.yaml").read_text()
     use_specs(yaml.safe_load(re.sub(r"https://[^/\s\"]+/", server.url + "/", text)))
-    archive = re.sub(r"https://[^/]+/", server.url + "/", imbalanced_learn.DING_ARCHIVE)
-    monkeypatch.setattr(imbalanced_learn, "DING_ARCHIVE", archive)
     return server

@@ -1,4 +1,4 @@
-"""Text tables at an address, alone or in a zip or tar archive. Nothing is written to paths in the archive."""
+"""Tables at an address, alone or in a zip or tar archive. Nothing is written to paths in the archive."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from elmbench.specs.datasets.steps import SpecPart
 if TYPE_CHECKING:
     from elmbench.datasets.table import Table
 
+_NPZ = b"PK\x03\x04"
 _MAGIC: dict[bytes, Callable[..., Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
 
 
@@ -40,10 +41,11 @@ class Member(SpecPart):
 
 
 class ArchiveSource(NetworkSource):
-    """A text table without a header, alone (compressed or not) or in a zip or tar archive, at an address.
+    """A table without a header, alone (compressed or not) or in a zip or tar archive, at an address.
 
-    `target` is the position of the target among the columns (-1: the last), if it is not in a file of its own; `drop`
-    the positions of columns that are not features. In layout `index-value`, rows consist of such pairs.
+    It is text, or the arrays of an .npz file. `target` is the position of the target among the columns of a text (-1:
+    the last), if it is not in a file of its own; `drop` the positions of columns that are not features. In layout
+    `index-value`, rows consist of such pairs.
     """
 
     kind: Literal["archive"]
@@ -60,19 +62,28 @@ class ArchiveSource(NetworkSource):
         return self.url
 
     def fetch(self, job: FetchJob) -> Mapping[str, Table]:
-        path = job.download(self.url, self.sha256)
-        if not self.members:
-            return {"all": self._table(path.read_bytes(), None, self.url, job)}
         names = [name for member in self.members.values() for name in (member.features, member.labels) if name]
-        contents = read_members(path, names, self.url, job.most)
-        tables: dict[str, Table] = {}
-        for part, member in self.members.items():
-            labels = contents[member.labels] if member.labels else None
-            tables[part] = self._table(contents[member.features], labels, f"{self.url} ({member.features})", job)
-        return tables
+        # An archive of arrays serves several data sets.
+        path = job.download(self.url, self.sha256, shared=any(name.endswith(".npz") for name in names))
+        if not names:
+            return {"all": self._table(path.read_bytes(), None, self.url, job)}
+        try:
+            contents = _read_members(path, names, self.url, job.most)
+            tables: dict[str, Table] = {}
+            for part, member in self.members.items():
+                labels = contents[member.labels] if member.labels else None
+                tables[part] = self._table(contents[member.features], labels, f"{self.url} ({member.features})", job)
+            return tables
+        except ElmbenchError:
+            path.unlink()  # it may be damaged
+            raise
 
     def _table(self, content: bytes, labels: bytes | None, origin: str, job: FetchJob) -> Table:
-        with refused(f"{origin} cannot be read", "rows of values"):
+        from elmbench.datasets.readers import read_arrays
+
+        with _refused(f"{origin} cannot be read", "rows of values"):
+            if content.startswith(_NPZ):
+                return read_arrays(content, origin, most=job.most)
             lines = _lines(content, job.most)
             words = [] if labels is None else [line.split()[0] for line in _lines(labels, job.most)]
             if not lines:
@@ -98,14 +109,14 @@ class ArchiveSource(NetworkSource):
         return replace(table, names=tuple(f"x{index}" for index in range(len(table.names))), origin=origin)
 
 
-def read_members(path: Path, wanted: Iterable[str], origin: str, most: int) -> dict[str, bytes]:
+def _read_members(path: Path, wanted: Iterable[str], origin: str, most: int) -> dict[str, bytes]:
     """Return the content of files in a zip or tar archive, by the last part of their names.
 
     The archive must contain exactly one plain file of each name, of at most `most` bytes.
     """
     from elmbench.datasets.readers import read_at_most
 
-    with refused(f"{origin}: the archive cannot be read", "a complete zip or tar archive"), ExitStack() as stack:
+    with _refused(f"{origin}: the archive cannot be read", "a complete zip or tar archive"), ExitStack() as stack:
         if zipfile.is_zipfile(path):
             archive = stack.enter_context(zipfile.ZipFile(path))
             openers: list[tuple[str, Callable[[], Any]]]
@@ -124,7 +135,7 @@ def read_members(path: Path, wanted: Iterable[str], origin: str, most: int) -> d
 
 
 @contextmanager
-def refused(problem: str, expected: str) -> Iterator[None]:
+def _refused(problem: str, expected: str) -> Iterator[None]:
     """Convert every error of a parser, which may fail in any way on a damaged file."""
     try:
         yield

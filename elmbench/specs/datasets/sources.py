@@ -16,7 +16,6 @@ BUILT_IN = {
     "scikit-learn": "scikit_learn:ScikitLearnSource",
     "generator": "generator:GeneratorSource",
     "openml": "openml:OpenMLSource",
-    "imbalanced-learn": "imbalanced_learn:ImbalancedLearnSource",
     "libsvm": "libsvm:LibsvmSource",
     "archive": "archive:ArchiveSource",
 }
