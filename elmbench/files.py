@@ -38,10 +38,7 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:
-    """Write a file whole or not at all, text in UTF-8 with its own line ends; its folder is created if it is missing.
-
-    Raises WriteError if the file cannot be written; an existing one is unchanged.
-    """
+    """Write a file whole or not at all, text in UTF-8 with its own line ends; a missing folder is created."""
     try:
         with replacing(path) as partial:
             partial.write_bytes(content.encode() if isinstance(content, str) else content)
@@ -80,10 +77,7 @@ def sweep(folder: Path, older_than: float = 86_400.0) -> None:
 
 @contextlib.contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Hold the lock of a file, which is created if it is missing; nothing is locked on a file system without locks.
-
-    Raises WriteError if the file cannot be created.
-    """
+    """Hold the lock of a file, which is created if it is missing; nothing is locked on a file system without locks."""
     from filelock import lock_descriptor
 
     try:

@@ -110,10 +110,7 @@ PREQUENTIAL = "prequential_error"
 
 
 def find_metric(name: str) -> Metric:
-    """Return the metric of this name, or that of scikit-learn's scorer of this name.
-
-    Raises ElmbenchError if there is neither.
-    """
+    """Return the metric of this name, or that of scikit-learn's scorer of this name."""
     metric = REGISTRY.get(name) or _of_scorer(name)
     if metric is None:
         raise unknown_name("metric", name, list(REGISTRY), LIST)

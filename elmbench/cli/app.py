@@ -98,9 +98,9 @@ def options(
     if cache_dir is not None:
         os.environ["ELMBENCH_CACHE_DIR"] = cache_dir
     if plugin:
-        from elmbench.registry.plugins import load_plugins
+        from elmbench.registry.plugins import load_plugin
 
-        state.plugins = tuple(map(str, load_plugins(plugin)))
+        state.plugins = tuple(str(load_plugin(path)) for path in plugin)
     if spec_dir:
         from elmbench.workflow.user_specs import add_spec_dir
 

@@ -34,10 +34,7 @@ def check_predictions(y_true: NDArray[Any], y_pred: Any, labels: list[int] | Non
 
 
 def class_numbers(predicted: NDArray[Any], labels: list[int]) -> NDArray[np.intp]:
-    """Return the position of each prediction among all labels; any position for values that are not finite.
-
-    Raises ValueError if a finite prediction is not a label.
-    """
+    """Return the position of each prediction among all labels; any position for values that are not finite."""
     known = np.asarray(labels)
     if len(known) == 2:
         positive = predicted == known[1]
@@ -100,10 +97,7 @@ def class_outputs(estimator: Any, method: str, X: Any, labels: list[int]) -> Arr
 
 
 def outputs_for(metric: Metric, estimator: Any, X: Any, labels: list[int] | None) -> Any:
-    """Return the input of a metric from a fitted model: predictions, decision values (or else probabilities).
-
-    Raises ValueError if the model does not have them.
-    """
+    """Return the input of a metric from a fitted model: predictions, decision values (or else probabilities)."""
     if labels is None or metric.takes in ("counts", "values"):
         return estimator.predict(X)
     for method in metric.methods:

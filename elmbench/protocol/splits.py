@@ -41,8 +41,6 @@ def outer_parts(data: Dataset, split: Split, run: int) -> list[tuple[Indices, In
     """Return the training and test rows of every outer fold of a run, counted from 0, in the order of the file.
 
     They depend on the data set and the run only, so that all models are compared on the same rows.
-
-    Raises ElmbenchError if the data have too few rows for the split, or no official parts.
     """
     check_splittable(data, split)
     if split.kind == "predefined-kfold":
@@ -81,10 +79,7 @@ def part_sizes(split: Split, n_rows: int) -> tuple[int, int]:
 
 
 def cut_to(split: Split, n_rows: int, whole: int) -> Split:
-    """Return the split of a random part of the rows of a data set; given sizes shrink in proportion.
-
-    `n_rows`: rows that are kept. `whole`: rows of the whole data set.
-    """
+    """Return the split of `n_rows` random rows of a data set of `whole` rows; given sizes shrink in proportion."""
     if split.kind not in SIZED or n_rows >= whole:
         return split
     test = part_sizes(split, whole)[1] * n_rows // whole
@@ -92,10 +87,7 @@ def cut_to(split: Split, n_rows: int, whole: int) -> Split:
 
 
 def check_splittable(data: Dataset, split: Split) -> None:
-    """Check that a split leaves no part empty, that a holdout has each class, and that not all classes are too rare.
-
-    Raises ElmbenchError with the counts of the data and the needs of the split.
-    """
+    """Check that a split leaves no part empty, that a holdout has each class, and that not all classes are too rare."""
     n, kind = len(data.y), split.kind
     if kind == "official" and data.splits is None:
         raise ElmbenchError(

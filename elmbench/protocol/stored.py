@@ -137,10 +137,10 @@ class StoredPredictions:
 def same_predictions(one: Mapping[str, Any], other: Mapping[str, Any], tolerance: float) -> bool:
     """Return True if two stored predictions are equal up to round-off; decision values are not compared."""
     a, b = StoredPredictions(one), StoredPredictions(other)
-    if a.n_classes != b.n_classes or a.true.shape != b.true.shape or a.predicted.shape != b.predicted.shape:
-        return False
-    close = (np.allclose(x, y, tolerance, tolerance) for x, y in ((a.true, b.true), (a.predicted, b.predicted)))
-    return all(close)
+    pairs = (a.true, b.true), (a.predicted, b.predicted)
+    return a.n_classes == b.n_classes and all(
+        x.shape == y.shape and np.allclose(x, y, tolerance, tolerance) for x, y in pairs
+    )
 
 
 def metric_columns(stored: Iterable[StoredPredictions | None], metrics: Sequence[Metric]) -> dict[str, list[Any]]:

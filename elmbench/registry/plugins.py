@@ -25,10 +25,7 @@ _declared: dict[tuple[str, str], tuple[Any, Path]] = {}
 
 
 def plugin_objects(kind: str) -> dict[str, Any]:
-    """Return the objects of one kind that the loaded plug-in files declare, by name.
-
-    `kind`: {"MODELS", "LAYOUTS", "WORK", "SOURCES"}.
-    """
+    """Return the objects that the loaded plug-in files declare in `MODELS`, `LAYOUTS`, `WORK` or `SOURCES`, by name."""
     return {name: declared for (of, name), (declared, _) in _declared.items() if of == kind}
 
 
@@ -87,14 +84,10 @@ def _digest(content: bytes) -> str:
 
 @cache
 def load_address(address: str) -> ModelEntry:
-    """Return the entry of an estimator class at `package.module:Class`; its name is the address.
-
-    Installed modules come before those of the current folder.
-
-    Raises ElmbenchError if it cannot be imported, or is not an estimator.
-    """
+    """Return the entry of the estimator class at `package.module:Class`, if need be in the current folder."""
     module_name, _, attribute = address.partition(":")
-    _search_in(Path.cwd())
+    if (folder := str(Path.cwd())) not in sys.path:
+        sys.path.append(folder)
     expected = "an address `package.module:Class` of what can be imported here"
     try:
         module = importlib.import_module(module_name)
@@ -110,12 +103,6 @@ def load_address(address: str) -> ModelEntry:
     return _as_entry(address, getattr(module, attribute), f"module {module_name}", version)
 
 
-def _search_in(folder: Path) -> None:
-    """Add a folder to the end of the search path for modules."""
-    if str(folder) not in sys.path:
-        sys.path.append(str(folder))
-
-
 def _message_of(error: BaseException, path: Path | None = None) -> str:
     """Return the message of an error, with the last line of a file in its traceback."""
     if isinstance(error, SyntaxError):
@@ -125,18 +112,10 @@ def _message_of(error: BaseException, path: Path | None = None) -> str:
     return f"{type(error).__name__}: {error}{''.join(where)}"
 
 
-def load_plugins(paths: Iterable[str | Path]) -> list[Path]:
-    """Load plug-in files and return their paths."""
-    files = [Path(path).expanduser().resolve() for path in paths]
-    for path in files:
-        load_plugin(path)
-    return files
-
-
 @contextmanager
 def loaded_plugins(paths: Iterable[Path]) -> Iterator[None]:
     """Load plug-in files, and remove their objects at the end."""
-    files = load_plugins(paths)
+    files = [load_plugin(path) for path in paths]
     try:
         yield
     finally:
@@ -144,15 +123,13 @@ def loaded_plugins(paths: Iterable[Path]) -> Iterator[None]:
             del _declared[key]
 
 
-def load_plugin(path: Path) -> list[str]:
-    """Register the objects in the dictionaries of a Python file, and return their names.
+def load_plugin(file: str | Path) -> Path:
+    """Register the objects in the dictionaries of a Python file, and return its absolute path.
 
     `MODELS` holds estimator classes or ModelEntry objects, `LAYOUTS` classes of kinds of table, `WORK` classes of
-    kinds of work, `SOURCES` classes of kinds of source.
-
-    Raises ElmbenchError if the file cannot be read or run, declares nothing, or a name that another plug-in has taken.
+    kinds of work, `SOURCES` classes of kinds of source. A name that another plug-in has taken is an error.
     """
-    path = path.expanduser().resolve()
+    path = Path(file).expanduser().resolve()
     try:
         content = path.read_bytes()
     except OSError as error:
@@ -162,7 +139,8 @@ def load_plugin(path: Path) -> list[str]:
     module_name = f"elmbench_plugin_{path.stem}_{digest}"
     module = sys.modules[module_name] = ModuleType(module_name)
     module.__file__ = str(path)
-    _search_in(path.parent)
+    if str(path.parent) not in sys.path:
+        sys.path.append(str(path.parent))
     try:
         exec(compile(content, path, "exec"), vars(module))
     except (Exception, SystemExit) as error:
@@ -173,8 +151,7 @@ def load_plugin(path: Path) -> list[str]:
         expected = 'a dictionary such as MODELS = {"my-model": MyClassifier}, LAYOUTS, WORK or SOURCES'
         problem = f"the plug-in {path} declares no models, layouts, work or sources"
         raise ElmbenchError(problem, expected=expected, next_step="add it to the file")
-    every = [(kind, name, loaded) for kind, declared in dictionaries.items() for name, loaded in declared.items()]
-    for kind, name, loaded in every:
+    for kind, name, loaded in ((kind, name, one[name]) for kind, one in dictionaries.items() for name in one):
         other = _declared.get((kind, name), (None, path))[1]
         if other != path:
             problem = f"the {_KINDS[kind]} name {name!r} of the plug-in {path} is taken by the plug-in {other}"
@@ -184,7 +161,7 @@ def load_plugin(path: Path) -> list[str]:
         elif not isinstance(loaded, type):
             raise _badly_declared(f"the {_KINDS[kind]} {name!r} (plug-in {path.name}) is {loaded!r}", "a class")
         _declared[kind, name] = loaded, path
-    return [name for _, name, _ in every]
+    return path
 
 
 def write_plugin(estimators: Mapping[str, Any], folder: Path, search_path: list[str]) -> Path:

@@ -70,10 +70,7 @@ _added: dict[str, ExperimentFile] = {}
 
 
 def add_experiments(files: Iterable[ExperimentFile]) -> None:
-    """Add tables of a user to `load_catalogue`; a table replaces an earlier one with the same id.
-
-    Raises ElmbenchError if another table has the id or an alias.
-    """
+    """Add tables of a user to `load_catalogue`; a table replaces an earlier one of the user with the same id."""
     later = _added | {file.id: file for file in files}
     others = [file for file in load_catalogue().values() if file.id not in _added]
     _check_names([*others, *later.values()])
@@ -105,8 +102,6 @@ def check_readings(file: ExperimentFile) -> None:
     """Check that a table is valid under every value of each of its readings.
 
     The suite's tables are not checked whenever they are read, because the check takes as long as everything else.
-
-    Raises ElmbenchError if the table is invalid under a value.
     """
     for name in file.spec.readings:
         for value in file.paper.readings[name].values.values():
@@ -129,10 +124,7 @@ def _read_paper(path: Path) -> dict[str, ExperimentFile]:
 
 
 def read_own_table(path: Path) -> ExperimentFile:
-    """Return a user's table, which belongs to no paper; by default, its id is `own/` and its name.
-
-    Raises ElmbenchError if the file is missing or invalid.
-    """
+    """Return a user's table, which belongs to no paper; by default, its id is `own/` and its name."""
     content = _with_base(path)
     name = re.sub(r"[^a-z0-9]+", "-", path.stem.lower()).strip("-")
     content = {"id": f"own/{name}", "label": name, "title": name} | content

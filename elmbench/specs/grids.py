@@ -84,10 +84,7 @@ class Grid(Spec):
 
 
 def read_all_grids(texts: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """Return the grids of texts such as `k-elm: {C: [1, 10], gamma: {powers-of-2: [-8, 0]}}`, by model.
-
-    Raises ElmbenchError for any other text.
-    """
+    """Return the grids of texts such as `k-elm: {C: [1, 10], gamma: {powers-of-2: [-8, 0]}}`, by model."""
     import yaml
 
     refused = partial(
@@ -123,10 +120,7 @@ def thin(search: Any, every: int) -> Any:
 
 
 def candidates(grids: dict[str, list[GridValue]]) -> list[dict[str, GridValue]]:
-    """Return every combination of the grids' values, the last name varying fastest.
-
-    Raises ElmbenchError if there are more than a million.
-    """
+    """Return every combination of the grids' values, at most a million, the last name varying fastest."""
     if (count := math.prod(map(len, grids.values()))) > _MOST_COMBINATIONS:
         raise ElmbenchError(
             f"the grids of {', '.join(grids)} have {count:,} combinations",

@@ -58,10 +58,7 @@ class Resolved:
 
     @cached_property
     def printed_in_paper(self) -> Mapping[tuple[str, str], set[tuple[str, float]]]:
-        """The models and values that all tables of the paper print, by data set (the suite's name) and metric.
-
-        Cited figures are left out.
-        """
+        """The models and values, without cited ones, that all tables of the paper print, by data set and metric."""
         printed: defaultdict[tuple[str, str], set[tuple[str, float]]] = defaultdict(set)
         figures = (figure for table in self.file.tables or [self.file] for figure in table.figures)
         for name, figure in self._named(figures):
@@ -180,10 +177,7 @@ def comparison_record(resolved: Resolved) -> dict[str, Any]:
 
 
 def recorded_comparison(name: str, results_dir: Path) -> Resolved:
-    """Return the comparison `own/<name>` in a results folder, and add its data sets to the suite.
-
-    Raises ElmbenchError if there is no such comparison.
-    """
+    """Return the comparison `own/<name>` in a results folder, and add its data sets to the suite."""
     folder = results_dir / COMPARE
     path = folder / name / "environment.json"
     try:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from elmbench.files import RESULTS_DIR
-from elmbench.registry.plugins import load_plugins
+from elmbench.registry.plugins import load_plugin
 from elmbench.reporting.results import Results
 from elmbench.running.engine import Event
 from elmbench.running.executors import Settings, executor_of
@@ -93,7 +93,7 @@ def run(
     ElmbenchError
         If something that is asked for does not exist, or a data file is bad.
     """
-    paths = load_plugins(plugins)
+    paths = [load_plugin(path) for path in plugins]
     for spec_dir in spec_dirs:
         add_spec_dir(Path(spec_dir))
     folder = None if data_dir is None else str(data_dir)

@@ -19,7 +19,7 @@ from elmbench.datasets.local_files import short_slug, write_arrays
 from elmbench.datasets.user_data import Task, UserData
 from elmbench.errors import ElmbenchError
 from elmbench.registry import registry
-from elmbench.registry.plugins import load_plugins, loaded_plugins, write_plugin
+from elmbench.registry.plugins import load_plugin, loaded_plugins, write_plugin
 from elmbench.running.engine import Event
 from elmbench.running.executors import Settings
 from elmbench.specs.limits import parse_limits
@@ -134,7 +134,7 @@ def compare(
         held_out = str(write_arrays(_rows(test[0]), test[1], folder, f"{name}-test", first))
     names, estimators = named_models(models)
     files = (write_plugin(estimators, path.parent, sys.path),) if estimators else ()
-    paths = load_plugins(plugins)
+    paths = [load_plugin(path) for path in plugins]
     columns = {key.strip("_"): key for key in extra}
     rows = UserData(
         str(path),

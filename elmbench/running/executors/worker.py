@@ -54,9 +54,10 @@ def prepare(asked: "Asked", settings: "Settings", memory: int | None) -> "Result
 
 @cache
 def _load_plugins(paths: tuple[str, ...]) -> None:
-    from elmbench.registry.plugins import load_plugins
+    from elmbench.registry.plugins import load_plugin
 
-    load_plugins(paths)
+    for path in paths:
+        load_plugin(path)
 
 
 def run(asked: "Asked", settings: "Settings", memory: int | None) -> "Result":
