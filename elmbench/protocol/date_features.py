@@ -18,15 +18,8 @@ if TYPE_CHECKING:
 class DateFeatures(TransformerMixin, BaseEstimator):
     """Replace columns of dates by their parts that vary, and by the days since the first date.
 
-    Parameters
-    ----------
-    day_first : bool or None, default=None
-        Decides between February and January for dates such as 1/2/2023, if no value does.
-
-    Attributes
-    ----------
-    columns_ : dict of str to (str, datetime64, tuple of str)
-        The format, the first date and the parts of each column. New rows must have the same format.
+    `day_first` decides between February and January for dates such as 1/2/2023, if no value does. `columns_` holds the
+    format, the first date and the parts of each column; new rows must have the same format.
     """
 
     def __init__(self, day_first: bool | None = None) -> None:

@@ -114,12 +114,15 @@ def _read_paper(path: Path) -> dict[str, ExperimentFile]:
     if paper.key != path.parent.name:
         raise invalid(f"{path}: the key is {paper.key!r}", f"{path.parent.name!r}, as the folder is called")
     tables: list[ExperimentFile] = []
-    for one in sorted(path.parent.glob("*.yaml"), key=lambda one: counting_order(one.stem)):
-        if one.name != path.name:
-            content, expected_id = _with_base(one), f"{paper.key}/{one.stem}"
-            tables.append(_checked(ExperimentFile(one, content, _parse_experiment(content, one), paper, tables)))
-            if tables[-1].id != expected_id:
-                raise invalid(f"{one}: the id is {tables[-1].id!r}", f"{expected_id!r}, as the file is called")
+    paths = sorted(path.parent.glob("*.yaml"), key=lambda one: counting_order(one.stem))
+    contents = {one: _with_base(one) for one in paths if one.name != path.name}
+    # Tables without a base come first, so that an error in a base names its file.
+    first = sorted(contents, key=lambda one: "based-on" in _as_read(one))
+    specs = {one: parse_spec(Experiment, contents[one], one) for one in first}
+    for one, content in contents.items():
+        if specs[one].id != (expected_id := f"{paper.key}/{one.stem}"):
+            raise invalid(f"{one}: the id is {specs[one].id!r}", f"{expected_id!r}, as the file is called")
+        tables.append(_checked(ExperimentFile(one, content, specs[one], paper, tables)))
     return {table.id: table for table in tables}
 
 
@@ -143,18 +146,6 @@ def _checked(file: ExperimentFile) -> ExperimentFile:
         if not (folder / csv).is_file():
             raise invalid(f"{file.path}: {csv} does not exist", f"a CSV file of published figures at {folder / csv}")
     return file
-
-
-def _parse_experiment(content: dict[str, Any], path: Path) -> Experiment:
-    """Return the experiment of some content; an error in a base table names that table."""
-    try:
-        return parse_spec(Experiment, content, path)
-    except ElmbenchError:
-        base = _as_read(path).get("based-on")
-        if base is not None:
-            base_path = path.parent / f"{base}.yaml"
-            _parse_experiment(_with_base(base_path), base_path)
-        raise
 
 
 def _with_base(path: Path, seen: tuple[Path, ...] = ()) -> dict[str, Any]:

@@ -162,14 +162,11 @@ class Outer(Spec):
 
     @model_validator(mode="after")
     def _fits_the_kind(self) -> Outer:
-        in_folds = self.kind.endswith("kfold")
-        if in_folds and self.folds < 2:
-            raise ValueError(f"{self.kind} has {self.folds} fold; expected folds of 2 or more")
-        if not in_folds and self.folds > 1:
-            raise ValueError(f"{self.kind} has one split a run; expected no folds")
+        if (self.folds > 1) != self.kind.endswith("kfold"):
+            expected = "no folds" if self.folds > 1 else "folds of 2 or more"
+            raise ValueError(f"{self.kind} has {self.folds} fold{'s' * (self.folds > 1)}; expected {expected}")
         if bool(self.sizes) != (self.kind in SIZED):
-            expected = "no sizes" if self.sizes else "sizes, by data set"
-            raise ValueError(f"{self.kind} was given {'sizes' if self.sizes else 'none'}; expected {expected}")
+            raise ValueError(f"{self.kind}: expected {'no sizes' if self.sizes else 'sizes, by data set'}")
         return self
 
     def folds_of(self, dataset: str) -> int:
