@@ -45,33 +45,31 @@ def models_of_packages() -> tuple[ModelEntry, ...]:
 
 
 def _as_entry(name: str, loaded: Any, origin: str, version: str) -> ModelEntry:
-    """Return the entry of a declared model: a ModelEntry, or an estimator class."""
+    """Return the entry of a declared model: a ModelEntry, an estimator class, or an estimator that is cloned."""
     if isinstance(loaded, ModelEntry):
         return replace(loaded, name=name, version=loaded.version or version, origin=origin)
-    from sklearn.base import BaseEstimator
+    from sklearn.base import BaseEstimator, is_classifier, is_regressor
 
+    is_class = isinstance(loaded, type)
     lacks = [method for method in ("fit", "predict") if not hasattr(loaded, method)]
-    is_estimator = isinstance(loaded, type) and issubclass(loaded, BaseEstimator) and not lacks
-    try:
-        tasks = _tasks_of(loaded()) if is_estimator else []
-    except TypeError as error:
-        problem = f"the model {name!r} ({origin}) cannot be made without arguments: {error}"
-        raise _badly_declared(problem, "a default for every parameter, as scikit-learn has it") from error
+    tasks = []
+    if not lacks and (not is_class or issubclass(loaded, BaseEstimator)):
+        try:
+            estimator = loaded() if is_class else loaded
+        except TypeError as error:
+            problem = f"the model {name!r} ({origin}) cannot be made without arguments: {error}"
+            raise _badly_declared(problem, "a default for every parameter, as scikit-learn has it") from error
+        kinds = {"classification": is_classifier, "regression": is_regressor}
+        tasks = [task for task, is_kind in kinds.items() if is_kind(estimator)]
     if not tasks:
         missing = f", which has no {' and no '.join(lacks)}" if lacks else ""
         raise _badly_declared(
             f"the model {name!r} ({origin}) is {loaded!r}{missing}",
-            "an estimator class (ClassifierMixin or RegressorMixin, then BaseEstimator) or a ModelEntry",
+            "an estimator or its class (ClassifierMixin or RegressorMixin, then BaseEstimator), or a ModelEntry",
         )
-    title = (inspect.getdoc(loaded) or loaded.__name__).splitlines()[0]
-    return ModelEntry(name, title, **dict.fromkeys(tasks, loaded), version=version, origin=origin)
-
-
-def _tasks_of(estimator: Any) -> list[str]:
-    from sklearn.base import is_classifier, is_regressor
-
-    kinds = {"classification": is_classifier, "regression": is_regressor}
-    return [task for task, is_kind in kinds.items() if is_kind(estimator)]
+    factory: Any = loaded if is_class else _factory(loaded)
+    title = (inspect.getdoc(loaded) or factory.__name__).splitlines()[0]
+    return ModelEntry(name, title, **dict.fromkeys(tasks, factory), version=version, origin=origin)
 
 
 def _badly_declared(problem: str, expected: str) -> ElmbenchError:
@@ -126,8 +124,8 @@ def loaded_plugins(paths: Iterable[Path]) -> Iterator[None]:
 def load_plugin(file: str | Path) -> Path:
     """Register the objects in the dictionaries of a Python file, and return its absolute path.
 
-    `MODELS` holds estimator classes or ModelEntry objects, `LAYOUTS` classes of kinds of table, `WORK` classes of
-    kinds of work, `SOURCES` classes of kinds of source. A name that another plug-in has taken is an error.
+    `MODELS` holds estimators, their classes or ModelEntry objects, `LAYOUTS` classes of kinds of table, `WORK` classes
+    of kinds of work, `SOURCES` classes of kinds of source. A name that another plug-in has taken is an error.
     """
     path = Path(file).expanduser().resolve()
     try:
@@ -157,7 +155,9 @@ def load_plugin(file: str | Path) -> Path:
             problem = f"the {_KINDS[kind]} name {name!r} of the plug-in {path} is taken by the plug-in {other}"
             raise ElmbenchError(problem, expected="a name of its own", next_step="rename it in one of the two")
         if kind == "MODELS":
-            loaded = _as_entry(name, loaded, f"plug-in {path.name}", f"plug-in {digest}")
+            # The estimators of a program have a version that does not depend on the folder of their file.
+            version = getattr(module, "ELMBENCH_VERSION", f"plug-in {digest}")
+            loaded = _as_entry(name, loaded, f"plug-in {path.name}", version)
         elif not isinstance(loaded, type):
             raise _badly_declared(f"the {_KINDS[kind]} {name!r} (plug-in {path.name}) is {loaded!r}", "a class")
         _declared[kind, name] = loaded, path
@@ -174,26 +174,19 @@ def write_plugin(estimators: Mapping[str, Any], folder: Path, search_path: list[
 
     try:
         # By value, so that classes of a script or a notebook reach the workers.
-        digest = _digest(cloudpickle.dumps(dict(estimators)))
+        content = cloudpickle.dumps(dict(estimators))
     except Exception as error:
         problem = f"an estimator cannot be sent to a worker process: {error}"
         expected, next_step = "estimators that can be pickled", "define the class in a module, and name module:Class"
         raise ElmbenchError(problem, expected=expected, next_step=next_step) from error
-    entries = {}
-    for name, estimator in estimators.items():
-        tasks = _tasks_of(estimator)
-        if not tasks:
-            problem = f"the model {name!r} is neither a classifier nor a regressor: {estimator!r}"
-            raise ElmbenchError(problem, expected="a scikit-learn estimator", next_step="correct `models`")
-        factories: dict[str, Any] = dict.fromkeys(tasks, _factory(estimator))
-        entries[name] = ModelEntry(name, type(estimator).__name__, **factories, version=digest)
+    digest = _digest(content)
     pickled = folder / f"estimators-{digest}.pkl"
-    pickled.write_bytes(cloudpickle.dumps(entries))
+    pickled.write_bytes(content)
     path = pickled.with_suffix(".py")
     path.write_text(
         f"import sys\nfrom pathlib import Path\nimport cloudpickle\n"
         f"sys.path += [folder for folder in {search_path!r} if folder not in sys.path]\n"
-        f"MODELS = cloudpickle.loads(Path({str(pickled)!r}).read_bytes())\n",
+        f"MODELS = cloudpickle.loads(Path({str(pickled)!r}).read_bytes())\nELMBENCH_VERSION = {digest!r}\n",
         encoding="utf-8",
     )
     return path
