@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import pandas as pd
@@ -66,13 +66,13 @@ class _Results:
         entries = [key for key in self._cells.lines if (key[0], *key[2:]) == (dataset, self._select, "")]
         return self.resolved.compares(dataset) and not any(is_other_data(self._cells.columns(key)) for key in entries)
 
-    def values(self, dataset: str, model: str, measure: Measure) -> pd.Series[float] | None:
-        """Return the values of a column by run and fold; None unless every cell ended ok and has the measure."""
+    def values(self, dataset: str, model: str, measure: Measure) -> pd.Series[float]:
+        """Return the values of a column by run and fold; empty unless every cell ended ok and has the measure."""
         if (dataset, model, measure.column) not in self._complete:
-            return None
+            return pd.Series(dtype=float)
         cells = self._cells.columns(key := (dataset, model, self._select, ""))
-        keys = list(zip(cells["run"].tolist(), cells["fold"].tolist(), strict=True))
-        return pd.Series(self._cells.values(key, measure), index=pd.Index(keys, tupleize_cols=False)).dropna()
+        index = pd.MultiIndex.from_arrays([cells["run"], cells["fold"]])
+        return pd.Series(self._cells.values(key, measure), index).dropna()
 
     def least(self, dataset: str, model: str, measure: Measure) -> float:
         """Return the least half width of an interval of a column on a data set."""
@@ -104,11 +104,9 @@ def _outcome(claim: Claim, results: _Results) -> ClaimOutcome:
     _, verdict, remark = next((part for part in parts if part[1] != "undecided"), parts[0])
     remark = "; ".join(filter(None, (remark, "times of one machine" * (claim.metric.metric in TIMES))))
     outcome = ClaimOutcome(claim, verdict, tuple(others), is_borne_out(claim, results.resolved), remark=remark)
-    return _decide(outcome, findings) if findings else outcome
-
-
-def _decide(outcome: ClaimOutcome, findings: Sequence[Finding]) -> ClaimOutcome:
-    """Return the outcome by the tests; the claim must pass all of them."""
+    if not findings:
+        return outcome
+    # The claim must pass all tests.
     decisive, confirming, contradicting = together(findings)
     varies = [len(set(values)) > 1 for values in zip(*(one.about for one in findings), strict=True)]
     about = ", ".join(name for name, several in zip(decisive.about, varies, strict=True) if several and name)
@@ -143,12 +141,10 @@ def _tests(claim: Claim, results: _Results) -> tuple[list[Finding], ClaimVerdict
 
 def _pairs(claim: Claim, dataset: str, results: _Results) -> list[_Pair]:
     """Return the values of a claim's column beside those of each other one; empty unless all are complete."""
-    one = results.values(dataset, claim.model, claim.metric)
+    one, measure = results.values(dataset, claim.model, claim.metric), claim.than_metric or claim.metric
     columns = columns_compared(claim, dataset, results.resolved)
-    others = [results.values(dataset, column, claim.than_metric or claim.metric) for column in columns]
-    pairs = zip(columns, others, strict=True)
-    known = [_Pair(dataset, column, one, two) for column, two in pairs if one is not None and two is not None]
-    return known if len(known) == len(columns) else []
+    pairs = [_Pair(dataset, column, one, results.values(dataset, column, measure)) for column in columns]
+    return [] if any(pair.one.empty or pair.two.empty for pair in pairs) else pairs
 
 
 def _on_one(claim: Claim, pair: _Pair, results: _Results) -> Finding:
@@ -160,7 +156,7 @@ def _on_one(claim: Claim, pair: _Pair, results: _Results) -> Finding:
     if share is None:
         finding = welch(one, two, region, least)
     else:
-        of = "folds" if len(one) > len({run for run, _ in one.index}) else "runs"
+        of = "folds" if one.index.get_level_values(0).has_duplicates else "runs"
         finding = corrected_t((one - two).dropna(), share, region, least, of)
     if of_ratios:
         low, high = (None if end is None else math.exp(end) for end in (finding.low, finding.high))
@@ -237,21 +233,17 @@ def is_borne_out(claim: Claim, resolved: Resolved) -> bool | None:
         key: figure.over_seconds if figure.value is None else float(figure.value)
         for key, figure in resolved.published.items()
     }
-    verdicts = [_is_borne_out(one, figures, resolved) for one in claim.comparisons]
-    return None if None in verdicts else all(verdicts)
-
-
-def _is_borne_out(
-    claim: Claim, figures: Mapping[tuple[str, str, str], float | None], resolved: Resolved
-) -> bool | None:
-    measure = (claim.than_metric or claim.metric).column
-    outcomes = []
-    for dataset in _datasets_claimed(claim, resolved):
-        one = figures.get((dataset, claim.model, claim.metric.column))
-        others = [figures.get((dataset, name, measure)) for name in columns_compared(claim, dataset, resolved)]
-        known = [other for other in others if other is not None]
-        if one is not None and known and (claim.than == "others" or len(known) == len(others)):
-            outcomes.append(all(is_true(claim, one, other) for other in known))
-    if not outcomes:
-        return None
-    return 2 * sum(outcomes) > len(outcomes) if claim.dataset == MOST else all(outcomes)
+    verdicts = []
+    for part in claim.comparisons:
+        measure = (part.than_metric or part.metric).column
+        outcomes = []
+        for dataset in _datasets_claimed(part, resolved):
+            one = figures.get((dataset, part.model, part.metric.column))
+            others = [figures.get((dataset, name, measure)) for name in columns_compared(part, dataset, resolved)]
+            known = [other for other in others if other is not None]
+            if one is not None and known and (part.than == "others" or len(known) == len(others)):
+                outcomes.append(all(is_true(part, one, other) for other in known))
+        if not outcomes:
+            return None
+        verdicts.append(2 * sum(outcomes) > len(outcomes) if part.dataset == MOST else all(outcomes))
+    return all(verdicts)

@@ -171,16 +171,12 @@ def table_sentence(label: str, joint: JointVerdict, profiles: Sequence[str]) -> 
         text += f"{joint.of} have an interval, and of these " * (joint.of < joint.figures)
         inside = f"{joint.inside} {'is' if joint.inside == 1 else 'are'}" if joint.inside else "none is"
         text += f"{inside} inside the interval ({joint.expected} expected)"
-    return f"{text}, {_pattern(joint)}: {joint.verdict}."
-
-
-def _pattern(joint: JointVerdict) -> str:
     if joint.pattern_p is None:
-        return "and there are too few models to test the pattern"
+        return f"{text}, and there are too few models to test the pattern: {joint.verdict}."
     p = "(p < .001)" if joint.pattern_p < 0.001 else f"(p = {joint.pattern_p:.3f})".replace("0.", ".", 1)
     if joint.pattern_p > ALPHA:
-        return f"and the pattern of the print does not show {p}"
-    return f"{'and' if joint.of else 'but'} the pattern is that of the print {p}"
+        return f"{text}, and the pattern of the print does not show {p}: {joint.verdict}."
+    return f"{text}, {'and' if joint.of else 'but'} the pattern is that of the print {p}: {joint.verdict}."
 
 
 @dataclass(frozen=True)

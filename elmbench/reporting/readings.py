@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from elmbench.files import write_atomically
@@ -94,14 +93,19 @@ def _compare(name: str, reading: Reading, results: Results) -> Iterator[ReadingC
     cells = results.cells[results.cells["status"] != "unavailable"]
     cells = cells.assign(reading=cells["reading"].map(value_of)).dropna(subset="reading").reset_index(drop=True)
     status = cells["status"].to_numpy(object)
+    #: By data set and model: the selection, and the lines of the cells that were run under each value of the reading.
     common: dict[Any, list[Any]] = {}
     for (dataset, model, select), group in cells.groupby(["dataset", "model", "select"], sort=False):
         if {reading.default} < set(group["reading"]):
-            common.setdefault((dataset, model), []).append((select, *_common_cells(group, reading)))
+            lines = group.assign(line=group.index).pivot(index=["run", "fold"], columns="reading", values="line")
+            run = [value for value in reading.values if value in lines]
+            common.setdefault((dataset, model), []).append((select, lines[run].dropna().astype(int)))
     for (dataset, model, metric), paper in resolved.published.items():
         if metric in UNJUDGED or metric not in cells or paper.value is None:
             continue
-        for select, names, numbers, runs in common.get((dataset, model), ()):
+        for select, lines in common.get((dataset, model), ()):
+            names, numbers = list(lines.columns), lines.to_numpy().T
+            runs = lines.index.get_level_values("run").to_numpy(np.int64)
             table, ended = cells[metric].to_numpy(dtype=float, na_value=np.nan)[numbers], status[numbers]
             ok = (ended == COMPLETE).all(axis=0)
             if not table.size or (ok.all() and (table == table[0]).all()):
@@ -123,18 +127,6 @@ def _compare(name: str, reading: Reading, results: Results) -> Iterator[ReadingC
                 {value: float(np.nanmean(row)) for value, row, _ in rows if not np.isnan(row).all()},
                 dict(zip(names, _intervals(table[:, ok], runs[ok], resolved.mean_of, rounding), strict=False)),
             )
-
-
-def _common_cells(group: pd.DataFrame, reading: Reading) -> tuple[list[str], NDArray[np.int64], NDArray[np.int64]]:
-    """Return the values of a reading that were run, the line numbers of the cells run under each, and their runs."""
-    lines: dict[str, dict[tuple[int, int], int]] = {}
-    columns = (group[name].tolist() for name in ("reading", "run", "fold"))
-    for line, value, run, fold in zip(group.index.tolist(), *columns, strict=True):
-        lines.setdefault(value, {})[run, fold] = line
-    values = [value for value in reading.values if value in lines]
-    folds = sorted(set.intersection(*map(set, lines.values())))
-    numbers = [[lines[value][fold] for fold in folds] for value in values]
-    return values, np.array(numbers, dtype=np.int64), np.array([run for run, _ in folds], dtype=np.int64)
 
 
 def _mean_text(values: _Values, endings: NDArray[Any], runs: NDArray[np.int64]) -> str:

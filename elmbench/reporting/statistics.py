@@ -178,8 +178,9 @@ def compare_models(summary: pd.DataFrame, resolved: Resolved) -> list[Statistics
         "measured": _by_first_metric(lines.set_index(["dataset", "model", "metric"])["mean"].to_dict(), resolved),
         "published": _by_first_metric(published, resolved),
     }
-    comparisons = [compare(values, source) for source, values in figures.items() if min(_common(values).shape) > 1]
-    return comparisons if comparisons and comparisons[0].source == "measured" else []
+    comparisons = [compare(values, source) for source, values in figures.items()]
+    shown = [one for one in comparisons if min(one.values.shape) > 1]
+    return shown if comparisons[0] in shown else []
 
 
 def _by_first_metric(figures: Mapping[Any, float], resolved: Resolved) -> pd.DataFrame:
@@ -192,14 +193,9 @@ def _by_first_metric(figures: Mapping[Any, float], resolved: Resolved) -> pd.Dat
     return pd.Series(values, dtype=float).unstack(sort=False) if values else pd.DataFrame(dtype=float)
 
 
-def _common(values: pd.DataFrame) -> pd.DataFrame:
-    """Return the models that half of the data sets have, on the data sets that have them all."""
-    return values.loc[:, values.notna().mean() >= 0.5].dropna() if len(values) else values
-
-
 def compare(values: pd.DataFrame, source: Source) -> Statistics:
     """Return the comparison of the models that are columns of `values` (see `Statistics`; NaN if missing)."""
-    common = _common(values)
+    common = values.loc[:, values.notna().mean() >= 0.5].dropna()
     order = common.rank(axis=1, ascending=False).mean().sort_values(kind="stable").index
     return Statistics(source, common[order], tuple(str(model) for model in values if model not in common))
 
