@@ -228,9 +228,9 @@ def report(
         Path | None, typer.Option(help="Folder of the site; by default `site` in the results folder.")
     ] = None,
 ) -> None:
-    """Build the site of all results, and a page of readings for each paper."""
+    """Build the site of all results, with a page of readings for each paper."""
     from elmbench.cli.progress import watched
     from elmbench.workflow.report import report
 
-    written = [str(path) for path in report(state.results_dirs, out, watched)]
-    state.emit(written, "\n".join(f"written: {path}" for path in written))
+    page = report(state.results_dirs, out, watched)
+    state.emit([str(page)], f"written: {page}")

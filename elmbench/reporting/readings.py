@@ -1,16 +1,14 @@
-"""Comparison of the published figures with the means under each value of a reading, and the pages of readings."""
+"""Comparison of the published figures with the means under each value of a reading."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from elmbench.files import write_atomically
 from elmbench.layouts import layout_of
 from elmbench.layouts.base import UNJUDGED
 from elmbench.layouts.comparison import share_of_test_rows
@@ -18,18 +16,13 @@ from elmbench.layouts.table import COMPLETE, quantity
 from elmbench.numerics.significance import LEVEL, Region, corrected_t
 from elmbench.reporting.results import Results
 from elmbench.reporting.verdicts import FEWEST_RUNS, draws_of_means, run_means
-from elmbench.specs.papers import Paper, Reading
+from elmbench.specs.papers import Reading
 
-#: The explanation of `fits` on the pages.
+#: The explanation of the column `fits`.
 FITS = (
     "`fits` names the value of the reading whose mean is nearer to the published figure than any other value's. "
     "A t-test of the two distances must say so (p ≤ .025): over the runs, or over the folds if there are fewer than "
     "three runs. It must do so for every figure that rounds to the published one."
-)
-_INTRODUCTION = (
-    "A reading is one way to interpret a passage that the paper leaves open. Each table shows the means under every "
-    "value of a reading, with all other readings at their defaults, on the same folds and random numbers. Figures that "
-    "a reading does not change are left out."
 )
 _Values = NDArray[np.float64]
 
@@ -54,22 +47,6 @@ class ReadingComparison:
     metric: str
     values: Mapping[str, float]
     intervals: Mapping[str, tuple[float, float]]
-
-
-def write_readings(
-    paper: Paper, comparisons: Mapping[str, list[ReadingComparison]], results: Sequence[Results], results_dir: Path
-) -> Path | None:
-    """Write `readings/<paper>.md` below a results folder; return it, or None if there are no comparisons."""
-    path = results_dir / "readings" / f"{paper.key}.md"
-    if not any(comparisons.values()):
-        return None
-    lines = [f"# Readings of {paper.title}", "", f"{paper.authors} ({paper.year}).", "", _INTRODUCTION, "", FITS]
-    for name, reading in paper.readings.items():
-        lines += _section(name, reading, comparisons[name])
-    commands = dict.fromkeys(command for one in _comparable(results) for command in one.commands)
-    lines += ["", "## Commands", "", *(f"    {command}" for command in commands)]
-    write_atomically(path, "\n".join(lines) + "\n")
-    return path
 
 
 def compare_readings(readings: Mapping[str, Reading], results: Sequence[Results]) -> dict[str, list[ReadingComparison]]:
@@ -181,14 +158,3 @@ def reading_rows(reading: Reading, comparisons: Sequence[ReadingComparison]) -> 
         means = [one.means.get(value, "not run") for value in names]
         rows.append([one.label, f"{one.published:g}", *means, names.get(one.fits, "")])
     return ["figure", "published", *names.values(), "fits"], rows
-
-
-def _section(name: str, reading: Reading, comparisons: list[ReadingComparison]) -> list[str]:
-    lines = ["", f"## {name}", "", reading.question, ""]
-    for value, choice in reading.values.items():
-        lines.append(f"- `{value}`{' (default)' * (value == reading.default)}: {choice.says}")
-    if not comparisons:
-        return [*lines, "", "Not run, or it moves no published figure."]
-    headings, rows = reading_rows(reading, comparisons)
-    table = [f"| {' | '.join(row)} |" for row in (headings, *rows)]
-    return [*lines, "", table[0], "|---" * len(headings) + "|", *table[1:]]

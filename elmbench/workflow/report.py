@@ -1,4 +1,4 @@
-"""The report: the site of all results, and a page of readings for each paper."""
+"""The report: the site of all results."""
 
 from __future__ import annotations
 
@@ -14,41 +14,33 @@ from elmbench.specs.catalogue import PROFILES, Watch, load_catalogue
 from elmbench.specs.files import spec_root
 
 
-def report(dirs: ResultsDirs, folder: Path | None = None, watch: Watch = iter) -> list[Path]:
-    """Build the site from the results, and write `readings/<paper>.md` for each paper with a reading that was run.
+def report(dirs: ResultsDirs, folder: Path | None = None, watch: Watch = iter) -> Path:
+    """Build the site from the results and return its first page.
 
-    Return the first page of the site, then the pages of readings, which are in the user's folder. Nothing is written if
-    the results, specifications, documents and code are those of the last report. `folder`: by default `site` in the
-    user's folder.
+    Nothing is written if the results, specifications, documents and code are those of the last report. `folder`: by
+    default `site` in the user's folder.
 
     Raises ElmbenchError if there are no results, or the folder holds something other than a site.
     """
     site = folder or dirs.user / "site"
     digest = _digest(dirs)
-    pages = _current_pages(site, digest)
-    if pages is None:
+    if not _is_current(site, digest):
         # matplotlib and jinja2 take a second to import.
-        from elmbench.reporting.readings import write_readings
         from elmbench.reporting.site.gather import gather
         from elmbench.reporting.site.pages import refuse_other, write_site
 
         refuse_other(site)
-        papers = gather(dirs, watch)
-        written = (write_readings(one.paper, one.readings, one.fast_first, dirs.user) for one in papers)
-        pages = [str(path) for path in written if path is not None]
-        write_site(papers, site, {"digest": digest, "readings": pages})
-    return [site / "index.html", *map(Path, pages)]
+        write_site(gather(dirs, watch), site, {"digest": digest})
+    return site / "index.html"
 
 
-def _current_pages(site: Path, digest: str) -> list[str] | None:
-    """Return the pages of readings of a site that was built from the same inputs and is complete, else None."""
+def _is_current(site: Path, digest: str) -> bool:
+    """Return True if a site was built from the same inputs and is complete."""
     try:
         mark: dict[str, Any] = json.loads((site / SITE_MARK).read_text("utf-8"))
-        files = [*(site / name for name in mark["files"]), *map(Path, mark["readings"])]
-        current = mark["digest"] == digest and all(path.is_file() for path in files)
-        return list(mark["readings"]) if current else None
+        return bool(mark["digest"] == digest) and all((site / name).is_file() for name in mark["files"])
     except (OSError, ValueError, KeyError, TypeError):
-        return None
+        return False
 
 
 def _digest(dirs: ResultsDirs) -> str:

@@ -1,4 +1,4 @@
-"""The page of readings: the same cells under each value, and the value that is nearest to the published figure."""
+"""Readings: the same cells under each value, and the value that is nearest to the published figure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from made_cells import Toy, cell, folds, results_of
 
-from elmbench.reporting.readings import ReadingComparison, compare_readings, write_readings
+from elmbench.reporting.readings import ReadingComparison, compare_readings, reading_rows
 
 Compare = Callable[..., list[ReadingComparison]]
 FIGURES = "WDBC,ELM,mcc,0.9,,\nWDBC,ELM,train_seconds,0.5,,\n"
@@ -124,26 +124,10 @@ def test_correlations_are_compared_and_absent_data_are_not(compared: Compare) ->
     assert result.label == "WDBC ELM spearman@h=1 (Table I, paper, nested, 1 cells)"
 
 
-@pytest.fixture
-def page(toy: Toy, tmp_path: Path) -> Callable[..., str]:
-    def write(lines: list[dict[str, Any]], figures: str = FIGURES) -> str:
-        resolved = toy(figures)
-        paper, results = resolved.file.paper, [results_of(resolved, lines, tmp_path)]
-        path = write_readings(paper, compare_readings(paper.readings, results), results, tmp_path)
-        return path.read_text() if path is not None else ""
-
-    return write
-
-
-def test_the_page(page: Callable[..., str]) -> None:
-    text = page([*folds("ELM", *FAR), *stored(*NEAR)])
-    assert "- `shuffled` (default): any" in text
-    assert "| WDBC ELM mcc (Table I, paper, nested, 5 cells) | 0.9 | 0.700 | 0.900 | stored |" in text
-    assert page(folds("ELM", 0.70, 0.71)) == ""
-
-
-def test_the_leaking_value_is_labelled(page: Callable[..., str], paper: dict[str, Any]) -> None:
+def test_the_rows_of_a_reading_and_the_leaking_value(compared: Compare, toy: Toy, paper: dict[str, Any]) -> None:
     paper["readings"]["order"]["values"]["stored"]["leaks"] = True
-    text = page([*folds("ELM", *FAR), *stored(*NEAR)])
-    assert "| figure | published | shuffled | stored (leaking) | fits |" in text
-    assert text.count("stored (leaking) |") == 2
+    rows = reading_rows(toy().file.paper.readings["order"], compared([*folds("ELM", *FAR), *stored(*NEAR)]))
+    assert rows == (
+        ["figure", "published", "shuffled", "stored (leaking)", "fits"],
+        [["WDBC ELM mcc (Table I, paper, nested, 5 cells)", "0.9", "0.700", "0.900", "stored (leaking)"]],
+    )
