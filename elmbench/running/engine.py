@@ -7,14 +7,13 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, replace
 from graphlib import TopologicalSorter
-from typing import Any, Literal
+from typing import Literal
 
 from elmbench.errors import ElmbenchError
 from elmbench.running.attempt import attempt
 from elmbench.running.estimates import Estimates
 from elmbench.running.executors import Done, Executor, Settings
 from elmbench.running.executors.local import LocalExecutor
-from elmbench.running.processes import share_of_memory
 from elmbench.running.records import SYNC_EVERY
 from elmbench.running.store import CLEAN, Store
 from elmbench.specs.limits import Limits
@@ -39,15 +38,6 @@ class Event:
 OnEvent = Callable[[Event], None]
 
 
-def effective_limits(keys: Iterable[str], declared: Mapping[str, Limits], settings: Settings) -> dict[str, Limits]:
-    """Return the limits of all work: the run's own, else the experiment's, else a worker's share of the memory.
-
-    `declared`: what the experiments say, by key.
-    """
-    machine = Limits(memory=settings.memory or share_of_memory(settings.jobs))
-    return {key: settings.limits.over(declared.get(key, Limits())).over(machine) for key in keys}
-
-
 def pending(
     works: Mapping[str, Work], limits: Mapping[str, Limits], store: Store, *, retry: bool = False, force: bool = False
 ) -> list[str]:
@@ -60,44 +50,34 @@ def pending(
         return list(works)
     todo: dict[str, None] = {}
     for key, work in works.items():
-        result = store.result(key)
-        stopped = result is not None and ((retry and result["status"] != "ok") or _allows_more(limits[key], result))
+        result = store.result(key) or {"status": "missing"}
+        again = result["status"] == "missing" or (retry and result["status"] != "ok")
+        if result.get("limit") is not None:
+            now = limits[key].seconds if result["status"] == "timeout" else limits[key].memory
+            again = again or now is None or now > result["limit"]
         # Work that depends on a recomputed result is recomputed.
-        if result is None or stopped or not todo.keys().isdisjoint(work.needs):
+        if again or not todo.keys().isdisjoint(work.needs):
             todo[key] = None
     return list(todo)
-
-
-def _allows_more(limits: Limits, result: Mapping[str, Any]) -> bool:
-    """Return True if work that reached a limit, in its stored result, has a larger one now."""
-    name = {"timeout": "seconds", "out-of-memory": "memory"}.get(result["status"])
-    if name is None or result.get("limit") is None:
-        return False
-    now = getattr(limits, name)
-    return now is None or now > result["limit"]
 
 
 @dataclass
 class Run:
     """The work to be done, and the store of its results.
 
-    `works` and `limits`, by key, are those of the whole plan; `on_event` is called in this thread at the start and end
-    of all work. The `executor`, by default workers of this machine, is ended with the run. The run records the
-    durations of its work in `estimates`. `until` is the time of `time.monotonic` at which it ends, even if work is
-    left.
+    `works`, `limits` and `estimates`, by key, are those of the whole plan; the run adds durations to the estimates.
+    `on_event` is called in this thread at the start and end of all work. The `executor`, by default workers of this
+    machine, ends with the run. `until`: time of `time.monotonic` at which the run ends, even if work is left.
     """
 
     works: Mapping[str, Work]
     limits: Mapping[str, Limits]
     store: Store
     settings: Settings
+    estimates: Estimates
     on_event: OnEvent = lambda event: None
     executor: Executor | None = None
-    estimates: Estimates = None  # type: ignore[assignment]  # those of all work
     until: float = math.inf
-
-    def __post_init__(self) -> None:
-        self.estimates = self.estimates or Estimates(self.works, self.limits)
 
     def run(self, todo: list[str], clean: Collection[str] = ()) -> None:
         """Do the work of these keys and store its results.

@@ -47,7 +47,7 @@ def compute(run: PreparedRun, on_event: OnEvent, executor: Executor | None) -> N
     if run.todo or run.options.clean_times:
         environment: dict[str, Any] = describe_environment() | {"blas_threads": settings.blas_threads}
         settings = replace(settings, environment=run.store.put_environment(environment))
-    work = Run(run.works, run.limits, run.store, settings, on_event, executor, run.estimates, run.options.until)
+    work = Run(run.works, run.limits, run.store, settings, run.estimates, on_event, executor, run.options.until)
     cells = (cell for _, plan in run.tables for cell in plan.cells if run.options.clean_times and cell.key)
     work.run(run.todo, list(dict.fromkeys(cell.key for cell in cells if isinstance(run.works[cell.key], Fit))))
 

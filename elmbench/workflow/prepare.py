@@ -8,10 +8,11 @@ from typing import Any, get_args
 
 from elmbench.errors import DataUnavailableError, ElmbenchError, unknown_name
 from elmbench.layouts import with_metrics
-from elmbench.running.engine import effective_limits, pending
+from elmbench.running.engine import pending
 from elmbench.running.estimates import Estimates
 from elmbench.running.executors import Settings
 from elmbench.running.planning import make_plan
+from elmbench.running.processes import share_of_memory
 from elmbench.running.store import Store
 from elmbench.specs.catalogue import PROFILES, ExperimentFile, find_experiment, load_catalogue
 from elmbench.specs.limits import Limits, parse_limits
@@ -202,7 +203,8 @@ def prepare_tables(options: RunOptions, wanted: list[tuple[Resolved, Request]], 
     store = Store(results_dir)
     tables: list[tuple[Resolved, Plan]] = []
     works: dict[str, Work] = {}
-    declared: dict[str, Limits] = {}
+    limits: dict[str, Limits] = {}
+    share = Limits(memory=options.settings.memory or share_of_memory(options.settings.jobs))
     for resolved, request in wanted:
         plan = make_plan(resolved, request, options.settings.data_dir)
         if tables and tables[-1][0] is resolved:
@@ -213,10 +215,9 @@ def prepare_tables(options: RunOptions, wanted: list[tuple[Resolved, Request]], 
         fit = parse_limits(resolved.spec.limit)
         search = parse_limits(resolved.spec.search_limit).over(fit)
         for key, work in plan.works.items():
-            limit = fit if isinstance(work, Fit) else search
+            limit = options.settings.limits.over(fit if isinstance(work, Fit) else search).over(share)
             # Work that two tables share has the more generous limit.
-            declared[key] = limit.wider(declared.get(key, limit))
-    limits = effective_limits(works, declared, options.settings)
+            limits[key] = limit.wider(limits.get(key, limit))
     todo = pending(works, limits, store, retry=options.retry, force=options.force)
     estimates = Estimates(works, limits)
     for key in works.keys() - set(todo):

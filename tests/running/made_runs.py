@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ import pytest
 from made_work import Content
 
 from elmbench.running.engine import Run, pending
+from elmbench.running.estimates import Estimates
 from elmbench.running.executors import Asked, Done, Executor, Settings, local
 from elmbench.running.executors.sandbox import Sandbox, asked_of
 from elmbench.running.store import Store
@@ -85,10 +86,14 @@ def limits_of(plan: Plan, limits: Limits | None = None) -> dict[str, Limits]:
     return dict.fromkeys(plan.works, limits or Limits())
 
 
+def run_of(plan: Plan, store: Store, settings: Settings, limits: Mapping[str, Limits], **how: Any) -> Run:
+    return Run(plan.works, limits, store, settings, Estimates(plan.works, limits), **how)
+
+
 def run(plan: Plan, store: Store, jobs: int = 1, **how: Any) -> list[str]:
     """Run what is pending; return it."""
     on_event = how.pop("on_event", lambda event: None)
     limits = limits_of(plan, how.pop("limits", None))
     todo = how.pop("todo", None) or pending(plan.works, limits, store, **how)
-    Run(plan.works, limits, store, Settings(jobs=jobs, environment="e"), on_event).run(todo)
+    run_of(plan, store, Settings(jobs=jobs, environment="e"), limits, on_event=on_event).run(todo)
     return todo

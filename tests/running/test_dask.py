@@ -16,7 +16,7 @@ from made_runs import WORKERS, Fits, done
 
 from elmbench.cli.progress import RunProgress
 from elmbench.errors import ElmbenchError
-from elmbench.running.engine import Event, Run, effective_limits
+from elmbench.running.engine import Event, Run
 from elmbench.running.estimates import Estimates
 from elmbench.running.executors import Executor, Settings, executor_of
 from elmbench.running.executors import dask as module
@@ -86,7 +86,7 @@ def a_cluster(protocol: str, n_workers: int, **more: Any) -> Any:
 def prepared(plugin: str, plan_models: Callable[..., Plan], tmp_path: Path) -> PreparedRun:
     """A run of three fits of a model of the plug-in."""
     plan, settings = plan_models("healthy"), Settings(plugins=(plugin,), environment="e")
-    limits = effective_limits(plan.works, {}, settings)
+    limits = dict.fromkeys(plan.works, Limits())
     return PreparedRun(
         RunOptions(settings=settings), tmp_path, Store(tmp_path / ".store"), [], plan.works, limits,
         list(plan.works), Estimates(plan.works, limits),
@@ -95,7 +95,7 @@ def prepared(plugin: str, plan_models: Callable[..., Plan], tmp_path: Path) -> P
 
 def run_on(executor: Executor, prepared: PreparedRun, on_event: Callable[[Event], None] = lambda event: None) -> None:
     store, settings = prepared.store, prepared.options.settings
-    Run(prepared.works, prepared.limits, store, settings, on_event, executor).run(prepared.todo)
+    Run(prepared.works, prepared.limits, store, settings, prepared.estimates, on_event, executor).run(prepared.todo)
     assert {store.result(key)["status"] for key in prepared.works} == {"ok"}
 
 

@@ -10,15 +10,14 @@ from concurrent.futures import Future, wait
 from typing import Any
 
 import pytest
-from made_runs import InProcess, limits_of, run
+from made_runs import InProcess, limits_of, run, run_of
 from made_store import lose
 from made_work import Content, needs, units
 
 from elmbench.files import WriteError
-from elmbench.running.engine import Event, Run, effective_limits, pending
+from elmbench.running.engine import Event, pending
 from elmbench.running.executors import Done, Settings
 from elmbench.running.executors.local import LocalExecutor
-from elmbench.running.processes import machine_memory
 from elmbench.running.store import Store
 from elmbench.specs.limits import Limits
 from elmbench.work.base import Work
@@ -121,16 +120,6 @@ def test_a_larger_limit_is_another_chance(
     assert pending(plan.works, limits_of(plan, limits), store) == ([cell] if again else [])
 
 
-def test_limits_of_the_run_come_before_those_of_the_experiment(plan: Plan) -> None:
-    declared = limits_of(plan, Limits(seconds=10, memory=10**9))
-    result = effective_limits(plan.works, declared, Settings(limits=Limits(seconds=60)))
-    assert set(result.values()) == {Limits(60, 10**9)}
-    assert set(effective_limits(plan.works, {}, Settings()).values()) == {Limits(memory=machine_memory())}
-    # Workers share the machine.
-    shared = effective_limits(plan.works, {}, Settings(jobs=4))
-    assert {4 * (limits.memory or 0) <= machine_memory() for limits in shared.values()} == {True}
-
-
 # --- Clean times: fits of a parallel run are timed again one by one --------------------------------------------------
 
 
@@ -147,7 +136,7 @@ def fits_of(plan: Plan) -> list[str]:
 def run_clean(plan: Plan, store: Store, settings: Settings, kind: type[LocalExecutor] = LocalExecutor) -> None:
     limits = limits_of(plan)
     todo = pending(plan.works, limits, store)
-    Run(plan.works, limits, store, settings, executor=kind(settings)).run(todo, fits_of(plan))
+    run_of(plan, store, settings, limits, executor=kind(settings)).run(todo, fits_of(plan))
 
 
 @pytest.mark.parametrize(("jobs", "kind", "times"), [(3, LocalExecutor, 2), (1, LocalExecutor, 1), (1, Cluster, 2)])

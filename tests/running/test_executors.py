@@ -10,12 +10,11 @@ from typing import Any
 
 import psutil
 import pytest
-from made_runs import WORKERS, Fits, done
+from made_runs import WORKERS, Fits, done, run_of
 from made_work import untimed
 
 from elmbench.errors import ElmbenchError
 from elmbench.running.attempt import attempt
-from elmbench.running.engine import Run
 from elmbench.running.executors import ENGINES, Executor, Settings, executor_of
 from elmbench.running.processes import MARK, machine_memory
 from elmbench.running.store import Store
@@ -105,7 +104,7 @@ def test_results_do_not_depend_on_jobs_or_order(plan_toy: Callable[..., Plan], e
     results = []
     for jobs, step in ((1, 1), (2, -1)):
         store = Store(tmp_path / str(jobs))
-        Run(plan.works, limits, store, Settings(jobs=jobs, environment="e")).run(list(plan.works)[::step])
+        run_of(plan, store, Settings(jobs=jobs, environment="e"), limits).run(list(plan.works)[::step])
         results.append({key: untimed(store.result(key)) for key in plan.works})
     assert results[0] == results[1]
     assert {result["status"] for result in results[0].values()} == {"ok"}

@@ -13,8 +13,10 @@ import yaml
 from elmbench.datasets.load import load_dataset
 from elmbench.errors import ElmbenchError
 from elmbench.running.executors import Settings
+from elmbench.running.processes import machine_memory
 from elmbench.specs.catalogue import find_experiment
 from elmbench.specs.datasets import load_dataset_specs
+from elmbench.specs.limits import Limits
 from elmbench.specs.profiles import resolve
 from elmbench.work.plan import Request
 from elmbench.workflow.execute import command_of
@@ -49,6 +51,16 @@ def test_a_cell_that_two_tables_show_is_run_once(tmp_path: Path) -> None:
     assert fits[0] > 0
     assert fits[1] == 0
     assert list(tmp_path.iterdir()) == []
+
+
+def test_limits_of_the_run_come_before_those_of_the_experiment(tmp_path: Path) -> None:
+    def limits(table: str, **settings: Any) -> set[Limits]:
+        return set(prepare(options(table, settings=Settings(**settings)), tmp_path).limits.values())
+
+    assert limits("rkelm/table3", limits=Limits(seconds=60)) == {Limits(60, 4 * 10**9)}
+    assert limits("rkelm/table3", limits=Limits(memory=10**9)) == {Limits(memory=10**9)}
+    # Workers share the machine.
+    assert limits("table4", jobs=4) == {Limits(memory=machine_memory() // 4)}
 
 
 def test_what_is_known_costs_nothing(tmp_path: Path) -> None:
