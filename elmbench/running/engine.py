@@ -132,7 +132,8 @@ class Run:
                     if work.immediate:
                         finish(work, Done(attempt(work, inputs, Context(self.settings.data_dir))))
                     else:
-                        running[executor.submit(work, inputs, self._limits_now(key))] = work
+                        left = Limits() if math.isinf(self.until) else Limits(max(self.until - time.monotonic(), 0.1))
+                        running[executor.submit(work, inputs, self.limits[key].narrower(left))] = work
                 if running and not executor.workers:
                     self.on_event(Event("no-workers", next(iter(running.values()))))
                 # With a timeout, to sync the disk and to notice new workers.
@@ -148,12 +149,6 @@ class Run:
             raise
         finally:
             self.store.sync()
-
-    def _limits_now(self, key: str) -> Limits:
-        """Return the limits of some work that starts now, within the time of the run."""
-        if math.isinf(self.until):
-            return self.limits[key]
-        return self.limits[key].narrower(Limits(max(self.until - time.monotonic(), 0.1)))
 
     def _put(self, work: Work, done: Done) -> None:
         elsewhere = done.environment

@@ -2,6 +2,7 @@
 
 import os
 import platform
+import re
 import subprocess
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -15,12 +16,14 @@ _PACKAGES = ("elmbench", "numpy", "scipy", "scikit-learn", "numba", "pandas", "j
 
 def describe_environment() -> dict[str, Any]:
     """Return the known versions, BLAS, processor, memory and commit of the code."""
+    cpuinfo = Path("/proc/cpuinfo")
+    processors = re.findall(r"^model name\s*: (.+)", cpuinfo.read_text() if cpuinfo.is_file() else "", re.M)
     return {
         "python": platform.python_version(),
         "packages": {name: installed for name in _PACKAGES if (installed := _version(name))},
         "blas": _blas(),
         "system": f"{platform.system()} {platform.release()} {platform.machine()}",
-        "processor": _processor(),
+        "processor": processors[0].strip() if processors else platform.processor(),
         "cores": os.cpu_count(),
         "memory_gib": round(machine_memory() / 2**30, 1),
         "commit": _commit(),
@@ -50,13 +53,6 @@ def _blas() -> list[dict[str, Any]]:
         if entry.get("user_api") == "blas" and library not in libraries:
             libraries.append(library)
     return libraries
-
-
-def _processor() -> str:
-    cpuinfo = Path("/proc/cpuinfo")
-    lines = cpuinfo.read_text().splitlines() if cpuinfo.is_file() else []
-    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    return next(names, "") or platform.processor()
 
 
 def _commit() -> str | None:

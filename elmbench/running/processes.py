@@ -114,21 +114,17 @@ def guarded_mark() -> str:
     """
     mark = f"{os.getpid()}-{secrets.token_hex(8)}"
     package = str(Path(__file__).resolve().parents[2])
-    process = subprocess.Popen(
+    guard = subprocess.Popen(
         [sys.executable, "-P", "-m", __name__, mark],
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH"))))},
         start_new_session=True,  # what ends the processes of a terminal does not end the guard before them
     )
-    atexit.register(_release, process, os.getpid())
+    owner = os.getpid()
+    # The guard is told, because the end of its input alone might wait for a fork of the owner.
+    atexit.register(lambda: guard.communicate(b"\n") if os.getpid() == owner else None)
     return mark
-
-
-def _release(guard: subprocess.Popen[bytes], owner: int) -> None:
-    """Release a guard when its owner exits. The end of its input alone might wait for a fork of the owner."""
-    if os.getpid() == owner:
-        guard.communicate(b"\n")
 
 
 def end_in_words(code: int) -> str:

@@ -122,8 +122,8 @@ class Store(Records):
         """
         cells = list(cells)
         known = {_position(cell): cell for cell in self.cells(profile, experiment)}
-        hides = whole and bool(set(known) - {_position(cell) for cell in cells})
-        if self.commands(profile, experiment)[-1:] == [command] and _merge({} if hides else known, cells) == known:
+        after = _merge({} if whole else known, cells)
+        if after == known and self.commands(profile, experiment)[-1:] == [command]:
             return
         content: dict[str, Any] = {"command": command, "cells": [list(asdict(cell).values()) for cell in cells]}
         if whole:

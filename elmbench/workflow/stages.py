@@ -14,7 +14,6 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
 
 from elmbench.errors import ElmbenchError
 from elmbench.layouts import layout_of
@@ -33,16 +32,14 @@ from elmbench.workflow.prepare import PreparedRun, RunOptions, prepare, prepare_
 
 #: A data set of a table (experiment, data set), or a model on it (experiment, data set, column).
 Unit = tuple[str, ...]
-Clock = Callable[[], float]
-Key = TypeVar("Key")
 
 
-def affordable(costs: Mapping[Key, float], seconds: float) -> set[Key]:
+def affordable(costs: Mapping[Unit, float], seconds: float) -> set[Unit]:
     """Return the cheapest units that fit half of the time, or one unit that fits all of it.
 
     Half, because later estimates use the times that are measured meanwhile.
     """
-    batch: set[Key] = set()
+    batch = set[Unit]()
     total = 0.0
     for unit, cost in sorted(costs.items(), key=lambda item: item[1]):
         total += cost
@@ -58,7 +55,6 @@ def spend(
     results_dir: Path,
     budget: str,
     carry_out: Callable[[PreparedRun, Executor], object],
-    clock: Clock = time.monotonic,
 ) -> PreparedRun:
     """Compute as much of a comparison as fits a time limit, and return the plan of that part, which is complete.
 
@@ -68,7 +64,7 @@ def spend(
     `budget`: a duration, such as "10min". No work begins after it, and running work is stopped then. `carry_out`:
     carries out a plan on an executor.
     """
-    end = clock() + parse_duration(budget)
+    end = time.monotonic() + parse_duration(budget)
     again = replace(options, until=end, retry=False)
     reason, remark = f"the budget of {budget} is spent; the same command goes on", f"for the budget of {budget}"
 
@@ -79,16 +75,16 @@ def spend(
         return prepare_comparison(replace(asked, left_out=left_out, halved=halves), options, results_dir)
 
     first = prepare_comparison(asked, again, results_dir)
-    ((resolved, _),), known = first.tables, first.estimates
+    ((resolved, _),), estimates = first.tables, first.estimates
     columns = set(resolved.spec.models)
     tried: dict[str, set[str]] = {"whole": set(), "halved": set()}
     ended: dict[str, set[str]] = {"whole": set(), "halved": set()}
     while True:
-        left = max(0.0, end - clock()) * options.settings.jobs
+        left = max(0.0, end - time.monotonic()) * options.settings.jobs
         for kind in tried:
-            waiting = columns - tried[kind] - ended[kind] - ended["whole"]
+            waiting = columns - tried[kind] - ended["whole"]
             planned = plan({kind: waiting})
-            planned.estimates.learn(known)
+            planned.estimates.learn(estimates)
             costs = _costs(planned, [(model,) for model in sorted(waiting)], math.inf)
             unknown = [model for model, cost in costs.items() if math.isinf(cost)] if left else []
             if batch := {model for (model,) in affordable(costs, left) or unknown[: kind == "halved"]}:
@@ -102,7 +98,7 @@ def spend(
                 carry_out(run, executor)
             run.store.close()
         done = plan(models)
-        known = done.estimates
+        estimates = done.estimates
         ended[kind] |= batch - {line["model"] for line in done.cost_by_entry() if line["to_run"]}
         ended["halved"] -= ended["whole"]
 
@@ -175,14 +171,13 @@ class TwoStages:
         carry_out: Callable[[PreparedRun], list[Results]],
         on_outlook: Callable[[Outlook], None] = lambda outlook: None,
         seconds: float = math.inf,
-        clock: Clock = time.monotonic,
     ) -> list[Results]:
         """Run both stages and return the tables.
 
         `carry_out`: carries out a plan and writes its tables. `on_outlook`: called after the first stage. `seconds`:
         time after which no more work begins, by the estimates. The cheapest work is done first.
         """
-        end = clock() + seconds
+        end = time.monotonic() + seconds
 
         def stage(
             units: Collection[Unit], plan: Callable[[Iterable[Unit]], PreparedRun]
@@ -191,7 +186,7 @@ class TwoStages:
             done = set[Unit]()
             tables: list[Results] | None = None
             while waiting := set(units) - done:
-                left = max(0, end - clock()) * self.options.settings.jobs
+                left = max(0, end - time.monotonic()) * self.options.settings.jobs
                 batch = waiting if math.isinf(left) else affordable(_costs(plan(units), waiting, 0.0), left)
                 if not batch:
                     break

@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -141,10 +142,11 @@ def test_no_run_begins_after_the_budget(elmbench: Callable, table: dict) -> None
 
 
 def test_work_that_began_in_time_is_finished_and_the_rest_is_left(
-    elmbench: Callable, table: dict, tmp_path: Path
+    elmbench: Callable, table: dict, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stages = TwoStages(RunOptions(("toy/one",), profile="ci"), tmp_path / "r")
     now = [0.0]
+    monkeypatch.setattr("elmbench.workflow.stages.time", SimpleNamespace(monotonic=lambda: now[0]))
     plans: list[int] = []
 
     def carry_out(prepared: PreparedRun) -> list[Results]:
@@ -152,10 +154,10 @@ def test_work_that_began_in_time_is_finished_and_the_rest_is_left(
         now[0] += 1e5
         return execute(prepared)
 
-    stages.run(carry_out, seconds=1.5e5, clock=lambda: now[0])
+    stages.run(carry_out, seconds=1.5e5)
     assert [todo > 0 for todo in plans] == [True, True]  # each stage writes its tables once
     assert stages.left is None
     again = TwoStages(RunOptions(("toy/one",), profile="ci"), tmp_path / "other")
-    again.run(carry_out, seconds=0.5e5, clock=lambda: now[0])
+    again.run(carry_out, seconds=0.5e5)
     assert again.left is not None
     assert len(again.left.todo) == plans[1]
