@@ -1,6 +1,7 @@
 """Running tables from Python, as `elmbench run` does from the shell."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -97,16 +98,19 @@ def run(
     for spec_dir in spec_dirs:
         add_spec_dir(Path(spec_dir))
     folder = None if data_dir is None else str(data_dir)
-    options = RunOptions(
-        experiments=(experiment,),
-        profile=profile,
-        readings=dict(readings or {}),
-        request=Request(tuple(datasets), tuple(models), tuple(select), runs, with_baselines, grids=dict(grids or {})),
-        settings=Settings(jobs, folder, tuple(map(str, paths)), blas_threads, parse_limits(limit)),
-        retry=retry,
-        force=force,
-        clean_times=clean_times,
-    )
-    with executor_of(engine, options.settings, scheduler) as executor:
+    settings = Settings(jobs, folder, tuple(map(str, paths)), blas_threads, parse_limits(limit))
+    with executor_of(engine, settings, scheduler) as executor:
+        options = RunOptions(
+            experiments=(experiment,),
+            profile=profile,
+            readings=dict(readings or {}),
+            request=Request(
+                tuple(datasets), tuple(models), tuple(select), runs, with_baselines, grids=dict(grids or {})
+            ),
+            settings=replace(settings, memory=executor.memory),
+            retry=retry,
+            force=force,
+            clean_times=clean_times,
+        )
         (results,) = execute(prepare(options, Path(results_dir)), on_event, executor)
     return results

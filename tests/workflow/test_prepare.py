@@ -13,14 +13,16 @@ import yaml
 from elmbench.datasets.load import load_dataset
 from elmbench.errors import ElmbenchError
 from elmbench.running.executors import Settings
+from elmbench.running.executors.local import LocalExecutor
 from elmbench.running.processes import machine_memory
 from elmbench.specs.catalogue import find_experiment
 from elmbench.specs.datasets import load_dataset_specs
 from elmbench.specs.limits import Limits
 from elmbench.specs.profiles import resolve
 from elmbench.work.plan import Request
+from elmbench.workflow import api
 from elmbench.workflow.execute import command_of
-from elmbench.workflow.prepare import RunOptions, chosen_experiments, prepare
+from elmbench.workflow.prepare import PreparedRun, RunOptions, chosen_experiments, prepare
 from elmbench.workflow.user_specs import add_spec_dir, add_table
 
 
@@ -61,6 +63,21 @@ def test_limits_of_the_run_come_before_those_of_the_experiment(tmp_path: Path) -
     assert limits("rkelm/table3", limits=Limits(memory=10**9)) == {Limits(memory=10**9)}
     # Workers share the machine.
     assert limits("table4", jobs=4) == {Limits(memory=machine_memory() // 4)}
+
+
+def test_from_python_too_the_default_limit_is_the_memory_of_the_workers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Workers of dask may have more than this machine."""
+
+    class Large(LocalExecutor):
+        memory = 10**15
+
+    runs: list[PreparedRun] = []
+    monkeypatch.setattr(api, "executor_of", lambda engine, settings, scheduler: Large(settings))
+    monkeypatch.setattr(api, "execute", lambda run, *_: [runs.append(run)])
+    api.run("table4", profile="ci", models=["ELM"], results_dir=tmp_path)
+    assert set(runs[0].limits.values()) == {Limits(memory=10**15)}
 
 
 def test_what_is_known_costs_nothing(tmp_path: Path) -> None:
