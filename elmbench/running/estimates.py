@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from elmbench.specs.limits import Limits
-    from elmbench.work.base import Work
+from elmbench.specs.limits import Limits
+from elmbench.work.base import Work
 
 #: A kind of work, a model and a data set: the formula is wrong by much the same factor for all such work.
 Group = tuple[str, str, str]

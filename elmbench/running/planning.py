@@ -50,14 +50,12 @@ def _columns(resolved: Resolved, request: Request) -> dict[str, Model]:
     """Return the columns to fill: those of the table, and extra ones from the registry with their default grids."""
     columns = resolved.spec.models
     extra = [entry.name for entry in registry().values() if entry.baseline] if request.with_baselines else []
-    chosen: dict[str, Model] = {}
+    chosen: dict[str, Model] = {} if request.models else dict(columns)
     for name in request.models:
         matches = {c: model for c, model in columns.items() if name.lower() == c.lower() or name == model.model}
         chosen |= matches
         if not matches:
             extra.append(find_model(name).name)
-    if not request.models:
-        chosen = dict(columns)
     tasks = {resolved.datasets[name].task for name in resolved.spec.datasets}
     fitting = [name for name in extra if any(getattr(find_model(name), task) is not None for task in tasks)]
     added = {name: extra_column(name, request.grids.get(name)) for name in fitting}

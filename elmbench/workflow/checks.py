@@ -1,7 +1,8 @@
 """Results of many tables compared with their baselines or with the published values."""
 
+from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -103,7 +104,7 @@ class PublishedCheck:
 
     results: Results
     every_profile: list[Results]
-    claims: list[dict[str, Any]] = field(default_factory=list)
+    claims: list[dict[str, Any]]
 
     @property
     def experiment(self) -> str:
@@ -154,19 +155,19 @@ def check_published(
 
     Raises NothingToCompareError if a named table has no results.
     """
-    checks: list[PublishedCheck] = []
+    tables: list[list[Results]] = []
     wanted = (profile,) if profile else tuple(reversed(PROFILES))
     for file in watch(_files(names, lambda file: dirs.best_profile(file.id, wanted) is not None)):
         best = dirs.best_profile(file.id, wanted) or profile or "fast"
         resolved, results_dir = resolve(file, best), dirs.of(best, file.id)
         _require_results([file.id], best, results_dir)
         others = [name for name in wanted if name not in (best, "ci") and has_results(results_dir, name, file.id)]
-        first, *more = (read_results(one, results_dir) for one in (resolved, *(resolve(file, name) for name in others)))
-        checks.append(PublishedCheck(first, [first, *more]))
-    papers: dict[str, list[Results]] = {}
-    for check in checks:
-        papers.setdefault(check.results.resolved.file.paper.key, []).extend(check.every_profile)
-    claims: dict[str, list[dict[str, Any]]] = {}
+        every = [resolved, *(resolve(file, name) for name in others)]
+        tables.append([read_results(one, results_dir) for one in every])
+    papers: defaultdict[str, list[Results]] = defaultdict(list)
+    for results in tables:
+        papers[results[0].resolved.file.paper.key] += results
+    claims: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
     for one in (one for results in papers.values() for one in tested_claims(results)):
-        claims.setdefault(one.table, []).append(one.outcome.record() | {"profile": one.results.resolved.profile})
-    return [replace(check, claims=claims.get(check.experiment, [])) for check in checks]
+        claims[one.table].append(one.outcome.record() | {"profile": one.results.resolved.profile})
+    return [PublishedCheck(results[0], results, claims[results[0].resolved.file.id]) for results in tables]

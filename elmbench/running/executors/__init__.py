@@ -64,9 +64,9 @@ class Executor(ABC):
         """The number of tasks that run at the same time; 0 while there is no worker, but some may join."""
 
     @property
-    @abstractmethod
-    def memory(self) -> int:
-        """The default memory limit of a task in bytes."""
+    def memory(self) -> int | None:
+        """The default memory limit of a task in bytes; None for a job's share of this machine."""
+        return None
 
     @abstractmethod
     def warm(self) -> None:

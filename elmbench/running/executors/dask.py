@@ -23,7 +23,7 @@ from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from elmbench.errors import ElmbenchError
 from elmbench.running.environment import describe_environment, version_of_code
@@ -31,10 +31,7 @@ from elmbench.running.executors import Asked, Done, Executor, Settings
 from elmbench.running.executors.sandbox import Sandbox, asked_of
 from elmbench.running.processes import share_of_memory
 from elmbench.specs.limits import Limits
-from elmbench.work.base import key_of
-
-if TYPE_CHECKING:
-    from elmbench.work.base import Result, Work
+from elmbench.work.base import Result, Work, key_of
 
 #: Seconds between two counts of the workers.
 _LOOK_EVERY = 1.0
@@ -119,11 +116,10 @@ class DaskExecutor(Executor):
         return self._threads
 
     @property
-    def memory(self) -> int:
-        """The largest share of memory of a worker's thread; without workers, the share of a job on this machine."""
+    def memory(self) -> int | None:
+        """The largest share of memory of a worker's thread; None without workers."""
         workers = self._ask("scheduler_info")["workers"].values()
-        shares = [share_of_memory(worker["nthreads"], worker["memory_limit"]) for worker in workers]
-        return max(shares, default=share_of_memory(self._settings.jobs))
+        return max((share_of_memory(one["nthreads"], one["memory_limit"]) for one in workers), default=None)
 
     def submit(self, work: Work, inputs: Mapping[str, Result], limits: Limits) -> Future[Done]:
         self.warm()

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from elmbench.running.executors import Done, Executor, Settings
 from elmbench.running.executors.sandbox import Sandbox, asked_of
-from elmbench.running.processes import share_of_memory
 from elmbench.specs.limits import Limits
 
 if TYPE_CHECKING:
@@ -29,11 +28,6 @@ class LocalExecutor(Executor):
     @property
     def workers(self) -> int:
         return len(self._sandboxes)
-
-    @property
-    def memory(self) -> int:
-        """A worker's share of the machine's memory in bytes."""
-        return share_of_memory(self.workers)
 
     def warm(self) -> None:
         self._idle[-1].warm()
