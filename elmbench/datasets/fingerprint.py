@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from elmbench.datasets.dataset import Dataset
-from elmbench.specs.datasets.fingerprint import Fingerprint
+from elmbench.specs.datasets.steps import Fingerprint
 
 Array = NDArray[np.float64]
 
@@ -36,19 +36,16 @@ _MEANING = {
 def fingerprint_of(data: Dataset) -> Fingerprint:
     """Return the fingerprint of the rows, with the digits of `datasets.yaml`."""
     n_train = len(data.splits["train"]) if data.splits else None
-    numbers = {
-        name: tuple(round(value, PLACES) + 0.0 for value in values)
-        for name, values in _numbers(data.X, data.y, data.task, n_train).items()
-    }
-    decimals = int(_decimals(_stored_values(data.X)).max(initial=0))
-    return Fingerprint.model_validate({**numbers, "decimals": decimals})
+    content: dict[str, Any] = {"decimals": int(_decimals(_stored_values(data.X)).max(initial=0))}
+    for name, values in _numbers(data.X, data.y, data.task, n_train).items():
+        content[name] = tuple(round(value, PLACES) + 0.0 for value in values)
+    return Fingerprint.model_validate(content)
 
 
 def differences(data: Dataset, expected: Fingerprint) -> tuple[str, ...]:
     """Return a description of how rows differ from those of a fingerprint; empty if they do not.
 
-    Parts are compared if both the data and the fingerprint have them. If the fingerprint is of the official training
-    part (`part: train`), only that part is compared.
+    Official parts are compared if both have them. A fingerprint with `part: train` is compared with the training part.
     """
     X, y, n_train = data.X, data.y, len(data.splits["train"]) if data.splits else None
     if expected.part == "train":
@@ -77,22 +74,25 @@ def differences(data: Dataset, expected: Fingerprint) -> tuple[str, ...]:
 
 def _stored_values(X: Any) -> Array:
     """Return the values whose printed digits are counted; for sparse rows, the stored values as one column."""
-    values: Array = X.data[:, None] if sp.issparse(X) else X
-    return values
+    return np.asarray(X.data[:, None] if sp.issparse(X) else X)
 
 
 def _weights(y: NDArray[Any], task: str) -> Array:
     """Return the weights that columns are correlated with, of shape (n, k): classes, or standardised targets."""
     if task == "regression":
-        weights: Array = _standardise(y)[:, None]
-        return weights
+        return _standardise(y)[:, None]
     indicators = (y[:, None] == np.unique(y)).astype(np.float64)
     return np.asarray(indicators / np.sqrt(indicators.mean(axis=0)))
 
 
 def _numbers(X: Any, y: NDArray[Any], task: str, n_train: int | None) -> dict[str, tuple[float, ...]]:
     """Return the numbers of a fingerprint by name."""
-    mean, std = _moments(X)
+    if sp.issparse(X):
+        mean = np.asarray(X.mean(axis=0)).ravel()
+        squares = np.asarray(X.multiply(X).mean(axis=0)).ravel()
+        std = np.sqrt(np.maximum(squares - mean**2, 0.0))
+    else:
+        mean, std = X.mean(axis=0), X.std(axis=0)
     varying = std > 1e-9 * np.maximum(np.abs(mean), np.finfo(float).tiny)
     total, energy, together = _projections(X, mean, std, varying, _weights(y, task))
     target = np.asarray(y, dtype=np.float64)
@@ -116,14 +116,6 @@ def _numbers(X: Any, y: NDArray[Any], task: str, n_train: int | None) -> dict[st
         part = (np.arange(len(target)) < n_train).astype(np.float64)
         numbers["parts"] = tuple(_correlation(values, part) for values in (total, energy, target))
     return {name: tuple(map(float, values)) for name, values in numbers.items()}
-
-
-def _moments(X: Any) -> tuple[Array, Array]:
-    if not sp.issparse(X):
-        return X.mean(axis=0), X.std(axis=0)
-    mean = np.asarray(X.mean(axis=0)).ravel()
-    squares = np.asarray(X.multiply(X).mean(axis=0)).ravel()
-    return mean, np.sqrt(np.maximum(squares - mean**2, 0.0))
 
 
 def _projections(
@@ -161,14 +153,9 @@ def _correlation(one: Array, other: Array) -> float:
 def _decimals(values: Array) -> NDArray[np.int64]:
     """Return the number of printed decimals of each column, `_MOST` at most."""
     decimals = np.full(values.shape[1], _MOST)
-    left = np.arange(values.shape[1])
-    for positions in range(_MOST):
-        scaled = values[:, left] * 10.0**positions
-        whole = (np.abs(scaled - np.rint(scaled)) <= 1e-9 * np.maximum(1.0, np.abs(scaled))).all(axis=0)
-        decimals[left[whole]] = positions
-        left = left[~whole]
-        if not len(left):
-            break
+    for positions in reversed(range(_MOST)):
+        scaled = values * 10.0**positions
+        decimals[(np.abs(scaled - np.rint(scaled)) <= 1e-9 * np.maximum(1.0, np.abs(scaled))).all(axis=0)] = positions
     return decimals
 
 

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from functools import singledispatch
 from typing import Any
 
 import numpy as np
@@ -19,19 +18,38 @@ _CORRECT, _REPLACE = "correct the file", "correct or replace the file"
 
 
 def prepare(table: Table, steps: Iterable[specs.Step]) -> Table:
-    """Apply steps in their order."""
+    """Apply steps, which their classes in `elmbench.specs.datasets.steps` describe, in their order."""
     for step in steps:
         table = _apply(step, table)
     return table
 
 
-@singledispatch
-def _apply(step: Any, table: Table) -> Table:
-    """Apply one step; its class in `elmbench.specs.datasets.steps` describes it."""
-    raise TypeError(f"no preparation step: {step!r}")
+def _apply(step: specs.Step, table: Table) -> Table:
+    match step:
+        case specs.OneHot():
+            return _one_hot(step, table)
+        case specs.Ordinal():
+            return _ordinal(step, table)
+        case specs.DropColumns():
+            return table.without(_known(table, *step.columns))
+        case specs.DropMissingRows():
+            _dense(table)
+            return table.rows(np.logical_not(table.missing().any(axis=1)))
+        case specs.FillMissing():
+            return _fill_missing(table)
+        case specs.DropConstantColumns():
+            return _drop_constant_columns(table)
+        case specs.DropRepeatedRows():
+            return _drop_repeated_rows(table)
+        case specs.Round():
+            # Rounded as decimal text, which gives the double nearest to the print of the public file; np.round may be
+            # off by a bit.
+            rounded = [float(f"{value:.{step.decimals}f}") for value in _dense(table).ravel()]
+            return replace(table, X=np.array(rounded).reshape(table.X.shape))
+        case specs.ResizeImages():
+            return _resize_images(step, table)
 
 
-@_apply.register(specs.OneHot)
 def _one_hot(step: specs.OneHot, table: Table) -> Table:
     chosen = table.nominal if step.columns == "nominal" else _known(table, *step.columns)
     blocks: dict[str, NDArray[np.float64]] = {}
@@ -54,7 +72,6 @@ def category_order(word: str) -> tuple[bool, float, str]:
         return (True, 0.0, word)
 
 
-@_apply.register(specs.Ordinal)
 def _ordinal(step: specs.Ordinal, table: Table) -> Table:
     (name,) = _known(table, step.column)
     words = label_words(table.column(name))
@@ -68,19 +85,7 @@ def _ordinal(step: specs.Ordinal, table: Table) -> Table:
     return replace(table, X=X, nominal={other: words for other, words in table.nominal.items() if other != name})
 
 
-@_apply.register(specs.DropColumns)
-def _drop_columns(step: specs.DropColumns, table: Table) -> Table:
-    return table.without(_known(table, *step.columns))
-
-
-@_apply.register(specs.DropMissingRows)
-def _drop_missing_rows(step: specs.DropMissingRows, table: Table) -> Table:
-    _dense(table)
-    return table.rows(np.logical_not(table.missing().any(axis=1)))
-
-
-@_apply.register(specs.FillMissing)
-def _fill_missing(step: specs.FillMissing, table: Table) -> Table:
+def _fill_missing(table: Table) -> Table:
     X: NDArray[np.float64] = _dense(table)
     known = ~np.isnan(X)
     means = np.where(known, X, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
@@ -88,8 +93,7 @@ def _fill_missing(step: specs.FillMissing, table: Table) -> Table:
     return replace(table, X=np.where(known, X, means))
 
 
-@_apply.register(specs.DropConstantColumns)
-def _drop_constant_columns(step: specs.DropConstantColumns, table: Table) -> Table:
+def _drop_constant_columns(table: Table) -> Table:
     if sp.issparse(table.X):
         constant = (table.X.max(axis=0) - table.X.min(axis=0)).toarray().ravel() == 0
     else:
@@ -99,8 +103,7 @@ def _drop_constant_columns(step: specs.DropConstantColumns, table: Table) -> Tab
     return table.without(np.array(table.names)[constant])
 
 
-@_apply.register(specs.DropRepeatedRows)
-def _drop_repeated_rows(step: specs.DropRepeatedRows, table: Table) -> Table:
+def _drop_repeated_rows(table: Table) -> Table:
     X = sp.csr_matrix(table.X)
     X.sort_indices()
     seen: set[tuple[bytes, bytes, str]] = set()
@@ -113,15 +116,6 @@ def _drop_repeated_rows(step: specs.DropRepeatedRows, table: Table) -> Table:
     return table.rows(keep)
 
 
-@_apply.register(specs.Round)
-def _round(step: specs.Round, table: Table) -> Table:
-    # Rounded as decimal text, which gives the double nearest to the print of the public file; np.round may be off by a
-    # bit.
-    rounded = [float(f"{value:.{step.decimals}f}") for value in _dense(table).ravel()]
-    return replace(table, X=np.array(rounded).reshape(table.X.shape))
-
-
-@_apply.register(specs.ResizeImages)
 def _resize_images(step: specs.ResizeImages, table: Table) -> Table:
     if step.height * step.width != table.X.shape[1]:
         expected = f"images of {step.height} x {step.width} = {step.height * step.width} pixels"
@@ -157,8 +151,7 @@ def _dense(table: Table) -> NDArray[np.float64]:
         problem = f"{table.origin}: sparse rows cannot be prepared this way"
         next_step = "set `sparse: false` in datasets.yaml"
         raise ElmbenchError(problem, expected="sparse data without missing values", next_step=next_step)
-    dense: NDArray[np.float64] = table.X
-    return dense
+    return np.asarray(table.X)
 
 
 def with_labels(table: Table, spec: DatasetSpec, labels: dict[str, str]) -> Table:

@@ -1,8 +1,13 @@
-"""The steps that prepare a data set, as `datasets.yaml` spells them."""
+"""Parts of an entry in `datasets.yaml`: the steps that prepare a data set, and the fingerprint of its content."""
 
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+
+#: The remark on rows that are not those of the public file.
+OTHER_DATA = "is other data than"
+#: The remark on a training part without its test part, which leaves fewer training rows.
+TRAINING_ONLY = "only the training part is here"
 
 # YAML reads an unquoted 1 as a number, but a label is a word.
 Label = Annotated[
@@ -94,3 +99,23 @@ Step = Annotated[
     | ResizeImages,
     Field(discriminator="step"),
 ]
+
+
+class Fingerprint(SpecPart):
+    """Numbers of the prepared rows that do not depend on the order of rows and columns.
+
+    Each column is standardised to z; columns of one value are left out. a are the means of z over the columns of each
+    row, b those of z^2. `columns`: the mean over the columns of arcsinh(mean / deviation), and the mean and deviation
+    of the logarithm of their deviations. `rows`: the deviation and skewness of a, the deviation of b. `target`:
+    arcsinh(mean / deviation) and the logarithm of the deviation of the target as it is coded, the mean share of a
+    column's variance that the classes (or a line in the target) explain, and the target's correlations with a and b.
+    `parts`: the correlations of a, b and the target with being a training row. `decimals`: the largest number of
+    decimals of a value. `part`: all rows, or the official training part alone.
+    """
+
+    columns: tuple[float, float, float]
+    rows: tuple[float, float, float]
+    target: tuple[float, float, float, float, float]
+    parts: tuple[()] | tuple[float, float, float] = ()
+    decimals: int = Field(ge=0)
+    part: Literal["all", "train"] = "all"
