@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -14,9 +12,6 @@ from elmbench.cli.app import app
 from elmbench.cli.options import Words
 from elmbench.cli.state import state
 from elmbench.errors import ElmbenchError
-
-if TYPE_CHECKING:
-    from elmbench.datasets.download import Progress
 
 data_app = typer.Typer(
     no_args_is_help=True, help="Show where data sets come from; fetch or import them.", rich_markup_mode=None
@@ -55,8 +50,7 @@ def fetch(
     done = []
     for name in wanted:
         try:
-            with _progress() as progress:
-                fetched = module.fetch(name, progress=progress, force=force)
+            fetched = module.fetch(name, progress=not state.silent and sys.stderr.isatty(), force=force)
         except ElmbenchError as error:
             if len(wanted) == 1:
                 raise
@@ -67,27 +61,6 @@ def fetch(
     state.emit([vars(one) for one in done])
     if len(done) < len(wanted):
         raise typer.Exit(2)
-
-
-@contextmanager
-def _progress() -> Iterator[Progress | None]:
-    """Yield the progress callback of a download: a bar on a terminal, else None."""
-    if state.silent or not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns: list[Any] = [TextColumn("{task.description}"), BarColumn(20), DownloadColumn(), TimeRemainingColumn()]
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        tasks: dict[str, Any] = {}
-
-        def show(address: str, n_bytes: int, total: int | None) -> None:
-            if address not in tasks:
-                tasks[address] = bar.add_task(address.rsplit("/", 1)[-1][:30], total=total)
-            bar.update(tasks[address], completed=n_bytes, total=total)
-
-        yield show
 
 
 @data_app.command("import")

@@ -1,6 +1,6 @@
 """Downloads by pooch, with errors that name the next command."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +11,6 @@ from elmbench.errors import DataUnavailableError, ElmbenchError, first_line
 
 #: Seconds to wait for a connection, and for each block of an answer.
 TIMEOUT = (5.0, 30.0)
-Progress = Callable[[str, int, int | None], None]  # (address, bytes so far, bytes in all if known)
 
 _HEADERS = {"User-Agent": "elmbench", "Accept-Encoding": "identity"}
 #: Hosts that this process cannot reach, so that it waits for each only once.
@@ -30,7 +29,8 @@ class FetchJob:
     folder: Path
     #: The rows will be compared with the fingerprint of the public file.
     has_fingerprint: bool = False
-    progress: Progress | None = None
+    #: Show a bar on the terminal.
+    progress: bool = False
 
     def download(self, url: str, known_hash: str | None = None, shared: bool = False) -> Path:
         """Download a file unless it is there; an incomplete file has a temporary name.
@@ -41,8 +41,7 @@ class FetchJob:
         import pooch
 
         pooch.get_logger().setLevel("WARNING")
-        bar = _Bar(url, self.progress) if self.progress else False
-        downloader = pooch.HTTPDownloader(progressbar=bar, timeout=TIMEOUT, headers=_HEADERS)
+        downloader = pooch.HTTPDownloader(progressbar=self.progress, timeout=TIMEOUT, headers=_HEADERS)
         folder = self.folder.parent if shared else self.folder
         try:
             with network(url):
@@ -76,24 +75,3 @@ def network(url: str) -> Iterator[None]:
     except (requests.RequestException, OSError) as error:
         problem = f"{url}: {first_line(error)}"
         raise DataUnavailableError(problem, expected="the file", next_step="try again later") from error
-
-
-class _Bar:
-    """The progress bar of a download, as pooch calls it."""
-
-    total, _n_bytes = 0, 0
-
-    def __init__(self, url: str, progress: Progress) -> None:
-        self._url, self._progress = url, progress
-
-    def update(self, n_bytes: int) -> None:
-        """Count the bytes of a block; the last one may be shorter."""
-        self._n_bytes += n_bytes
-        self._progress(self._url, min(self._n_bytes, self.total or self._n_bytes), self.total or None)
-
-    def reset(self) -> None:
-        """Restart the count: pooch does so at the end, to count the total."""
-        self._n_bytes = 0
-
-    def close(self) -> None:
-        """End the bar."""

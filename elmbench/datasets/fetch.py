@@ -7,13 +7,12 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
 
 from elmbench.datasets.dataset import Dataset
-from elmbench.datasets.download import FetchJob, Progress
-from elmbench.datasets.load import data_folder, find_source, load_compared, sources_of
+from elmbench.datasets.download import FetchJob
+from elmbench.datasets.load import data_folder, find_source, load_compared
 from elmbench.datasets.parts import PATTERN, find_parts, unpacked_bytes
-from elmbench.datasets.readers import FORMATS, compression_of
+from elmbench.datasets.readers import FORMATS, compression_of, form_of
 from elmbench.datasets.sources.base import FolderSource, NetworkSource, Request, State
 from elmbench.errors import DataUnavailableError, ElmbenchError
 from elmbench.files import cache_folder, replacing
@@ -62,28 +61,41 @@ class Fetched:
     downloaded: bool
 
 
-def fetch(name: str, *, progress: Progress | None = None, force: bool = False) -> Fetched:
+def fetch(name: str, *, progress: bool = False, force: bool = False) -> Fetched:
     """Fetch a data set, by name or alias, into the cache from the first source that has it, and check that it loads.
 
-    `force`: fetch the data set even if it is in the cache. Raises DataUnavailableError if no source can be reached, and
-    ElmbenchError if the name is unknown, or the data of the sources differ from the expected ones.
+    `progress`: show a bar on the terminal. `force`: fetch the data set even if it is in the cache. Raises
+    DataUnavailableError if no source can be reached, and ElmbenchError if the data differ from the expected ones.
     """
     spec = load_dataset_specs().find(name)
-    sources = [cast(NetworkSource, source) for source in sources_of(spec) if source.needs_network]
+    sources = [source for source in spec.sources if isinstance(source, NetworkSource)]
     if len(sources) < len(spec.sources):
         return Fetched(spec.name, f"{spec.sources[0].kind}: nothing to fetch", False)
     for source in () if force else sources:
         with suppress(ElmbenchError):  # a changed file is fetched again
             if source.status(Request(spec)):
                 return Fetched(spec.name, source.title, False)
-    refusals: list[tuple[NetworkSource, ElmbenchError]] = []
+    errors: dict[str, ElmbenchError] = {}
     for source in sources:
         try:
             _fetch_and_check(spec, source, progress)
             return Fetched(spec.name, source.title, True)
         except ElmbenchError as error:
-            refusals.append((source, error))
-    raise _fetch_error(spec, refusals)
+            errors[source.title] = error
+    kind = ElmbenchError
+    if all(isinstance(error, DataUnavailableError) for error in errors.values()):
+        kind = DataUnavailableError
+    reasons = [
+        f"{title}: {' '.join(error.found.splitlines())}" + (f" (expected {error.expected})" if error.expected else "")
+        for title, error in errors.items()
+    ]
+    again = f"elmbench data fetch {spec.name}   (with a network)"
+    by_hand = f"or give a file {PATTERN.replace('<name>', spec.stem)}: elmbench data import {spec.name} FILE"
+    raise kind(
+        f"the data set {spec.name!r} cannot be fetched: {'; '.join(reasons)}",
+        expected="the data set from one of its sources",
+        next_step=f"{again}, {by_hand}",
+    )
 
 
 @contextmanager
@@ -98,7 +110,7 @@ def download_folder() -> Iterator[Path]:
         yield Path(folder)
 
 
-def _fetch_and_check(spec: DatasetSpec, source: NetworkSource, progress: Progress | None) -> None:
+def _fetch_and_check(spec: DatasetSpec, source: NetworkSource, progress: bool) -> None:
     wanted = spec.fingerprint
     is_compared = wanted is not None and wanted.part == "all" and not (spec.training_part or source.other_values)
     with download_folder() as folder:
@@ -109,22 +121,6 @@ def _fetch_and_check(spec: DatasetSpec, source: NetworkSource, progress: Progres
     except ElmbenchError:
         source.keep(spec, {}, folder)
         raise
-
-
-def _fetch_error(spec: DatasetSpec, refusals: list[tuple[NetworkSource, ElmbenchError]]) -> ElmbenchError:
-    closed = all(isinstance(error, DataUnavailableError) for _, error in refusals)
-    kind = DataUnavailableError if closed else ElmbenchError
-    reasons = []
-    for source, error in refusals:
-        expected = f" (expected {error.expected})" if error.expected else ""
-        reasons.append(f"{source.title}: {' '.join(error.found.splitlines())}{expected}")
-    again = f"elmbench data fetch {spec.name}   (with a network)"
-    by_hand = f"or give a file {PATTERN.replace('<name>', spec.stem)}: elmbench data import {spec.name} FILE"
-    return kind(
-        f"the data set {spec.name!r} cannot be fetched: {'; '.join(reasons)}",
-        expected="the data set from one of its sources",
-        next_step=f"{again}, {by_hand}",
-    )
 
 
 def import_file(
@@ -143,7 +139,11 @@ def import_file(
     for part, path in given.items():
         if not path.is_file():
             raise ElmbenchError(f"{path} is not a file", expected="a file of rows", next_step="correct the path")
-        targets[part] = folder / f"{spec.stem}{'' if part == 'all' else '.' + part}{_ending(path)}"
+        if form_of(path) not in FORMATS:
+            problem = f"{path.name} does not tell its format by its ending"
+            raise ElmbenchError(problem, expected=PATTERN, next_step="rename the file by what it holds")
+        stem = spec.stem if part == "all" else f"{spec.stem}.{part}"
+        targets[part] = folder / f"{stem}.{form_of(path)}{compression_of(path)}"
     source = FolderSource(parts=given)
     data = load_compared(source, Request(spec), other_data)
     present = find_parts(spec, folder) if folder.is_dir() else {}
@@ -156,12 +156,3 @@ def import_file(
         with replacing(targets[part]) as partial:
             shutil.copyfile(path, partial)
     return data
-
-
-def _ending(path: Path) -> str:
-    compression = compression_of(path)
-    form = Path(path.name.removesuffix(compression)).suffix
-    if form.removeprefix(".") not in FORMATS:
-        problem = f"{path.name} does not tell its format by its ending"
-        raise ElmbenchError(problem, expected=PATTERN, next_step="rename the file by what it holds")
-    return form + compression

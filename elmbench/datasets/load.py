@@ -133,14 +133,9 @@ def data_folder(data_dir: Path | str | None = None) -> Path | None:
     return folder
 
 
-def sources_of(spec: DatasetSpec) -> tuple[Source, ...]:
-    """Return the sources of a data set, in order of preference."""
-    return cast(tuple[Source, ...], spec.sources)
-
-
 def find_source(spec: DatasetSpec, data_dir: Path | str | None = None) -> Source:
     """Return the source that `load` uses for a data set, without reading its rows."""
-    request, sources = Request(spec), sources_of(spec)
+    request, sources = Request(spec), cast(tuple[Source, ...], spec.sources)
     for source in sources:
         if source.is_users and source.status(request):
             return source

@@ -52,7 +52,7 @@ def read_table(
     ending. `n_features`: width of the rows of a LIBSVM file, whose last features may be zero everywhere. `sparse`: keep
     rows of a LIBSVM file or of a NumPy archive sparse. `most`: largest number of bytes of the unpacked content.
     """
-    form = form or path.name.removesuffix(compression_of(path)).rsplit(".", 1)[-1]
+    form = form or form_of(path)
     try:
         if not path.is_file():
             raise ValueError("it is not a regular file")
@@ -76,9 +76,8 @@ def read_table(
         message = first_line(error)
         if isinstance(error, LookupError | TypeError | AttributeError | StopIteration):
             message = f"its parser gives up ({type(error).__name__}: {message})"
-        raise bad_file(
-            path, f"cannot be read: {message}", "a complete file in the format that its name says"
-        ) from error
+        expected = "a complete file in the format that its name says"
+        raise bad_file(path, f"cannot be read: {message}", expected) from error
 
 
 def check_size(n_bytes: int, most: int | None) -> None:
@@ -99,6 +98,11 @@ def read_at_most(stream: IO[bytes], most: int | None) -> bytes:
 def compression_of(path: PurePath) -> str:
     """Return the ending of a compressed file, such as .gz; nothing if it is not compressed."""
     return path.suffix if path.suffix in _OPENERS else ""
+
+
+def form_of(path: PurePath) -> str:
+    """Return the format of a file by its ending, before that of a compression."""
+    return path.name.removesuffix(compression_of(path)).rpartition(".")[2]
 
 
 def bad_file(path: Path, problem: str, expected: str) -> ElmbenchError:

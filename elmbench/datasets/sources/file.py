@@ -15,7 +15,7 @@ from elmbench.datasets.dates import features_of, read_dates, span
 from elmbench.datasets.numbers import with_numbers
 from elmbench.datasets.parts import join_parts
 from elmbench.datasets.prepare import category_order
-from elmbench.datasets.readers import COMPRESSIONS, FORMATS, compression_of, read_table
+from elmbench.datasets.readers import COMPRESSIONS, FORMATS, form_of, read_table
 from elmbench.datasets.sources.base import Request, Source, State
 from elmbench.datasets.table import Table, few, is_missing, label_words
 from elmbench.errors import ElmbenchError, closest
@@ -68,10 +68,16 @@ def read_user_file(source: FileSource, spec: RowColumns | None = None) -> Table:
     if not path.is_file():
         problem = f"{path} is {'not a regular file' if path.exists() else 'not there'}"
         raise ElmbenchError(problem, expected="a file of rows", next_step="check the path")
+    form = form_of(path).lower()
+    form = _OTHER_ENDINGS.get(form, form)
+    if form not in (*FORMATS, "xlsx"):
+        endings = ", ".join(f".{form}" for form in (*FORMATS, "xlsx", *_OTHER_ENDINGS))
+        expected = f"a name that ends in {endings}, perhaps followed by {', '.join(filter(None, COMPRESSIONS))}"
+        raise ElmbenchError(f"{path}: unknown kind of file", expected=expected, next_step="convert it, such as to CSV")
     words = {*source.words, *filter(None, (spec.groups, spec.fold) if spec else ())}  # their values keep their spelling
     layout = source.model_copy(update={"words": words})
     most = MOST_AT_LEAST + MOST_TIMES * path.stat().st_size
-    table = read_table(path, partial(_target, source), form=_form_of(path), layout=layout, sparse=True, most=most)
+    table = read_table(path, partial(_target, source), form=form, layout=layout, sparse=True, most=most)
     check_columns(table, source.drop)
     table = table.without(source.drop)
     check_columns(table, {*source.words} - {table.target_name})
@@ -105,17 +111,6 @@ def _with_test_part(train: Table, source: FileSource, spec: RowColumns | None) -
         raise ElmbenchError(problem, expected=f"numbers, as in {train.origin}", next_step=next_step)
     rows = [np.arange(len(part.target)) if part.positions is None else part.positions for part in (train, test)]
     return replace(join_parts(train, test), positions=np.concatenate(rows))
-
-
-def _form_of(path: Path) -> str:
-    """Return the format of a file by its ending."""
-    form = path.name.removesuffix(compression_of(path)).rsplit(".", 1)[-1].lower()
-    form = _OTHER_ENDINGS.get(form, form)
-    if form not in (*FORMATS, "xlsx"):
-        endings = ", ".join(f".{form}" for form in (*FORMATS, "xlsx", *_OTHER_ENDINGS))
-        expected = f"a name that ends in {endings}, perhaps followed by {', '.join(filter(None, COMPRESSIONS))}"
-        raise ElmbenchError(f"{path}: unknown kind of file", expected=expected, next_step="convert it, such as to CSV")
-    return form
 
 
 def _target(source: FileSource, names: list[str]) -> str:
