@@ -17,18 +17,9 @@ if TYPE_CHECKING:
     from elmbench.work.planner import DatasetPlanner
 
 
-class RankCorrelationOptions(LayoutOptions):
-    """The numbers of random hidden layers and operators, and the form of D_CS."""
-
-    projections: int = Field(default=100, ge=1)
-    operators: int = Field(default=100, ge=1)
-    dcs: Literal["corrected", "as-printed"] = "corrected"
-
-
 class RankCorrelation(Curves):
     """A line for each number of nodes; the correlation is over all rows of a data set at once."""
 
-    Options = RankCorrelationOptions
     takes_models = False
     has_folds = False
     compares_readings = True
@@ -37,6 +28,13 @@ class RankCorrelation(Curves):
     own_columns = (DATASET, MEASURE, RESULT, PUBLISHED, VERDICT)
     lines = Layout.lines
     points_of = Layout.points_of  # type: ignore[assignment]
+
+    class Options(LayoutOptions):
+        """The numbers of random hidden layers and operators, and the form of D_CS."""
+
+        projections: int = Field(default=100, ge=1)
+        operators: int = Field(default=100, ge=1)
+        dcs: Literal["corrected", "as-printed"] = "corrected"
 
     def _check_column(self, column: str, model: Model) -> None:
         if list(model.search) != ["n_hidden"]:

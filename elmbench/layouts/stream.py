@@ -37,22 +37,20 @@ _AXES = _WORDS | {"accuracy": "accuracy", "train_accuracy": "accuracy"}
 _EVERY = tuple(dict.fromkeys(name for names in OF_CHUNKS.values() for name in names))
 
 
-class StreamOptions(LayoutOptions):
-    """The number of training rows in a chunk."""
-
-    chunk: int = Field(default=40, ge=1)
-
-
 class StreamCurves(Curves):
     """A line for each measure of the protocol after each chunk of training rows, without a search.
 
     The figure has, for each data set, panels for accuracies, for errors and for the number of hidden nodes.
     """
 
-    Options = StreamOptions
     judges = False
     takes_models = False
     caption = "after each chunk of the training rows"
+
+    class Options(LayoutOptions):
+        """The number of training rows in a chunk."""
+
+        chunk: int = Field(default=40, ge=1)
 
     def check(self, spec: Experiment) -> None:
         super().check(spec)

@@ -19,20 +19,18 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-class SurfaceOptions(LayoutOptions):
-    """The second hyperparameter of the surface, which each column fixes at a value."""
-
-    rows: str
-
-
 class Surface(Curves):
     """Curves over one hyperparameter; the `params` of each column fix a second one at another value.
 
     The figure has a panel for each data set.
     """
 
-    Options = SurfaceOptions
     takes_models = False
+
+    class Options(LayoutOptions):
+        """The second hyperparameter of the surface, which each column fixes at a value."""
+
+        rows: str
 
     def check(self, spec: Experiment) -> None:
         super().check(spec)

@@ -26,12 +26,6 @@ MEASURES = ("t", "df", "p", "paired_t", "paired_p", "data_sets")
 _ENTRY = ["select", "reading"]
 
 
-class TTestOptions(LayoutOptions):
-    """Two columns of the table by the name that the paper gives to their comparison."""
-
-    pairs: dict[str, tuple[str, str]] = Field(min_length=1)
-
-
 class TTest(Layout):
     """A line for each figure of each comparison of two columns.
 
@@ -40,10 +34,14 @@ class TTest(Layout):
     data sets. Cells are shared with other tables of the same columns.
     """
 
-    Options = TTestOptions
     has_runs = False
     caption = "tests of the means on each data set"
     own_columns = (Column("model", "comparison", whole=True), MEASURE, RESULT, PUBLISHED, VERDICT)
+
+    class Options(LayoutOptions):
+        """Two columns of the table by the name that the paper gives to their comparison."""
+
+        pairs: dict[str, tuple[str, str]] = Field(min_length=1)
 
     def check(self, spec: Experiment) -> None:
         super().check(spec)

@@ -28,12 +28,6 @@ COUNTED = ("kernels", "iterations")
 _DASHES = ("-", (0, (5, 1.5)), (0, (1, 1.2)), "-.")
 
 
-class Options(LayoutOptions):
-    """The names of the kernels on some data sets, to be shown instead of their functions and parameters."""
-
-    kernels: dict[str, tuple[str, ...]] = Field(default_factory=dict)
-
-
 class WeightPaths(Metrics):
     """The table of metrics, with the mean numbers of kernels that have a weight and of iterations.
 
@@ -42,9 +36,13 @@ class WeightPaths(Metrics):
     weights are left out.
     """
 
-    Options = Options
     compares_readings = False
     draws_from_store = True
+
+    class Options(LayoutOptions):
+        """The names of the kernels on some data sets, to be shown instead of their functions and parameters."""
+
+        kernels: dict[str, tuple[str, ...]] = Field(default_factory=dict)
 
     def check(self, spec: Experiment) -> None:
         super().check(spec)
