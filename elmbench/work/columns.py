@@ -1,5 +1,6 @@
 """The work that the cells of a column need on one data set, with the choice of its hyperparameters."""
 
+from itertools import product
 from typing import Any
 
 from elmbench.errors import ElmbenchError
@@ -23,9 +24,8 @@ class ColumnWork:
     """Makes the work of the columns of a table on one data set.
 
     `plan`: receives the searches and evaluations. `resolved`: the experiment under a profile and readings. `models`:
-    every column by name, those of the table and those that the user adds. `models`: the columns on this data set, with
-    printed values for the hyperparameters that are not searched. `folds`, `runs`: of this data set. `checksums`: of the
-    data in each run; empty until the data have been located.
+    every column by name, also those that the user adds; afterwards as they are on this data set, with printed values
+    for the hyperparameters that are not searched. `checksums`: of the data in each run; empty until they are located.
     """
 
     def __init__(
@@ -60,11 +60,8 @@ class ColumnWork:
         if not names:
             return dict(self._printed.get(column, {}))
         values = next((self._printed[one] for one in reversed(self.chain(column)) if one in self._printed), {})
-        known = {name: word for name, word in names.items() if word.removeprefix("1/") in values}
-        return {
-            name: 1 / values[word.removeprefix("1/")] if word.startswith("1/") else values[word]
-            for name, word in known.items()
-        }
+        values = values | {f"1/{word}": 1 / value for word, value in values.items() if f"1/{word}" in names.values()}
+        return {name: values[word] for name, word in names.items() if word in values}
 
     def _with_printed(self, column: str) -> Model:
         """Return a column with the printed values of the hyperparameters that neither it nor its chain searches.
@@ -87,9 +84,8 @@ class ColumnWork:
 
     def dataset_ref(self, run: int) -> DatasetRef:
         """Return the data of a run."""
-        redrawn = run if self.dataset.redraw == "run" else 0
-        rows = self.resolved.settings.rows
-        return DatasetRef(self.dataset.name, self.checksums[run], redrawn, self.options, rows, self.dataset)
+        spec, redrawn = self.dataset, run if self.dataset.redraw == "run" else 0
+        return DatasetRef(spec.name, self.checksums[run], redrawn, self.options, self.resolved.settings.rows, spec)
 
     def outer_fold(self, run: int, fold: int) -> OuterFold:
         """Return an outer fold."""
@@ -179,12 +175,9 @@ class ColumnWork:
         """Add the evaluations of every candidate on the outer folds; return the key of the choice over all of them."""
         last: str | None = None
         for name in self.searched(column):
-            evaluations = [
-                GridEvaluation(**self.grid_fields(name, run, fold, last), metric=self.metric)
-                for run in range(self.runs)
-                for fold in range(self.folds)
-            ]
-            keys = tuple(self.plan.add(evaluation) for evaluation in evaluations)
+            outer = product(range(self.runs), range(self.folds))
+            fields = (self.grid_fields(name, *fold, last) for fold in outer)
+            keys = tuple(self.plan.add(GridEvaluation(**each, metric=self.metric)) for each in fields)
             last = self.plan.add(Choice(Grid(self.grid(name)), last, keys))
         return last
 

@@ -1,6 +1,6 @@
 """The cells of one data set of a table, for the kinds of table to add."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import product
 from typing import Any
 
@@ -8,50 +8,36 @@ from elmbench.datasets.load import Identity, identify
 from elmbench.errors import DataUnavailableError
 from elmbench.protocol.content import content_of
 from elmbench.protocol.splits import rare_class_remark
-from elmbench.specs.datasets import DatasetSpec
-from elmbench.specs.experiments import Model
-from elmbench.specs.profiles import Resolved
 from elmbench.specs.protocol import TRAIN_ACCURACY, Selection
 from elmbench.work.base import Work, key_of
 from elmbench.work.columns import ColumnWork
 from elmbench.work.fit import Fit
-from elmbench.work.plan import Cell, Plan, Request
+from elmbench.work.plan import Cell
 
 
 class DatasetPlanner:
     """Adds the cells of one data set to a plan.
 
-    `plan`: receives the cells. `resolved`: the experiment under a profile and readings. `columns`: the columns to fill;
-    afterwards those of them that are run on this data set. `missing`: the reason why the data are missing; empty if
-    they are here. `remarks`: assumptions about the rows, that they are not those of the public file, or rare classes.
+    `work`: makes the work of its columns. `columns`: the columns to fill, of those that are run on this data set.
+    `missing`: the reason why the data are missing; empty if they are here. `remarks`: assumptions about the rows, that
+    they are not those of the public file, or rare classes.
     """
 
-    def __init__(
-        self,
-        plan: Plan,
-        resolved: Resolved,
-        request: Request,
-        dataset: DatasetSpec,
-        columns: dict[str, Model],
-        data_dir: str | None,
-    ) -> None:
-        self.plan = plan
-        self.resolved = resolved
-        self.request = request
-        self.dataset = dataset
-        self.columns = {c: model for c, model in columns.items() if model.runs_on(dataset.name)}
-        self.work = ColumnWork(plan, resolved, request, dataset, resolved.spec.models | columns)
+    def __init__(self, work: ColumnWork, columns: Iterable[str], data_dir: str | None) -> None:
+        self.work = work
+        self.resolved, self.request, dataset = work.resolved, work.request, work.dataset
+        self.columns = [column for column in columns if work.models[column].runs_on(dataset.name)]
         self.missing = self.remarks = ""
         try:
-            redrawn = self.work.runs if dataset.redraw == "run" else 1
+            redrawn = work.runs if dataset.redraw == "run" else 1
             identities = [
                 Identity("not loaded")
-                if request.without_data
-                else identify(self.work.dataset, data_dir, run, request.other_data)
+                if self.request.without_data
+                else identify(dataset, data_dir, run, self.request.other_data)
                 for run in range(redrawn)
             ]
-            self.work.checksums = [identity.checksum for identity in identities] * (self.work.runs // redrawn)
-            rare = rare_class_remark(dataset, self.work.split)
+            work.checksums = [identity.checksum for identity in identities] * (work.runs // redrawn)
+            rare = rare_class_remark(dataset, work.split)
             self.remarks = "; ".join(filter(None, (*identities[0].remarks, rare)))
         except DataUnavailableError as error:
             self.missing = f"{error.found}; {error.next_step}" if error.next_step else error.found
@@ -126,7 +112,7 @@ class DatasetPlanner:
             params = (printed or {}) | model.params
             outer_fold, ref = work.outer_fold(run, fold), work.model_ref(column)
             fit = kind(outer_fold, ref, params, model.carry_over, choice, learnt, calibrate)
-            self._add_cell(column, run, fold, select, self.plan.add(fit), family)
+            self._add_cell(column, run, fold, select, work.plan.add(fit), family)
 
     @property
     def own_selection(self) -> Selection:
@@ -142,9 +128,9 @@ class DatasetPlanner:
         """
         family = "unavailable" if self.missing else work(*outer[0]).key
         for run, fold in outer:
-            key = "" if self.missing else self.plan.add(work(run, fold))
+            key = "" if self.missing else self.work.plan.add(work(run, fold))
             self._add_cell(column, run, fold, select, key, family)
 
     def _add_cell(self, column: str, run: int, fold: int, select: str, key: str, family: str) -> None:
-        entry = self.dataset.name, column, run, fold, select, self.resolved.reading, key, family
-        self.plan.cells.append(Cell(*entry, self.missing, self.remarks, self.request.first_runs))
+        entry = self.work.dataset.name, column, run, fold, select, self.resolved.reading, key, family
+        self.work.plan.cells.append(Cell(*entry, self.missing, self.remarks, self.request.first_runs))
