@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 #: The marks of cells that did not end ok, by their ending.
 _CROSSES = ("x", "+", "1", "2", "|")
-#: The share of a panel's height that these marks need.
-_TOP = 0.2
 
 
 class OptionCurves(Times):
@@ -54,12 +52,16 @@ class OptionCurves(Times):
 
         A model that did not end ok at a value is marked at the top of the panel.
         """
+        from matplotlib.ticker import NullFormatter
+
         styles = line_styles(points["model"])
         endings = dict.fromkeys(filter(None, points["ending"].fillna("")))
         crosses = {status: _CROSSES[i % len(_CROSSES)] for i, status in enumerate(endings)}
         figure, every = panels(points, titles={spec.base: spec.title for spec in resolved.datasets.values()})
         for axes, group in every:
-            _scale(axes, group)
+            axes.set(xscale="log" if group["value"].min() > 0 else "linear", yscale="log")
+            axes.xaxis.set_minor_formatter(NullFormatter())
+            axes.set_ymargin(0.25 if endings else 0.05)  # room for the marks
             for i, (model, style) in enumerate(styles.items()):
                 curve = group[group["model"] == model].sort_values("value")
                 plot_with_band(axes, "value", curve, style)
@@ -73,20 +75,3 @@ class OptionCurves(Times):
             axes.set_xlabel(str(group["option"].iloc[0]))
         figure.axes[0].set_ylabel("seconds of a fit, mean and deviation over runs", fontsize="small")
         return finish(figure, styles, title_of(resolved), {ending(name).text: cross for name, cross in crosses.items()})
-
-
-def _scale(axes: Any, curves: pd.DataFrame) -> None:
-    """Make the axes logarithmic, with room for the marks at the top."""
-    from matplotlib.ticker import NullFormatter
-
-    axes.set(yscale="log")
-    values = curves["value"]
-    if values.min() > 0:
-        axes.set(xscale="log", xlim=(values.min() / 1.4, values.max() * 1.4))
-        axes.xaxis.set_minor_formatter(NullFormatter())
-    mean, std = curves["mean"], curves["std"].fillna(0)
-    low, high = (mean - std).where(std < mean, mean).min(), (mean + std).max()
-    if low > 0:
-        span = high / low * 1.5
-        top = _TOP if (curves["ending"].fillna("") != "").any() else 0
-        axes.set_ylim(low / span**0.06, high * span ** (0.06 + top))
