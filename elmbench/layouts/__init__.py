@@ -55,11 +55,7 @@ def find_layout(name: str, source: object = "layout") -> Layout:
 
 
 def layout_of(resolved: Resolved) -> Layout:
-    """Return the kind of table of an experiment, and check that the experiment fits it.
-
-    Raises ElmbenchError if there is no such kind, or the experiment lacks something that it needs or has an unknown
-    option.
-    """
+    """Return the kind of table of an experiment; raise ElmbenchError if the experiment does not fit it."""
     spec, source = resolved.spec, resolved.file.path
     layout = find_layout(spec.layout, source)
     layout.options(spec, source)
@@ -71,11 +67,7 @@ def layout_of(resolved: Resolved) -> Layout:
 
 
 def with_metrics(resolved: Resolved, names: Sequence[str]) -> Resolved:
-    """Return an experiment that shows more metrics. In a comparison, the first one then ranks the models.
-
-    Raises ElmbenchError if there is no such metric, none of the data sets has its task, or the kind of table shows no
-    metrics.
-    """
+    """Return an experiment that shows more metrics, if it can. In a comparison, the first one then ranks the models."""
     from elmbench.metrics import LIST, find_metric, metric_names
 
     if not names:

@@ -88,20 +88,14 @@ class Layout(ABC):
     own_columns: ClassVar[tuple[Column, ...]] = (DATASET, MODEL, MEASURE, VALUE, PUBLISHED, VERDICT)
 
     def check(self, spec: Experiment) -> None:
-        """Check that this kind of table can show an experiment with valid options.
-
-        Raises
-        ------
-        ValueError
-            With the wrong value and the expected one.
-        """
+        """Raise ValueError, with the wrong and the expected value, if this kind cannot show an experiment."""
         if not spec.models:
             raise ValueError("models is empty; expected at least one column")
 
     def options(self, spec: Experiment, source: object = "options") -> Any:
         """Return the options that an experiment gives to its kind of table, without those of its choice.
 
-        Raises ElmbenchError, which names `source`, the file, if an option is unknown or has a wrong value.
+        Raises ElmbenchError, which names the file `source`, if an option is unknown or has a wrong value.
         """
         of_choice = set() if spec.protocol.criterion == "score" else {"dcs"} - set(self.Options.model_fields)
         options = {name: value for name, value in spec.options.items() if name not in of_choice}
@@ -200,14 +194,9 @@ class Layout(ABC):
         return Figure(points, png(self.draw(points, resolved))) if len(points) else None
 
     def points_of(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> Points | pd.DataFrame:
-        """Return the data of the figure, which are empty if the kind of table has none.
+        """Return the data of the figure from the cells and the stored results under the default readings, read in turn.
 
-        Parameters
-        ----------
-        cells : DataFrame
-            The lines of `cells.csv`.
-        outputs : iterable of Outputs
-            The stored results under the default readings, read one after the other.
+        They are empty if the kind of table has no figure.
         """
         return ()
 

@@ -99,10 +99,7 @@ class Curves(Layout):
         return list(dict.fromkeys(name for model in spec.models.values() for name in model.search))
 
     def lines(self, entries: Sequence[Entry], resolved: Resolved) -> Iterator[Line]:
-        """Yield a line for each point. For a long curve, yield the first point and each fifth of its length.
-
-        A long curve over powers of two has a line for both ends and for each exponent divisible by five.
-        """
+        """Yield a line for each point; of a long curve, for each fifth of it, or each fifth power of two."""
         shown = _thinned(list(dict.fromkeys(number_of(entry.measure) for entry in entries)))
         yield from super().lines([entry for entry in entries if number_of(entry.measure) in shown], resolved)
 
@@ -116,10 +113,7 @@ class Curves(Layout):
                     yield point | {"parameter": measure.parameter, "value": number_of(measure), **mean_of(values)}
 
     def draw(self, points: pd.DataFrame, resolved: Resolved) -> Any:
-        """Draw a line for each data set and model, as in Fig. 3 of the EEM paper and Fig. 2 of the RKELM paper.
-
-        Powers of two are evenly spaced; an upper axis shows the ridges of C.
-        """
+        """Draw a line for each data set and model, as in Fig. 3 of the EEM paper and Fig. 2 of the RKELM paper."""
         figure, axes = new_figure(8, 4.8)
         varying = [name for name in ("dataset", "model") if len(set(points[name])) > 1] or ["dataset"]
         curves = [curve for _, curve in points.groupby(["dataset", "model"], sort=False)]

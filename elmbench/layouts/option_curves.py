@@ -48,10 +48,7 @@ class OptionCurves(Times):
             yield point | {"ending": "" if ok.all() else group.loc[~ok, "status"].iloc[0]}
 
     def draw(self, points: pd.DataFrame, resolved: Resolved) -> Any:
-        """Draw the times over the option, a panel for each generator, as in Fig. 4 of the RKELM paper.
-
-        A model that did not end ok at a value is marked at the top of the panel.
-        """
+        """Draw a panel for each generator, as in Fig. 4 of the RKELM paper; models that did not end ok have marks."""
         from matplotlib.ticker import NullFormatter
 
         styles = line_styles(points["model"])
@@ -59,8 +56,11 @@ class OptionCurves(Times):
         crosses = {status: _CROSSES[i % len(_CROSSES)] for i, status in enumerate(endings)}
         figure, every = panels(points, titles={spec.base: spec.title for spec in resolved.datasets.values()})
         for axes, group in every:
-            axes.set(xscale="log" if group["value"].min() > 0 else "linear", yscale="log")
-            axes.xaxis.set_minor_formatter(NullFormatter())
+            values = group["value"]
+            if values.min() > 0:
+                axes.set(xscale="log", xlim=(values.min() / 1.4, values.max() * 1.4))
+                axes.xaxis.set_minor_formatter(NullFormatter())
+            axes.set_yscale("log")
             axes.set_ymargin(0.25 if endings else 0.05)  # room for the marks
             for i, (model, style) in enumerate(styles.items()):
                 curve = group[group["model"] == model].sort_values("value")

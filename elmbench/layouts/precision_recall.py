@@ -26,10 +26,7 @@ class PrecisionRecall(Metrics):
     draws_from_store = True
 
     def points_of(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> pd.DataFrame:
-        """Return the curve of each model over the rows of all folds and runs, for the table's first selection.
-
-        The average precision is the same on every line of a model.
-        """
+        """Return the curve of each model over the rows of all folds and runs, for the table's first selection."""
         import pandas as pd
         from sklearn.metrics import average_precision_score, precision_recall_curve
 

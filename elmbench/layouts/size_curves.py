@@ -32,11 +32,7 @@ class SizeCurves(Metrics):
     """
 
     def points_of(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> Points:
-        """Yield a point for each column on each data set, from the cells that ended ok.
-
-        The size is the mean of n_units. The model is that of the column, or the column itself if no other column has
-        the same model.
-        """
+        """Yield a point for each column: its mean size, and its model if other columns have it too."""
         columns = resolved.spec.models
         models = Counter(column.model for column in columns.values())
         for dataset, column, group in entries_in(cells[cells["model"].isin(columns)]):

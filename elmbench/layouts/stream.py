@@ -108,10 +108,7 @@ class StreamCurves(Curves):
             yield from lines.values()
 
     def draw(self, points: pd.DataFrame, resolved: Resolved) -> Any:
-        """Draw the measures over the rows learnt so far, as in Figs. 1 and 2 of the OSPVM paper.
-
-        A band is one deviation to both sides.
-        """
+        """Draw the measures over the rows learnt so far, as in Figs. 1 and 2 of the OSPVM paper."""
         models, words = points["model"].unique(), points["metric"].map(_WORDS)
         points = points.assign(axis=points["metric"].map(_AXES))
         if points.groupby("axis")["metric"].nunique().max() == 1:

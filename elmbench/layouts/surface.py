@@ -51,10 +51,7 @@ class Surface(Curves):
             yield point | {"row": symbol_of(rows), "row_value": value}
 
     def draw(self, points: pd.DataFrame, resolved: Resolved) -> Any:
-        """Draw a panel for each data set, as in Fig. 1 of the RKELM paper.
-
-        All points have tiles of the same size, even if they are not evenly spaced.
-        """
+        """Draw a panel for each data set, as in Fig. 1 of the RKELM paper; all points have tiles of the same size."""
         figure, every = panels(points, height=3.8)
         for axes, group in every:
             surface = group.pivot(index="row_value", columns="value", values="mean").sort_index().sort_index(axis=1)

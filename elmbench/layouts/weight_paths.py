@@ -84,18 +84,16 @@ class WeightPaths(Metrics):
     def figure(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> Figure | None:
         import pandas as pd
 
-        default = default_cells(cells)
-        order = list(dict.fromkeys(zip(default["dataset"], default["model"], default["select"], strict=True)))
-        drawn = []
+        learnt: dict[Any, Outputs] = {}
         for one in outputs:
             cell, weights = one.cell, one.result.get("paths", {}).get("weights", ())
             # A single kernel has nothing to learn, and a path of one step has no iteration.
-            learnt = len(weights) > 1 and len(weights[0]) > 1
-            if learnt and cell.run == cell.fold == 0 and (cell.dataset, cell.model, cell.select) in order:
-                drawn.append(one)
+            if cell.run == cell.fold == 0 and len(weights) > 1 and len(weights[0]) > 1:
+                learnt[cell.dataset, cell.model, cell.select] = one
+        order = default_cells(cells)[["dataset", "model", "select"]].drop_duplicates()
+        drawn = [learnt[entry] for entry in order.itertuples(index=False, name=None) if entry in learnt]
         if not drawn:
             return None
-        drawn.sort(key=lambda one: order.index((one.cell.dataset, one.cell.model, one.cell.select)))
         names = self.options(resolved.spec).kernels
         labels = {
             resolved.spelling(one.cell.dataset): names.get(one.cell.dataset) or kernel_labels(one.result["paths"])
@@ -117,10 +115,7 @@ def _path_of(one: Outputs, resolved: Resolved) -> pd.DataFrame:
 
 
 def kernel_labels(paths: Mapping[str, Any]) -> list[str]:
-    """Return labels of kernels: their names, with the parameters in which kernels of one name differ.
-
-    The model's default kernels, and kernels given as matrices, are numbered.
-    """
+    """Return the names of kernels, with parameters that tell them apart; default kernels and matrices are numbered."""
     kernels = paths["kernels"]
     if not isinstance(kernels, list):
         return [f"kernel {p + 1}" for p in range(len(paths["weights"][0]))]
@@ -134,10 +129,7 @@ def kernel_labels(paths: Mapping[str, Any]) -> list[str]:
 
 
 def draw_weight_paths(paths: pd.DataFrame, labels: Mapping[str, Sequence[str]], title: str) -> Any:
-    """Draw objectives and weights by iteration: a row for each data set, a panel for each model.
-
-    `labels`: the names of the kernels, by the data set in `paths`.
-    """
+    """Draw a row for each data set, a panel for each model; `labels` are the names of the kernels by data set."""
     from matplotlib import colormaps
     from matplotlib.figure import Figure as Drawing
 

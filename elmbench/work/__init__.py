@@ -34,10 +34,7 @@ _BUILT_IN = {
 
 
 def work_class(kind: str) -> type[Work]:
-    """Return the class of a kind of work.
-
-    Raises ElmbenchError if there is none of that name.
-    """
+    """Return the class of a kind of work; raise ElmbenchError if there is none of that name."""
     from elmbench.registry.plugins import plugin_objects
 
     known: dict[str, Any] = _BUILT_IN | plugin_objects("WORK")
@@ -48,10 +45,7 @@ def work_class(kind: str) -> type[Work]:
 
 
 def work_from(content: dict[str, Any], spec: DatasetSpec | None = None) -> Work:
-    """Return the work with this content.
-
-    `content`: as `Work.content` returns it. `spec`: of its data set; only needed to run or estimate the work.
-    """
+    """Return the work with the content of `Work.content`; `spec` of its data set is needed to run or estimate it."""
     from elmbench.protocol.content import read_content
 
     return read_content(work_class(content.get("criterion") or content["kind"]), content, spec=spec)

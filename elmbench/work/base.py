@@ -65,10 +65,7 @@ class Work(ABC):
 
     @abstractmethod
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
-        """Do the work.
-
-        `inputs`: results of the work that this needs, by key; all ended ok. The store keeps the result.
-        """
+        """Do the work and return its result, which the store keeps. `inputs`: the results that it needs, by key."""
 
     @abstractmethod
     def seconds(self) -> float:

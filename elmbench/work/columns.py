@@ -64,10 +64,7 @@ class ColumnWork:
         return {name: values[word] for name, word in names.items() if word in values}
 
     def _with_printed(self, column: str) -> Model:
-        """Return a column with the printed values of the hyperparameters that neither it nor its chain searches.
-
-        Raises ElmbenchError if the paper does not print a value.
-        """
+        """Return a column with the printed values of the hyperparameters that neither it nor its chain searches."""
         model, dataset = self.models[column], self.dataset.name
         searched = {name for one in self.chain(column) for name in self.models[one].search}
         names = [name for name in model.printed if name not in searched and name not in model.params]
@@ -95,10 +92,7 @@ class ColumnWork:
         return OuterFold(self.dataset.task, self.dataset_ref(run), protocol, run, fold)
 
     def model_ref(self, column: str) -> ModelRef:
-        """Return a column's model; all columns of a chain share the random stream of the first.
-
-        Raises ElmbenchError if the column gives a parameter that the model does not have.
-        """
+        """Return a column's model; all columns of a chain share the random stream of the first."""
         entry = find_model(self.models[column].model)
         first = self.models[self.chain(column)[0]].model
         if self.request.without_data:

@@ -78,10 +78,7 @@ class Correlation(Work):
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
         """Correlate. The nodes of a smaller layer are the first ones of a larger one; the same holds for operators.
 
-        The result: in the form of a fit's result; `measured` are `spearman@h=1` and so on, not a number where nothing
-        varies.
-
-        Raises ElmbenchError if the data have more than two classes, or none.
+        The result: `measured` with `spearman@h=1` and so on, not a number where nothing varies.
         """
         data = load_rows(self.dataset, context.data_dir)
         check_two_classes(data.name, labels_of(data), "take the data set out of the experiment")
@@ -110,12 +107,7 @@ class Correlation(Work):
 
 
 def spearman(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
-    """Return Spearman's rank correlation of pairs, without those that contain NaN.
-
-    NaN if one of the two does not vary.
-
-    `x`, `y` (ndarray of shape (n,)): may be infinite.
-    """
+    """Return Spearman's rank correlation of pairs without NaN, which may be infinite; NaN if one side does not vary."""
     known = ~(np.isnan(x) | np.isnan(y))
     ranks = np.array([rankdata(x[known]), rankdata(y[known])])
     if not len(ranks[0]) or np.ptp(ranks, axis=1).min() == 0:

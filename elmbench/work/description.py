@@ -37,8 +37,6 @@ class Description(Work):
 
         The result: `measured` with `features`, `instances`, and `classes`; of two classes also `negatives` and
         `positives`; of a split, or where the source has official parts, also `train` and `test`; `notes` on the data.
-
-        Raises ElmbenchError if the data have too few rows for the split, or no official parts.
         """
         data = load_rows(self.dataset, context.data_dir)
         facts = {"features": int(data.X.shape[1]), "instances": int(data.X.shape[0])}

@@ -32,8 +32,6 @@ class Projections(TrainingWork):
         The result: one a candidate: `means` and `variances` (pairs, of the negative class and of the positive one; the
         variance divides by the number of rows) and `kde`, the divergence of the kernel density estimates, which is not
         a number where a projection is not finite; `seconds`.
-
-        Raises ElmbenchError if the data have more than two classes, or none.
         """
         check_two_classes(self.data.name, data.labels, "give the experiment `criterion: score`, or another data set")
         rows = self.rows_of(data)
@@ -72,8 +70,6 @@ class DivergenceChoice(Choice):
 
         A candidate whose divergence is not finite, such as one that projects a class onto one point, is never chosen.
         The result: `params`, `scores` (the divergences) and `seconds`.
-
-        Raises ElmbenchError if no candidate has a finite divergence.
         """
         given, evaluated = chosen_for(self.given, inputs), inputs[self.evaluated[0]]
         if self.dcs is None:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from elmbench.metrics import find_metric
 from elmbench.protocol.content import OPTIONAL
 from elmbench.protocol.folds import FoldData, fold_data, fold_rows
 from elmbench.protocol.predictions import Calibrated, check_predictions, class_numbers, metric_of, sigmoids
@@ -121,7 +122,7 @@ class Fit(FoldWork):
         parts = [
             (outputs, class_numbers(problem.y[rows := problem.folds[j][1]], data.labels), problem.weights_of(rows))
             for problem in search.problems(data, search.problem(data, chosen["params"], context))
-            for _, j, outputs, _ in problem.decisions()
+            for _, j, outputs, _ in problem.outputs(find_metric("roc_auc"))
         ]
         scores, true, weights = (np.concatenate(part) for part in zip(*parts, strict=True))
         if not np.isfinite(scores).all():
@@ -148,10 +149,7 @@ def warm_up(factory: Callable[..., Any], params: dict[str, Any], X: Any, y: NDAr
 
 
 def model_size(estimator: Any) -> int | None:
-    """Return a fitted model's size: hidden nodes, dictionary, support vectors, coefficients or leaves.
-
-    Raises ValueError if it is negative or exceeds 64 bits.
-    """
+    """Return a fitted model's size: hidden nodes, dictionary, support vectors, coefficients or leaves."""
     from elmbench.models.baselines import n_units
 
     size = n_units(estimator)

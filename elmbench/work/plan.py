@@ -51,10 +51,7 @@ class Plan:
         return work.key
 
     def update(self, other: Plan) -> None:
-        """Add the cells and the work of another plan, which replace the cells of the same models on the same data.
-
-        The other plan has the same selections and readings.
-        """
+        """Add a plan with the same selections and readings; its cells replace those of the same entries."""
         entries = {(cell.dataset, cell.model) for cell in other.cells}
         self.cells = [cell for cell in self.cells if (cell.dataset, cell.model) not in entries] + other.cells
         self.works |= other.works

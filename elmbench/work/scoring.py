@@ -30,24 +30,13 @@ def weight_argument(model: Any) -> str | None:
 
 
 def fitted(model: Any, X: Any, y: Any, weights: NDArray[Any] | None) -> Any:
-    """Fit a model to weighted rows and return it; without weights, all rows count the same.
-
-    Raises ValueError if there are weights, but the model does not take any.
-    """
+    """Fit a model and return it; raise ValueError if there are weights of rows, but the model takes none."""
     if weights is None:
         return model.fit(X, y)
     argument = weight_argument(model)
     if argument is None:
         raise ValueError(f"{type(model).__name__} takes no weights of rows")
     return model.fit(X, y, **{argument: weights})
-
-
-def _predictions(model: Any, X: Any) -> Any:
-    return model.predict(X)
-
-
-def _projections(model: Any, X: Any) -> Any:
-    return model.project(X) if hasattr(model, "project") else model.decision_function(X)
 
 
 @dataclass(frozen=True)
@@ -74,33 +63,26 @@ class GridProblem:
         """Return the weights of some rows, ones if there are none."""
         return np.ones(len(rows)) if self.weights is None else self.weights[rows]
 
-    def predictions(self) -> Iterator[Evaluated]:
-        """Yield the predictions of every candidate for the test rows of every fold, in any order.
+    def projections(self) -> Iterator[Evaluated]:
+        """Yield the real values that decide the labels, of shape (n_test,) for two classes; see `outputs`."""
+        if hasattr(self.factory, "project_grid") or hasattr(self.factory, "project"):
+            return self._evaluations("project_grid", lambda model, X: model.project(X))
+        return self._evaluations("decision_grid", lambda model, X: model.decision_function(X))
 
-        The model's path over the grid is used if it has one.
+    def outputs(self, metric: Metric) -> Iterator[Evaluated]:
+        """Yield the outputs that a metric takes, of every candidate for the test rows of every fold, in any order.
+
+        For probabilities, every candidate is fitted separately; a model without them yields decision values.
 
         Raises MemoryError before any fit if one would need more than the limit.
         """
-        return self._evaluations("evaluate_grid", _predictions)
-
-    def projections(self) -> Iterator[Evaluated]:
-        """Yield the real values that decide the labels, of shape (n_test,) for two classes; see `predictions`."""
-        projects = hasattr(self.factory, "project_grid") or hasattr(self.factory, "project")
-        return self._evaluations("project_grid" if projects else "decision_grid", _projections)
-
-    def outputs(self, metric: Metric) -> Iterator[Evaluated]:
-        """Yield the outputs that a metric takes; for probabilities, every candidate is fitted separately."""
-        if metric.takes in ("counts", "values"):
-            return self.predictions()
         if self.calibrates(metric):
-            return self.decisions()
+            metric = find_metric("roc_auc")
+        path = "evaluate_grid" if metric.takes in ("counts", "values") else ""
         every = all(len(np.unique(self.y[train])) == len(self.labels or ()) for train, _ in self.folds)
-        path = "decision_grid" if metric.takes == "scores" and every else ""
+        if metric.takes == "scores" and every:
+            path = "decision_grid"
         return self._evaluations(path, lambda model, X: outputs_for(metric, model, X, self.labels))
-
-    def decisions(self) -> Iterator[Evaluated]:
-        """Yield decision values, of shape (n_test,) for two classes or (n_test, n_classes)."""
-        return self.outputs(find_metric("roc_auc"))
 
     def calibrates(self, metric: Metric) -> bool:
         """Return True if a metric takes probabilities, and the model has only decision values."""
@@ -121,7 +103,9 @@ class GridProblem:
                 self.context.solvers.update(evaluated.solvers)
             yield evaluated
 
-    def clone_and_fit(self, outputs: Callable[[Any, Any], Any] = _predictions) -> Iterator[Evaluated]:
+    def clone_and_fit(
+        self, outputs: Callable[[Any, Any], Any] = lambda model, X: model.predict(X)
+    ) -> Iterator[Evaluated]:
         """Yield the outputs of one fit for each candidate and fold; every path must agree with these."""
         for i, candidate in enumerate(self.candidates):
             for j, (train, test) in enumerate(self.folds):
@@ -134,11 +118,9 @@ class GridProblem:
 def grid_scores(problems: Iterable[GridProblem], metric: str) -> tuple[NDArray[np.float64], float]:
     """Return the score of every candidate on every fold, and the seconds that this takes.
 
-    If the metric needs probabilities and the model has none, one sigmoid for each candidate calibrates its decision
-    values on all folds, as in the fit of the chosen one.
-
-    `problems`: the same grid on different folds. Returns `scores` (ndarray of shape (n_candidates, n_folds)): larger is
-    better; NaN where a path yields nothing.
+    `problems`: the same grid on different folds. Scores have the shape (n_candidates, n_folds); larger is better, NaN
+    where a path yields nothing. If a metric needs probabilities and the model has none, one sigmoid for each candidate
+    calibrates its decision values on all folds, as in the fit of the chosen one.
     """
     by = find_metric(metric)
     every: list[FoldScores] = []

@@ -38,12 +38,11 @@ class Stream(FoldWork):
         return sum(map(self.fit_seconds, rows_after_chunks(self.outer_fold.n_train, self.chunk)))
 
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
-        """Learn each chunk and measure.
+        """Learn each chunk and measure, in the form of a fit's result; `fit_seconds` is the time of learning alone.
 
-        The result: in the form of a fit's result; `measured` are `accuracy@rows=40` or `nrmse@rows=40` (of the test
-        rows), `train_accuracy@rows=40` (of the rows learnt so far), `prequential_error@rows=80` (of all chunks so far
-        but the first, each predicted before it was learnt), `n_units@rows=40` and so on; `fit_seconds` is the time of
-        learning alone.
+        `measured` are `accuracy@rows=40` or `nrmse@rows=40` (of the test rows), `train_accuracy@rows=40` (of the rows
+        learnt so far), `prequential_error@rows=80` (of all chunks so far but the first, each predicted before it was
+        learnt) and `n_units@rows=40`.
         """
         data = fold_data(self.outer_fold, context.data_dir)
         factory, fixed = self.factory_with(self.params)
