@@ -50,8 +50,7 @@ def read_content(cls: type[T], content: Any, **omitted: Any) -> T:
     """
     read: Any = getattr(cls, "from_content", getattr(cls, "model_validate", cls))
     if not is_dataclass(cls) or read is not cls:
-        result: T = read(content)
-        return result
+        return read(content)
     values: dict[str, Any] = {}
     for field in fields(cls):
         how, name, kind = field.metadata.get("content"), field.metadata.get("name", field.name), _kinds(cls)[field.name]

@@ -95,36 +95,32 @@ def check_splittable(data: Dataset, split: Split) -> None:
             expected=f"{data.name}.train.* and {data.name}.test.*, or a source that tells its parts apart",
             next_step="give the experiment another kind of outer split, or fetch the data from its public source",
         )
-    if kind in SIZED:
-        train, test = part_sizes(split, n)
-        # Each class has a row in both parts.
-        fewest = len(np.unique(data.y)) if kind == "stratified-holdout" else 1
-        if min(train, test) < fewest or train + test > n:
-            raise ElmbenchError(
-                f"{data.name} has {n} rows, too few for {train} training and {test} test rows",
-                expected="sizes that leave rows for both parts" + (f", {fewest} at least" if fewest > 1 else ""),
-                next_step="correct protocol.outer.sizes of the experiment",
-            )
+    train, test = part_sizes(split, n)
+    # Each class has a row in both parts.
+    fewest = len(np.unique(data.y)) if kind == "stratified-holdout" else 1
+    if kind in SIZED and (min(train, test) < fewest or train + test > n):
+        raise ElmbenchError(
+            f"{data.name} has {n} rows, too few for {train} training and {test} test rows",
+            expected="sizes that leave rows for both parts" + (f", {fewest} at least" if fewest > 1 else ""),
+            next_step="correct protocol.outer.sizes of the experiment",
+        )
     if kind == "predefined-kfold":
         n_folds = 0 if data.folds is None else int(data.folds.max()) + 1
         if n_folds < 2 or n_folds != split.folds:
             problem, expected = f"{data.name} has a column of {n_folds} folds", f"{max(2, split.folds)} folds"
             raise ElmbenchError(problem, expected=expected, next_step="correct the column, or name another one")
-    folds, fewer_folds = f"{split.folds} folds", "lower `folds` in the experiment's protocol"
-    needs: list[tuple[int, str, int, str, str]] = []
+    purpose, next_step = f"{split.folds} folds", "lower the number of folds"
+    needs: list[tuple[int, str, int]] = []
     if kind.endswith("group-kfold"):
-        n_groups = 0 if data.groups is None else len(np.unique(data.groups))
-        needs.append((n_groups, "groups of rows", split.folds, folds, "lower the number of folds"))
-    if kind.startswith("stratified-"):
-        sizes = np.unique(data.y, return_counts=True)[1]
-        if kind == "stratified-holdout":
-            another = "give the experiment `holdout` as its outer split"
-            needs.append((sizes.min(), "rows in its smallest class", 2, "a stratified holdout", another))
-        else:
-            needs.append((sizes.max(), "rows in its largest class", split.folds, folds, fewer_folds))
+        needs.append((0 if data.groups is None else len(np.unique(data.groups)), "groups of rows", split.folds))
+    if kind == "stratified-holdout":
+        purpose, next_step = "a stratified holdout", "give the experiment `holdout` as its outer split"
+        needs.append((np.unique(data.y, return_counts=True)[1].min(), "rows in its smallest class", 2))
+    elif kind.startswith("stratified-"):
+        needs.append((np.unique(data.y, return_counts=True)[1].max(), "rows in its largest class", split.folds))
     elif kind.endswith("kfold"):
-        needs.append((n, "rows", split.folds + (kind == "ordered-kfold"), folds, fewer_folds))
-    for rows, what, needed, purpose, next_step in needs:
+        needs.append((n, "rows", split.folds + (kind == "ordered-kfold")))
+    for rows, what, needed in needs:
         if rows < needed:
             problem = f"{data.name} has {rows} {what}, too few for {purpose}"
             raise ElmbenchError(problem, expected=f"at least {needed}", next_step=next_step)

@@ -54,15 +54,12 @@ class ModelEntry:
             problem = f"the model {self.name!r} has no estimator for {task}"
             expected = f"a model for {task}; {self.name!r} does {other}"
             raise ElmbenchError(problem, expected=expected, next_step="elmbench list models")
-        if not isinstance(target, str):
-            return target
         try:
-            factory: Callable[..., Any] = load(target)
+            return load(target) if isinstance(target, str) else target
         except (ImportError, AttributeError, ValueError) as error:
             failed = f"the model {self.name!r} ({self.origin}) is at {target!r}, which cannot be imported: {error}"
             next_step = "correct it where it is declared"
             raise ElmbenchError(failed, expected="an address `module:name`", next_step=next_step) from error
-        return factory
 
 
 _Grid = Mapping[str, tuple[Any, ...]]
