@@ -70,10 +70,11 @@ class Scale(Spec):
 class TargetScale(Scale):
     """Scaling of the targets of a regression, and the units of its metrics: scaled (as in the papers) or the file's."""
 
+    #: Not `unit-rows`, which would leave only the sign of a target.
+    kind: Literal["range", "standard", "max-abs"] = "range"
     metrics: Literal["scaled", "original"] = "scaled"
 
     def content(self) -> dict[str, Any]:
-        """Return the content of the scaling in the key of a stored result."""
         return ({} if self.metrics == "scaled" else {"metrics": self.metrics}) | super().content()
 
 
@@ -212,12 +213,6 @@ class Protocol(Spec):
     order: Literal["shuffled", "stored"] = "shuffled"
     #: The criterion of `nested` selection: `score` on inner folds, or a divergence of the projected training rows.
     criterion: Literal["score", "dcs-gaussians", "dcs-kde"] = "score"
-
-    @model_validator(mode="after")
-    def _targets_are_one_column(self) -> Protocol:
-        if self.targets is not None and self.targets.kind == "unit-rows":
-            raise ValueError("targets are scaled by unit-rows, which leaves only their sign; expected another kind")
-        return self
 
     def metric_for(self, task: str) -> str:
         """Return the metric that chooses hyperparameters: the first one for the task that is of test rows."""
