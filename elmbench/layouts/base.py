@@ -13,10 +13,10 @@ from pydantic import BaseModel, ConfigDict
 
 from elmbench.layouts.figures import Figure, png
 from elmbench.layouts.table import Column, Entry, Item, Line, Note
-from elmbench.metrics import PREQUENTIAL, columns
+from elmbench.metrics import PREQUENTIAL, columns, counts_rows
 from elmbench.specs.experiments import Experiment
 from elmbench.specs.files import parse_spec
-from elmbench.specs.measures import Measure
+from elmbench.specs.measures import FACTS, Measure
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.published import ALL, PublishedValue
 
@@ -162,7 +162,7 @@ class Layout(ABC):
         """
         if figure is None and measure.metric in ("fit_seconds", "predict_seconds"):
             return None
-        if measure.is_whole:
+        if counts_rows(measure.metric) or measure.metric in FACTS:
             return 0
         if figure is not None and figure.value is not None:
             return max(0, -math.floor(math.log10(self.last_place(figure)))) + 1

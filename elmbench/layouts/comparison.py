@@ -227,7 +227,7 @@ def share_of_test_rows(dataset: str, resolved: Resolved) -> float | None:
         return 1 / (split.folds - 1)
     if split.kind not in SIZED or split.kind == "in-order":
         return None
-    train, test = part_sizes(split, (spec.prepared or spec.shape).instances)
+    train, test = part_sizes(split, spec.public.instances)
     return test / train
 
 

@@ -18,10 +18,8 @@ MOST_CATEGORIES = 50
 def scale_columns(X: Any, rows: Indices | slice, scale: Scale) -> Any:
     """Return all rows of `X`, scaled by factors from `rows` (for `unit-rows`: from each row itself).
 
-    `X` (ndarray or CSR matrix of shape (n, d)). The result (ndarray or CSR matrix of shape (n, d)): a column that is
-    constant over `rows` becomes the lower end of the range, or zero for `standard`.
-
-    Raises ElmbenchError if sparse rows would become dense.
+    A column that is constant over `rows` becomes the lower end of the range, or zero for `standard`. Sparse rows stay
+    sparse; a scaling that would make them dense is an error.
     """
     from scipy.sparse import issparse
 
@@ -58,10 +56,7 @@ def prepared_inputs(X: Any, rows: Indices, scale: Scale | None, nominal: tuple[i
     """Return all rows encoded, imputed and scaled by transformers that are fitted to some of them.
 
     Missing numbers become the median of their column, missing categories the most frequent one. Each category of the
-    training rows has an indicator.
-
-    `X` (ndarray of shape (n, d)): NaN for missing values. `rows`: the training rows. `scale`: of the encoded columns,
-    by the same rows. `nominal`: columns of category numbers; None if the rows are only scaled.
+    training `rows` has an indicator. `nominal`: columns of category numbers; None if the rows are only scaled.
     """
     if nominal is not None:
         numbers = [column for column in range(X.shape[1]) if column not in nominal]

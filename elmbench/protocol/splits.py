@@ -53,22 +53,19 @@ def outer_parts(data: Dataset, split: Split, run: int) -> list[tuple[Indices, In
             return list(splitter(split, integer_seed("split", data.name, run)).split(data.X, data.y, data.groups))
     if split.kind == "official":
         assert data.splits is not None
-        train, test = data.splits["train"], data.splits["test"]
-    elif split.kind == "stratified-holdout":
+        return [(data.splits["train"], data.splits["test"])]
+    n = len(data.y)
+    n_train, n_test = part_sizes(split, n)
+    if split.kind == "stratified-holdout":
         from sklearn.model_selection import StratifiedShuffleSplit
 
-        sizes = dict(zip(("train_size", "test_size"), part_sizes(split, len(data.y)), strict=True))
         seed = integer_seed("split", data.name, run)
-        train, test = next(StratifiedShuffleSplit(1, random_state=seed, **sizes).split(data.X, data.y))
-        train, test = np.sort(train), np.sort(test)
+        parts = StratifiedShuffleSplit(1, train_size=n_train, test_size=n_test, random_state=seed)
+        train, test = next(parts.split(data.X, data.y))
     else:
-        n = len(data.y)
         rows = np.arange(n) if split.kind == "in-order" else generator("split", data.name, run).permutation(n)
-        n_train, n_test = part_sizes(split, n)
         train, test = rows[:n_train], rows[n_train : n_train + n_test]
-        if split.kind == "holdout":
-            train, test = np.sort(train), np.sort(test)
-    return [(train, test)]
+    return [(np.sort(train), np.sort(test))]
 
 
 def part_sizes(split: Split, n_rows: int) -> tuple[int, int]:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import PlainSerializer, PlainValidator
 
-from elmbench.metrics import PREQUENTIAL, counts_rows
+from elmbench.metrics import PREQUENTIAL
 from elmbench.specs.grids import Value
 from elmbench.specs.protocol import MEASURES, TRAIN_ACCURACY, is_measure
 
@@ -60,11 +60,6 @@ class Measure:
             return f"{value:g}" if isinstance(value, float) else str(value)
         exponent = log2_of(value)
         return repr(value) if exponent is None else f"2^{exponent}"
-
-    @property
-    def is_whole(self) -> bool:
-        """True for a count, which is a whole number in one cell."""
-        return counts_rows(self.metric) or self.metric in FACTS
 
 
 def symbol_of(parameter: str) -> str:

@@ -20,8 +20,6 @@ from elmbench.specs.published import ALL, PublishedValue
 
 #: The profile of comparisons: their results are in `<results-dir>/compare/own/<name>`.
 COMPARE = "compare"
-#: The paper's figures of a table by (data set, column, measure), data sets by the suite's names.
-Published = Mapping[tuple[str, str, str], PublishedValue]
 
 
 @dataclass(frozen=True)
@@ -52,8 +50,8 @@ class Resolved:
         return self.datasets.get(name) or load_dataset_specs().find(name)
 
     @cached_property
-    def published(self) -> Published:
-        """The paper's figures of this table."""
+    def published(self) -> Mapping[tuple[str, str, str], PublishedValue]:
+        """The paper's figures of this table by data set (the suite's name), column and measure."""
         return {(name, figure.model, figure.metric): figure for name, figure in self._named(self.file.figures)}
 
     @cached_property
@@ -81,10 +79,10 @@ class Resolved:
         """Return True if the profile uses fewer rows of a data set than the paper, or other folds."""
         if dataset == ALL:
             return any(map(self.cuts, self.spec.datasets))
-        spec = self.dataset(dataset)
-        rows, outer = (spec.prepared or spec.shape).instances, self.file.spec.protocol.outer
-        fewer = self.settings.rows is not None and self.settings.rows < rows
-        return fewer or self.spec.protocol.outer.folds_of(dataset) != outer.folds_of(dataset)
+        rows, outer = self.dataset(dataset).public.instances, self.file.spec.protocol.outer
+        return (self.settings.rows or rows) < rows or self.spec.protocol.outer.folds_of(dataset) != outer.folds_of(
+            dataset
+        )
 
     def compares(self, dataset: str) -> bool:
         """Return True if figures on a data set are of the same rows as the paper's."""
