@@ -253,8 +253,8 @@ class Experiment(Spec):
         before: list[str] = []
         for column, model in self.models.items():
             if model.like is not None and model.like not in before:
-                allowed = ", ".join(before) or "none stands before it"
-                raise ValueError(f"{column} is like {model.like!r}; expected a column that stands before it: {allowed}")
+                allowed = ", ".join(before) or "there is none"
+                raise ValueError(f"{column} is like {model.like!r}; expected a column before it: {allowed}")
             before.append(column)
             for variant in (model, *map(model.on, model.overrides)):
                 if isinstance(variant.search, tuple):

@@ -43,13 +43,13 @@ class _UniqueKeyLoader(yaml.CSafeLoader if hasattr(yaml, "CSafeLoader") else yam
         refuse = partial(yaml.constructor.ConstructorError, None, None)
         seen = set()
         for key_node, _ in node.value:
-            if key_node.tag == _MERGE:  # `<<: *anchor` takes over the keys of a mapping; own keys may replace them
+            if key_node.tag == _MERGE:  # `<<: *anchor` merges the keys of a mapping, which other keys may replace
                 continue
             if not isinstance(key_node, yaml.ScalarNode):
                 raise refuse("a key is not a plain word", key_node.start_mark)
             key = self.construct_object(key_node)
             if key in seen:
-                raise refuse(f"the key {key!r} stands twice", key_node.start_mark)
+                raise refuse(f"duplicate key {key!r}", key_node.start_mark)
             seen.add(key)
         return super().construct_mapping(node, deep=deep)
 

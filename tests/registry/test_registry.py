@@ -133,6 +133,18 @@ MODELS = {"mine": ModelEntry("ignored", "Ours", regression=Ridge, grid={"alpha":
     assert entry.factory("regression") is Ridge
 
 
+def test_a_plugin_may_declare_an_estimator_which_is_cloned(plugin: Callable[..., Path]) -> None:
+    text = """
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import SVC
+MODELS = {"mine": make_pipeline(SVC(C=3))}
+"""
+    load_plugin(plugin(text))
+    models = [make_model("mine", svc__gamma=gamma, random_state=7)[-1] for gamma in (1, 2)]
+    assert [(one.C, one.gamma, one.random_state) for one in models] == [(3, 1, 7), (3, 2, 7)]
+    assert find_model("mine").regression is None
+
+
 def test_a_plugin_may_declare_kinds_of_table_and_of_work(plugin: Callable[..., Path]) -> None:
     load_plugin(plugin("class Kind: pass\nLAYOUTS = {'wide': Kind}\nWORK = {'count': Kind}", "a.py"))
     load_plugin(plugin(MODEL + "MODELS = {'wide': Mine}\nWORK = {'sum': Mine}", "b.py"))

@@ -272,7 +272,7 @@ def test_a_reading_that_breaks_a_table(
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a: 1\nb: 2\na: 3\n", r"line 3, column 1: the key 'a' stands twice"),
+        ("a: 1\nb: 2\na: 3\n", r"line 3, column 1: duplicate key 'a'"),
         ("a: [1, 2", r"line \d, column \d: "),
         ("? [1, 2]\n: 3\n", r"line 1, column 3: a key is not a plain word"),
         ("a: !!python/object/apply:os.getcwd []\n", "could not determine a constructor"),
