@@ -171,7 +171,7 @@ class WorkQueue:
         #: The duration of each piece of work together with the longest chain that depends on it.
         self._lengths = dict.fromkeys(graph, 0.0)
         if seconds is not None:
-            for key in reversed(list(TopologicalSorter(graph).static_order())):
+            for key in reversed(graph):  # what depends on work follows it
                 self._lengths[key] += seconds[key]
                 for before in graph[key]:
                     self._lengths[before] = max(self._lengths[before], self._lengths[key])

@@ -83,18 +83,11 @@ class TimeLeft:
         self._estimates = estimates
         self._clock = clock
         self._began = clock()
-        self._waiting = set(todo)
         self._running: dict[str, float] = {}
-        #: Number of pieces of waiting work and their seconds by the formula. They are summed by group because a run may
-        #: have a hundred thousand pieces of work.
-        self._sums: dict[Group, tuple[int, float]] = {}
-        for key in self._waiting:
-            self._count(key, 1)
-
-    def _count(self, key: str, sign: int) -> None:
-        group = self._estimates.groups[key]
-        number, formula = self._sums.get(group, (0, 0.0))
-        self._sums[group] = number + sign, formula + sign * self._estimates.formula[key]
+        #: The seconds by the formula of waiting work, by group and key.
+        self._waiting: dict[Group, dict[str, float]] = {}
+        for key in todo:
+            self._waiting.setdefault(estimates.groups[key], {})[key] = estimates.formula[key]
 
     @property
     def elapsed(self) -> float:
@@ -103,9 +96,7 @@ class TimeLeft:
 
     def start(self, key: str) -> None:
         """Record that some work has begun."""
-        if key in self._waiting:
-            self._waiting.discard(key)
-            self._count(key, -1)
+        self._waiting.get(self._estimates.groups[key], {}).pop(key, None)
         self._running[key] = self._clock()
 
     def end(self, key: str) -> None:
@@ -116,10 +107,10 @@ class TimeLeft:
     def left(self, workers: int) -> Left:
         """Return the remaining time for this number of workers; for one if there is none yet."""
         seconds, complete = 0.0, True
-        for group, (number, formula) in self._sums.items():
+        for group, formulas in self._waiting.items():
             factor = self._estimates.factor(group)
-            seconds += (factor or 0.0) * formula if number else 0.0
-            complete = complete and not (number and factor is None)
+            seconds += (factor or 0.0) * sum(formulas.values())
+            complete = complete and not (formulas and factor is None)
         for key, began in self._running.items():
             factor, spent = self._estimates.factor(self._estimates.groups[key]), self._clock() - began
             expected = (factor or 0.0) * self._estimates.formula[key]

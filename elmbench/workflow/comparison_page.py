@@ -15,8 +15,6 @@ from elmbench.reporting.cells import write_frame
 from elmbench.reporting.out_of_fold import predictions_frame
 from elmbench.reporting.results import Results
 from elmbench.reporting.site.own_page import own_page
-from elmbench.running.engine import pending
-from elmbench.running.estimates import Estimates
 from elmbench.work.fit import Fit
 from elmbench.work.importance import Importance
 from elmbench.work.plan import Plan
@@ -30,18 +28,14 @@ def plan_importance(run: PreparedRun, results: Results) -> PreparedRun:
     """
     ((resolved, plan),) = run.tables
     best = {name: ranking(results.summary, name)[:1] for name, spec in resolved.datasets.items() if not spec.sparse}
-    wanted, limits = Plan(), {}
+    wanted = Plan()
     for cell in plan.cells:
         work = run.works.get(cell.key)
         if cell.model in best.get(cell.dataset, ()) and isinstance(work, Fit):
             metric = resolved.metric_of(cell.dataset)
             shared = {one.name: getattr(work, one.name) for one in fields(Fit)}
-            key = wanted.add(Importance(**shared, metric=metric))
-            wanted.cells.append(replace(cell, key=key))
-            limits[key] = run.limits[cell.key]
-    todo = pending(wanted.works, limits, run.store, retry=run.options.retry)
-    estimates = Estimates(wanted.works, limits)
-    return replace(run, tables=[(resolved, wanted)], works=wanted.works, limits=limits, todo=todo, estimates=estimates)
+            wanted.cells.append(replace(cell, key=wanted.add(Importance(**shared, metric=metric))))
+    return replace(run, tables=[(resolved, wanted)])
 
 
 def failures_of(run: PreparedRun) -> list[str]:

@@ -60,18 +60,36 @@ class RunOptions:
 class PreparedRun:
     """A run that has been planned.
 
-    `works`: the work of all tables by key, each once. `limits`: by key. `todo`: keys of the work to be done.
-    `estimates`: of all work, from the durations in the store.
+    `works`: the work of all tables by key, each once. `limits`: by key, those of the run, else of the table, else a
+    worker's share of the memory. `todo`: keys of the work to be done. `estimates`: of all work, from the durations in
+    the store.
     """
 
     options: RunOptions
     results_dir: Path
     store: Store
     tables: list[tuple[Resolved, Plan]]
-    works: dict[str, Work]
-    limits: dict[str, Limits]
-    todo: list[str]
-    estimates: Estimates
+
+    def __post_init__(self) -> None:
+        settings = self.options.settings
+        share = Limits(memory=settings.memory or share_of_memory(settings.jobs))
+        self.works: dict[str, Work] = {}
+        self.limits: dict[str, Limits] = {}
+        for resolved, plan in self.tables:
+            self.works |= plan.works
+            fit = parse_limits(resolved.spec.limit)
+            search = parse_limits(resolved.spec.search_limit).over(fit)
+            for key, work in plan.works.items():
+                limit = settings.limits.over(fit if isinstance(work, Fit) else search).over(share)
+                # Work that two tables share has the more generous limit.
+                self.limits[key] = limit.wider(self.limits.get(key, limit))
+        retry, force = self.options.retry, self.options.force
+        self.todo = pending(self.works, self.limits, self.store, retry=retry, force=force)
+        self.estimates = Estimates(self.works, self.limits)
+        for key in self.works.keys() - set(self.todo):
+            record = self.store.get(key)
+            if record is not None and record.get("seconds") and record["result"]["status"] == "ok":
+                self.estimates.note(key, record["seconds"])
 
     def seconds_on(self, workers: int) -> float:
         """Return the rough seconds of the remaining work, without models of unknown duration."""
@@ -200,28 +218,11 @@ def prepare_tables(options: RunOptions, wanted: list[tuple[Resolved, Request]], 
 
     If a table has several requests, the last one for a model on a data set counts.
     """
-    store = Store(results_dir)
     tables: list[tuple[Resolved, Plan]] = []
-    works: dict[str, Work] = {}
-    limits: dict[str, Limits] = {}
-    share = Limits(memory=options.settings.memory or share_of_memory(options.settings.jobs))
     for resolved, request in wanted:
         plan = make_plan(resolved, request, options.settings.data_dir)
         if tables and tables[-1][0] is resolved:
             tables[-1][1].update(plan)
         else:
             tables.append((resolved, plan))
-        works |= plan.works
-        fit = parse_limits(resolved.spec.limit)
-        search = parse_limits(resolved.spec.search_limit).over(fit)
-        for key, work in plan.works.items():
-            limit = options.settings.limits.over(fit if isinstance(work, Fit) else search).over(share)
-            # Work that two tables share has the more generous limit.
-            limits[key] = limit.wider(limits.get(key, limit))
-    todo = pending(works, limits, store, retry=options.retry, force=options.force)
-    estimates = Estimates(works, limits)
-    for key in works.keys() - set(todo):
-        record = store.get(key)
-        if record is not None and record.get("seconds") and record["result"]["status"] == "ok":
-            estimates.note(key, record["seconds"])
-    return PreparedRun(options, results_dir, store, tables, works, limits, todo, estimates)
+    return PreparedRun(options, results_dir, Store(results_dir), tables)

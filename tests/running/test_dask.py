@@ -16,14 +16,13 @@ from made_runs import WORKERS, Fits, done
 
 from elmbench.cli.progress import RunProgress
 from elmbench.errors import ElmbenchError
-from elmbench.running.engine import Event, Run
-from elmbench.running.estimates import Estimates
+from elmbench.running.engine import Event
 from elmbench.running.executors import Executor, Settings, executor_of
 from elmbench.running.executors import dask as module
-from elmbench.running.store import Store
 from elmbench.specs.limits import Limits
-from elmbench.work.plan import Plan
-from elmbench.workflow.prepare import PreparedRun, RunOptions
+from elmbench.work.plan import Request
+from elmbench.workflow.execute import compute
+from elmbench.workflow.prepare import PreparedRun, RunOptions, prepare
 
 distributed = pytest.importorskip("distributed")
 dask_config = pytest.importorskip("dask").config
@@ -83,20 +82,16 @@ def a_cluster(protocol: str, n_workers: int, **more: Any) -> Any:
 
 
 @pytest.fixture
-def prepared(plugin: str, plan_models: Callable[..., Plan], tmp_path: Path) -> PreparedRun:
+def prepared(plugin: str, tmp_path: Path) -> PreparedRun:
     """A run of three fits of a model of the plug-in."""
-    plan, settings = plan_models("healthy"), Settings(plugins=(plugin,), environment="e")
-    limits = dict.fromkeys(plan.works, Limits())
-    return PreparedRun(
-        RunOptions(settings=settings), tmp_path, Store(tmp_path / ".store"), [], plan.works, limits,
-        list(plan.works), Estimates(plan.works, limits),
-    )  # fmt: skip
+    request = Request(datasets=("wdbc",), models=("healthy",), runs=1)
+    options = RunOptions(("table4",), profile="ci", request=request, settings=Settings(plugins=(plugin,)))
+    return prepare(options, tmp_path)
 
 
 def run_on(executor: Executor, prepared: PreparedRun, on_event: Callable[[Event], None] = lambda event: None) -> None:
-    store, settings = prepared.store, prepared.options.settings
-    Run(prepared.works, prepared.limits, store, settings, prepared.estimates, on_event, executor).run(prepared.todo)
-    assert {store.result(key)["status"] for key in prepared.works} == {"ok"}
+    compute(prepared, on_event, executor)
+    assert {prepared.store.result(key)["status"] for key in prepared.works} == {"ok"}
 
 
 @pytest.mark.exhaustive

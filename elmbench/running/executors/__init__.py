@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping
 from concurrent.futures import Future
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from elmbench.errors import ElmbenchError, unknown_name
 from elmbench.specs.limits import Limits
@@ -52,7 +53,7 @@ class Done:
     environment: Mapping[str, Any] = field(default_factory=dict)
 
 
-class Executor(ABC):
+class Executor(AbstractContextManager["Executor"]):
     """A context manager that runs work, and ends all that it has started."""
 
     #: True if the number of workers is fixed.
@@ -79,9 +80,6 @@ class Executor(ABC):
     @abstractmethod
     def end(self) -> None:
         """End the executor and all running work at once."""
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.end()
