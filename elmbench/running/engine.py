@@ -11,6 +11,7 @@ from typing import Literal
 
 from elmbench.errors import ElmbenchError
 from elmbench.running.attempt import attempt
+from elmbench.running.environment import describe_environment
 from elmbench.running.estimates import Estimates
 from elmbench.running.executors import Done, Executor, Settings
 from elmbench.running.executors.local import LocalExecutor
@@ -88,6 +89,8 @@ class Run:
         """
         if not todo and not self._to_time_again(clean):
             return
+        described = describe_environment() | {"blas_threads": self.settings.blas_threads}
+        self._here = self.store.put_environment(described)
         with self.executor or LocalExecutor(self.settings) as executor:
             alone = bool(clean) and executor.fixed and executor.workers == 1
             self._do(executor, todo, clean if alone else (), 1 if alone else None)
@@ -151,8 +154,7 @@ class Run:
             self.store.sync()
 
     def _put(self, work: Work, done: Done) -> None:
-        elsewhere = done.environment
-        environment = self.store.put_environment(dict(elsewhere)) if elsewhere else self.settings.environment
+        environment = self.store.put_environment(dict(done.environment)) if done.environment else self._here
         self.store.put(work, done.result, environment, done.seconds)
 
 

@@ -2,15 +2,12 @@
 
 import json
 import shlex
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from elmbench.files import sweep
 from elmbench.reporting.folders import results_folder
 from elmbench.reporting.results import Results, is_current, read_results, write_results
 from elmbench.running.engine import OnEvent, Run
-from elmbench.running.environment import describe_environment
 from elmbench.running.executors import Executor
 from elmbench.specs.profiles import Resolved
 from elmbench.work.fit import Fit
@@ -43,11 +40,8 @@ def execute(
 
 def compute(run: PreparedRun, on_event: OnEvent, executor: Executor | None) -> None:
     """Compute missing results and store them; no table is written. See `execute`."""
-    settings = run.options.settings
-    if run.todo or run.options.clean_times:
-        environment: dict[str, Any] = describe_environment() | {"blas_threads": settings.blas_threads}
-        settings = replace(settings, environment=run.store.put_environment(environment))
-    work = Run(run.works, run.limits, run.store, settings, run.estimates, on_event, executor, run.options.until)
+    settings, until = run.options.settings, run.options.until
+    work = Run(run.works, run.limits, run.store, settings, run.estimates, on_event, executor, until)
     cells = (cell for _, plan in run.tables for cell in plan.cells if run.options.clean_times and cell.key)
     work.run(run.todo, list(dict.fromkeys(cell.key for cell in cells if isinstance(run.works[cell.key], Fit))))
 

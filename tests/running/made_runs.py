@@ -95,5 +95,5 @@ def run(plan: Plan, store: Store, jobs: int = 1, **how: Any) -> list[str]:
     on_event = how.pop("on_event", lambda event: None)
     limits = limits_of(plan, how.pop("limits", None))
     todo = how.pop("todo", None) or pending(plan.works, limits, store, **how)
-    run_of(plan, store, Settings(jobs=jobs, environment="e"), limits, on_event=on_event).run(todo)
+    run_of(plan, store, Settings(jobs=jobs), limits, on_event=on_event).run(todo)
     return todo

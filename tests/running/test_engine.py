@@ -40,7 +40,7 @@ def test_every_unit_runs_once_after_what_it_needs(workers: InProcess, store: Sto
     for key, inputs in workers.diary:
         assert inputs == {name: store.result(name) for name in needs(units(plan)[key])}
         assert all(result["status"] == "ok" for result in inputs.values())
-    assert all(store.get(key)["environment"] == "e" for key in units(plan))
+    assert {store.environment(store.get(key)["environment"])["blas_threads"] for key in units(plan)} == {1}
     ended = [event.work.key for event in events if event.kind == "end"]
     started = [event.work.key for event in events if event.kind == "start"]
     assert sorted(ended) == sorted(started) == sorted(units(plan))
@@ -155,7 +155,7 @@ def test_fits_that_ran_beside_other_work_are_timed_again_one_by_one(
         return OK | {"fit_seconds": float(counts[key])}
 
     workers.answer = timed
-    settings = Settings(jobs=jobs, environment="e")
+    settings = Settings(jobs=jobs)
     run_clean(plan, store, settings, kind)
     fits = fits_of(plan)
     assert alone == [1] * len(fits) * (times - 1)
@@ -172,7 +172,7 @@ def test_fits_from_before_are_timed_again_unless_they_failed(workers: InProcess,
     workers.answer = lambda unit: {"status": "failed" if plan.works[bad].content() == unit else "ok", "reason": "r"}
     run(plan, store, jobs=2)
     workers.diary.clear()
-    run_clean(plan, store, Settings(jobs=2, environment="e"))
+    run_clean(plan, store, Settings(jobs=2))
     assert sorted(key for key, _ in workers.diary) == sorted(others)
 
 

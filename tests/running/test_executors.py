@@ -105,7 +105,7 @@ def test_results_do_not_depend_on_jobs_or_order(plan_toy: Callable[..., Plan], e
     results = []
     for jobs, step in ((1, 1), (2, -1)):
         store = Store(tmp_path / str(jobs))
-        run_of(plan, store, Settings(jobs=jobs, environment="e"), limits).run(list(plan.works)[::step])
+        run_of(plan, store, Settings(jobs=jobs), limits).run(list(plan.works)[::step])
         results.append({key: untimed(store.result(key)) for key in plan.works})
     assert results[0] == results[1]
     assert {result["status"] for result in results[0].values()} == {"ok"}
