@@ -64,18 +64,15 @@ def merge(folders: list[Path], into: Path) -> Merged:
             expected="results of the same specs, data and versions, equal where several folders have them",
             next_step="update elmbench and its packages on all machines and run again there, or leave a folder out",
         )
-    catalogue, tables, unknown = load_catalogue(), [], []
+    catalogue = load_catalogue()
     try:
         count = sum(_copy(store, target) for store in sources.values())
         with target.writing_tables():
-            for experiment, profile in sorted(target.tables()):
-                if experiment in catalogue:
-                    tables.append(write_results(resolve(catalogue[experiment], profile), target, into))
-                else:
-                    unknown.append(experiment)
+            known = [(catalogue[name], profile) for name, profile in sorted(target.tables()) if name in catalogue]
+            tables = [write_results(resolve(file, profile), target, into) for file, profile in known]
     finally:
         target.close()
-    return Merged(count, tables, unknown)
+    return Merged(count, tables, sorted(name for name, _ in target.tables() if name not in catalogue))
 
 
 def _differences(stores: Mapping[Path, Store]) -> Iterator[str]:

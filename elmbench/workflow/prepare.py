@@ -21,7 +21,7 @@ from elmbench.specs.protocol import Selection
 from elmbench.work.base import Work
 from elmbench.work.fit import Fit
 from elmbench.work.plan import Plan, Request
-from elmbench.workflow.user_specs import add_table, is_table_file
+from elmbench.workflow.user_specs import TABLE_ENDINGS, add_table
 
 
 @dataclass(frozen=True)
@@ -153,8 +153,8 @@ def chosen_experiments(options: RunOptions) -> list[ExperimentFile]:
             expected="tables by name, or --paper KEY, or --all",
             next_step="give one of them",
         )
-    names = {"profile": (PROFILES, (options.profile,)), "selection": (get_args(Selection), options.request.select)}
-    for kind, (known, chosen) in names.items():
+    choices = {"profile": (PROFILES, (options.profile,)), "selection": (get_args(Selection), options.request.select)}
+    for kind, (known, chosen) in choices.items():
         for name in set(chosen).difference(known):
             raise unknown_name(kind, name, list(known), "elmbench run --help")
     papers = sorted({file.spec.paper for file in catalogue.values()})
@@ -172,7 +172,8 @@ def chosen_experiments(options: RunOptions) -> list[ExperimentFile]:
             expected="one or more ids, or --paper KEY, or --all",
             next_step="elmbench list experiments",
         )
-    files = [add_table(Path(name)) if is_table_file(name) else find_experiment(name) for name in options.experiments]
+    names = options.experiments
+    files = [add_table(Path(name)) if name.endswith(TABLE_ENDINGS) else find_experiment(name) for name in names]
     return list({file.id: file for file in files}.values())
 
 

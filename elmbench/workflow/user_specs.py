@@ -13,12 +13,8 @@ from elmbench.specs.files import invalid, parse_spec, read_yaml
 
 #: The file of a folder that describes data sets.
 _DATASETS = "datasets.yaml"
-_ENDINGS = (".yaml", ".yml")
-
-
-def is_table_file(name: str) -> bool:
-    """Return True if the name of an experiment is the path of a table's file."""
-    return name.endswith(_ENDINGS)
+#: The endings of the files of tables.
+TABLE_ENDINGS = (".yaml", ".yml")
 
 
 def add_table(path: Path) -> ExperimentFile:
@@ -38,7 +34,7 @@ def add_spec_dir(folder: Path) -> None:
     """
     folder = folder.expanduser().resolve()
     datasets = folder / _DATASETS
-    tables = sorted(path for path in folder.glob("*") if path.suffix in _ENDINGS and path.name != _DATASETS)
+    tables = sorted(path for path in folder.glob("*") if path.suffix in TABLE_ENDINGS and path.name != _DATASETS)
     papers = (folder / "experiments").is_dir()
     if not (datasets.is_file() or tables or papers):
         problem = f"{folder} {'holds no specs' if folder.is_dir() else 'is not there'}"
