@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elmbench.protocol.content import OMITTED, OPTIONAL, named
-from elmbench.protocol.scaling import prepared_inputs, scale_columns, scale_targets, unscaled_targets
+from elmbench.protocol.scaling import prepared_inputs, scale_columns, scaler_of
 from elmbench.protocol.splits import Indices, cut_to, outer_parts, presented, stratified_rows
 from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.protocol import Scale, Split, TargetScale
@@ -177,13 +177,14 @@ def fold_of(data: "Dataset", X: Any, targets: TargetScale | None, train: Indices
     y = data.y
     scale = None if data.classes is not None else targets
     if scale is not None:
-        y = scale_targets(y, train if scale.fit_on == "train" else slice(None), scale)
+        scaler = scaler_of(scale).fit(y[train if scale.fit_on == "train" else slice(None), np.newaxis])
+        y = scaler.transform(y[:, np.newaxis])[:, 0]
     by_row: tuple[Any, ...] = data.X if data.is_raw else None, data.groups, data.weights
     raw, groups, weights = (None if column is None else column[train] for column in by_row)
     fold = FoldData(X[train], y[train], X[test], y[test], labels_of(data), raw, data.nominal, groups, weights)
     if scale is None or scale.metrics == "scaled":
         return fold
-    return replace(fold, in_units=lambda values: unscaled_targets(values, data.y, train, scale))
+    return replace(fold, in_units=lambda values: scaler.inverse_transform(values[:, np.newaxis])[:, 0])
 
 
 def fold_rows(outer_fold: OuterFold, data_dir: str | None) -> tuple[Indices, Indices]:

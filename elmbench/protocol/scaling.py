@@ -2,9 +2,6 @@
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from elmbench.errors import ElmbenchError
 from elmbench.protocol.splits import Indices
 from elmbench.specs.protocol import Scale
@@ -38,18 +35,6 @@ def scaler_of(scale: Scale) -> Any:
 
     others = {"standard": StandardScaler, "max-abs": MaxAbsScaler, "unit-rows": Normalizer}
     return others[scale.kind]() if scale.kind in others else MinMaxScaler(scale.range)
-
-
-def scale_targets(y: NDArray[np.float64], rows: Indices | slice, scale: Scale) -> NDArray[np.float64]:
-    """Return the targets of a regression, of shape (n,), scaled by factors from `rows`."""
-    return scale_columns(y[:, np.newaxis], rows, scale)[:, 0]
-
-
-def unscaled_targets(
-    values: NDArray[np.float64], y: NDArray[np.float64], rows: Indices | slice, scale: Scale
-) -> NDArray[np.float64]:
-    """Return predictions of scaled targets in the units of `y`; see `scale_targets`."""
-    return scaler_of(scale).fit(y[rows, np.newaxis]).inverse_transform(values[:, np.newaxis])[:, 0]
 
 
 def prepared_inputs(X: Any, rows: Indices, scale: Scale | None, nominal: tuple[int, ...] | None) -> Any:

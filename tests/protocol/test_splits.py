@@ -19,7 +19,7 @@ from toy_data import MakeUnit
 
 from elmbench.datasets.dataset import Dataset
 from elmbench.errors import ElmbenchError
-from elmbench.protocol.scaling import scale_columns, scale_targets
+from elmbench.protocol.scaling import scale_columns
 from elmbench.protocol.splits import check_splittable, cut_to, outer_parts, part_sizes, presented, rare_class_remark
 from elmbench.protocol.stored import StoredPredictions
 from elmbench.specs.protocol import Outer, Protocol, Scale, Split
@@ -161,6 +161,10 @@ def test_targets_are_scaled_where_the_protocol_says_so(
     # Errors are in these units.
     stored = StoredPredictions(attempted(unit)["predictions"])
     np.testing.assert_allclose(stored.true, data.y_test, atol=1e-12)
+    # Or in those of the file.
+    unit["protocol"]["targets"] = {"kind": "standard", "fit-on": fit_on, "metrics": "original"}
+    stored = StoredPredictions(attempted(unit)["predictions"])
+    np.testing.assert_allclose(stored.true, plain.y_test, atol=1e-12)
     labels = make_unit()
     labels["protocol"]["targets"] = {"range": [0.0, 1.0], "fit-on": "all"}
     assert set(fold_data(labels).y_train.tolist()) == {-1, 1}
@@ -175,7 +179,6 @@ def test_kinds_of_scaling() -> None:
     by_row = scale_columns(sp.csr_matrix(X), rows[:1], Scale(kind="unit-rows"))
     assert sp.issparse(by_row)
     np.testing.assert_allclose(by_row.toarray(), unit, atol=1e-15)
-    np.testing.assert_allclose(scale_targets(np.array([2.0, 4.0, 3.0]), rows, Scale()), [0, 1, 0.5])
 
 
 def test_sparse_rows_stay_sparse_from_the_data_set_to_the_model(
