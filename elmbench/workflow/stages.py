@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from elmbench.errors import ElmbenchError
 from elmbench.layouts import layout_of
@@ -243,11 +244,13 @@ class TwoStages:
                 if (resolved.file.id, name) in datasets:
                     request = replace(self.options.request, datasets=(name,))
                     wanted.append((resolved, request))
-                    more: dict[int, list[str]] = {}
-                    for (experiment, dataset, model), n in (runs or {}).items():
-                        if (experiment, dataset) == (resolved.file.id, name):
-                            more.setdefault(n, []).append(model)
-                    for n, models in more.items():
-                        one = replace(request, models=tuple(models), runs=n, with_baselines=False, grids={})
-                        wanted.append((resolved, one))
+                    for unit, n in (runs or {}).items():
+                        if unit[:2] == (resolved.file.id, name):
+                            # As in the first stage: the other columns can change how a model is chosen.
+                            entry = [cell for cell in plan.cells if (cell.dataset, cell.model) == unit[1:]]
+                            select: Any = tuple(dict.fromkeys(cell.select for cell in entry))
+                            one = replace(
+                                request, models=unit[2:], select=select, runs=n, with_baselines=False, grids={}
+                            )
+                            wanted.append((resolved, one))
         return prepare_tables(self.options, wanted, self.results_dir)
