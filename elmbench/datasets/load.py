@@ -17,8 +17,8 @@ from elmbench.datasets.dataset import Dataset, array_checksum
 from elmbench.datasets.fingerprint import differences
 from elmbench.datasets.parts import PATTERN, find_parts
 from elmbench.datasets.prepare import check_numeric, check_shape, code_target, prepare, with_labels
-from elmbench.datasets.sources.base import FolderSource, Request, Source, hash_of
-from elmbench.datasets.sources.file import take_row_columns
+from elmbench.datasets.sources.base import FolderSource, NetworkSource, Request, Source, hash_of
+from elmbench.datasets.sources.file import FileSource, take_row_columns
 from elmbench.datasets.table import Table
 from elmbench.errors import DataUnavailableError, ElmbenchError
 from elmbench.files import cache_folder, replacing
@@ -121,10 +121,7 @@ def _read_identities(path: Path) -> dict[str, Any]:
 
 
 def data_folder(data_dir: Path | str | None = None) -> Path | None:
-    """Return the folder of the user's files: the given one, or else `ELMBENCH_DATA_DIR`, or else None.
-
-    Raises ElmbenchError if it does not exist.
-    """
+    """Return the folder of the user's files, which must exist: the given one, or else `ELMBENCH_DATA_DIR`, or None."""
     given = data_dir or os.environ.get("ELMBENCH_DATA_DIR")
     folder = Path(given).expanduser() if given else None
     if folder is not None and not folder.is_dir():
@@ -137,13 +134,13 @@ def find_source(spec: DatasetSpec, data_dir: Path | str | None = None) -> Source
     """Return the source that `load` uses for a data set, without reading its rows."""
     request, sources = Request(spec), cast(tuple[Source, ...], spec.sources)
     for source in sources:
-        if source.is_users and source.status(request):
+        if isinstance(source, FileSource) and source.status(request):
             return source
     folder = data_folder(data_dir)
     if folder is not None and (parts := find_parts(spec, folder)):
         return FolderSource(parts=dict(parts))
     for source in sources:
-        if source.files(request) if source.needs_network else source.status(request):
+        if source.files(request) if isinstance(source, NetworkSource) else source.status(request):
             return source
     kinds = ", ".join(dict.fromkeys(source.kind for source in sources))
     where = f"neither {folder} nor the cache holds" if folder else "no data directory is given and the cache lacks"
@@ -160,13 +157,17 @@ def load_from(source: Source, request: Request) -> Dataset:
     if sp.issparse(table.X) and not spec.sparse:
         table = replace(table, X=table.X.toarray())
     table = _as_public(with_labels(prepare(table, source.prepare), spec, source.labels), spec, source)
-    nominal = tuple(table.index[name] for name in table.nominal) if spec.by_fold else ()
-    if spec.by_fold:
-        table = _with_numbered_categories(table)
-    else:
-        check_numeric(table)
     y, classes = code_target(table, spec)
     X = table.X
+    nominal: dict[int, Any] = {}
+    if spec.by_fold:
+        nominal = {table.index[name]: words for name, words in table.nominal.items()}
+        X = np.array(X) if nominal else X
+    else:
+        check_numeric(table)
+    for position, values in nominal.items():
+        numbers = {word: float(i) for i, word in enumerate(sorted(set(values) - {None}))}
+        X[:, position] = [numbers.get(word, np.nan) for word in values]
     if spec.sparse:
         X = sp.csr_matrix(X)
         X.eliminate_zeros()
@@ -178,7 +179,8 @@ def load_from(source: Source, request: Request) -> Dataset:
     words = [source.checksum(request)] if source.generated else []
     words += map(str, nominal)
     words += [hashlib.sha256(column.tobytes()).hexdigest() for column in columns.values()]
-    words += [f"train {table.n_train}"] if source.is_users and table.n_train is not None else []
+    is_users = isinstance(source, FileSource)
+    words += [f"train {table.n_train}"] if is_users and table.n_train is not None else []
     notes = tuple(dict.fromkeys((*spec.notes, *table.notes)))
     return Dataset(
         X,
@@ -191,22 +193,13 @@ def load_from(source: Source, request: Request) -> Dataset:
         array_checksum(X, y, *words),
         splits,
         notes,
-        remarks=notes if source.is_users else table.notes,
-        nominal=nominal,
+        remarks=notes if is_users else table.notes,
+        nominal=tuple(nominal),
         groups=columns.get("groups"),
         folds=columns.get("fold"),
         weights=columns.get("weights"),
         rows=table.positions,
     )
-
-
-def _with_numbered_categories(table: Table) -> Table:
-    """Return a table whose nominal columns hold the number of each category, NaN if missing."""
-    X = np.array(table.X) if table.nominal else table.X
-    for name, words in table.nominal.items():
-        numbers = {word: float(i) for i, word in enumerate(sorted(set(words) - {None}))}
-        X[:, table.index[name]] = [numbers.get(word, np.nan) for word in words]
-    return replace(table, X=X)
 
 
 def _as_public(table: Table, spec: DatasetSpec, source: Source) -> Table:
@@ -246,7 +239,7 @@ def load_compared(source: Source, request: Request, other_data: bool = False) ->
     lacks_part = training_only if wanted and wanted.part == "all" else not (training_only or data.splits)
     if wanted is None or lacks_part or source.other_values:
         note = f"{names}: only the counts were compared with those of {public}"
-        return data.remarked(note) if source.in_data_dir else data
+        return data.remarked(note) if isinstance(source, FolderSource) else data
     apart = ", ".join(differences(data, wanted))
     if not apart:
         return data

@@ -46,15 +46,14 @@ def looks_numeric(word: str) -> bool:
 def with_numbers(table: Table, decimal: str = "", words: Collection[str] = ()) -> Table:
     """Convert numbers in other notations, in the features and the target, to floats.
 
-    `decimal` ({"", ".", ","}): the decimal mark; detected if empty. `words`: columns that stay as they are.
-
-    Raises ElmbenchError if most but not all values of a column are numbers, or the decimal mark is ambiguous.
+    `decimal` ({"", ".", ","}): the decimal mark; detected if empty. `words`: columns that stay as they are. Raises
+    ElmbenchError if most but not all values of a column are numbers, or the decimal mark is ambiguous.
     """
-    columns = {
-        name: values
-        for name, values in [*table.nominal.items(), (table.target_name, table.target)]
-        if values.dtype == object and name not in words and _mostly_numeric(values)
-    }
+    columns = {}
+    for name, values in [*table.nominal.items(), (table.target_name, table.target)]:
+        sample = _sample(values) if values.dtype == object and name not in words else []
+        if sample and sum(map(looks_numeric, sample)) >= MOSTLY * len(sample):
+            columns[name] = values
     if not columns:
         return table
     decimal = decimal or _decimal_of(table, columns)
@@ -88,11 +87,6 @@ def _sample(values: NDArray[Any]) -> list[str]:
     known = values[[word is not None for word in values]]
     words = known[:: 1 + len(known) // _SAMPLE]
     return [word for word in words if not _is_missing(word)]
-
-
-def _mostly_numeric(values: NDArray[Any]) -> bool:
-    words = _sample(values)
-    return bool(words) and sum(map(looks_numeric, words)) >= MOSTLY * len(words)
 
 
 def _decimal_of(table: Table, columns: Mapping[str, NDArray[Any]]) -> str:

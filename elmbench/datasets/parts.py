@@ -68,12 +68,12 @@ def unpacked_bytes(spec: DatasetSpec, width: int | None = None) -> int:
 
 
 def _target_of(path: Path, spec: DatasetSpec, names: list[str]) -> str:
-    targets = ["target", *filter(None, (source.target_name for source in spec.sources))]
+    targets = ["target", *(getattr(source, "target", None) for source in spec.sources)]
     for target in targets:
         if target in names:
             return target
     shown = few(names, 5) + (f" ({len(names)} columns)" if len(names) > 5 else "")
-    expected = " or ".join(map(repr, dict.fromkeys(targets)))
+    expected = " or ".join(repr(target) for target in dict.fromkeys(targets) if isinstance(target, str))
     next_step = f"name the target column 'target' in the header of {path.name}"
     raise ElmbenchError(f"{path} has no target column: its columns are {shown}", expected=expected, next_step=next_step)
 

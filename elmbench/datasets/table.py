@@ -58,10 +58,7 @@ class Table:
 
     @classmethod
     def of_frame(cls, frame: pd.DataFrame, target: str, origin: str, words: Collection[str] = ()) -> Table:
-        """Return the table of the columns of a file.
-
-        Columns of number text become numbers, except the target and the columns that `words` names.
-        """
+        """Return a table whose columns of number text are numbers, except the target and those that `words` names."""
         columns = {str(name): _values(column) for name, column in frame.items()}
         y = columns.pop(target)
         X = np.full((len(frame), len(columns)), np.nan)
@@ -154,12 +151,10 @@ def _values(column: pd.Series[Any]) -> NDArray[Any]:
         return np.asarray(column)
     if is_numeric_dtype(column) and not is_bool_dtype(column):
         return np.asarray(column, dtype=np.float64)
-    words = [None if gone else _word(value) for value, gone in zip(column, column.isna(), strict=True)]
-    return np.array(words, dtype=object)
-
-
-def _word(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool | np.bool_) else str(value)
+    words = [str(value).lower() if isinstance(value, bool | np.bool_) else str(value) for value in column]
+    spelled = np.array(words, dtype=object)
+    spelled[column.isna()] = None
+    return spelled
 
 
 def target_of(names: list[str], choose: Callable[[list[str]], str], path: Path) -> str:

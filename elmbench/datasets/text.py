@@ -3,7 +3,6 @@
 import codecs
 import csv
 import io
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import islice
@@ -17,11 +16,9 @@ from elmbench.specs.datasets.sources import FileOptions
 #: A function from the names of the columns to that of the target.
 ChooseTarget = Callable[[list[str]], str]
 #: Separators in the order of trial: a comma may also be a decimal mark.
-SEPARATORS = ("\t", ";", "|", ",", " ")
-_NAMES = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas", " ": "spaces"}
+SEPARATORS = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas", " ": "spaces"}
 #: Number of rows from which the separator and the header are detected, and of fields for the header of wide rows.
 _SAMPLE, _SAMPLE_FIELDS = 1000, 100_000
-_LINE = re.compile(r"[^\n]*\n|[^\n]+")
 #: The most names of columns that a note shows.
 _SHOWN = 5
 #: Layout of the public files.
@@ -38,7 +35,7 @@ def read_text(content: bytes, path: Path, choose: ChooseTarget, layout: FileOpti
     text, notes = _decode(content)
     separator, text = _separator_of(text, layout.separator)
     if separator != "," and not layout.separator:
-        notes.append(f"fields are separated by {_NAMES[separator]}")
+        notes.append(f"fields are separated by {SEPARATORS[separator]}")
     sample = list(islice(_rows(text, separator), 1 if layout.header is not None else _SAMPLE))
     names = [name.strip() or f"column {position}" for position, name in enumerate(sample[0], start=1)]
     header = layout.header
@@ -91,8 +88,7 @@ def _decode(content: bytes) -> tuple[str, list[str]]:
 
 def _rows(text: str, separator: str) -> Iterator[list[str]]:
     """Yield the fields of each row that is not blank."""
-    lines = (match[0] for match in _LINE.finditer(text))  # one by one: a sample needs no copy of the whole text
-    return filter(None, csv.reader(lines, delimiter=separator, skipinitialspace=True))
+    return filter(None, csv.reader(io.StringIO(text), delimiter=separator, skipinitialspace=True))
 
 
 def _separator_of(text: str, given: str) -> tuple[str, str]:
@@ -126,7 +122,7 @@ def _check_widths(text: str, separator: str, path: Path, is_detected: bool) -> N
     for number, width in widths:
         if width != first:
             problem = f"{path}: found {width} field{'s' * (width != 1)} in line {number}"
-            expected = f"{first} fields separated by {_NAMES.get(separator, repr(separator))}, as in line 1"
+            expected = f"{first} fields separated by {SEPARATORS.get(separator, repr(separator))}, as in line 1"
             next_step = f"correct the file{', or name its separator by --sep' * is_detected}"
             raise ElmbenchError(problem, expected=expected, next_step=next_step)
 

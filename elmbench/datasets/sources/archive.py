@@ -79,7 +79,10 @@ class ArchiveSource(NetworkSource):
             raise
 
     def _table(self, content: bytes, labels: bytes | None, origin: str, job: FetchJob) -> Table:
+        from sklearn.datasets import load_svmlight_file
+
         from elmbench.datasets.readers import read_arrays
+        from elmbench.datasets.table import Table
 
         with _refused(f"{origin} cannot be read", "rows of values"):
             if content.startswith(_NPZ):
@@ -91,7 +94,9 @@ class ArchiveSource(NetworkSource):
             if labels is not None and len(words) != len(lines):
                 raise ValueError(f"it has {len(lines)} rows and {len(words)} labels")
             if self.layout == "index-value":
-                return _sparse(lines, words, origin, job.width)
+                text = b"\n".join(label + b" " + line for label, line in zip(words, lines, strict=True))
+                X, y = load_svmlight_file(io.BytesIO(text), n_features=job.width, zero_based=False)
+                return Table.of_numbers(X, y, origin)
             return self._dense(lines, words, origin)
 
     def _dense(self, lines: list[bytes], labels: list[bytes], origin: str) -> Table:
@@ -156,13 +161,3 @@ def _lines(content: bytes, most: int) -> list[bytes]:
                 content = read_at_most(stream, most)
             break
     return [line for line in content.split(b"\n") if line.strip()]
-
-
-def _sparse(lines: list[bytes], labels: list[bytes], origin: str, width: int) -> Table:
-    from sklearn.datasets import load_svmlight_file
-
-    from elmbench.datasets.table import Table
-
-    text = b"\n".join(label + b" " + line for label, line in zip(labels, lines, strict=True))
-    X, y = load_svmlight_file(io.BytesIO(text), n_features=width, zero_based=False)
-    return Table.of_numbers(X, y, origin)

@@ -16,7 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from elmbench.datasets.download import FetchJob
 from elmbench.errors import ElmbenchError
@@ -49,11 +49,6 @@ class Source(SourceSpec):
     A kind needs a `load`; one whose rows are in files, or may be missing, also has a `status` and `files`.
     """
 
-    #: Files of the data directory, which have no declared labels.
-    in_data_dir: ClassVar[bool] = False
-    #: A user's own file: it comes before the data directory, and all its notes are remarks.
-    is_users: ClassVar[bool] = False
-
     def status(self, request: Request) -> tuple[State, str] | None:
         """Return the state and the location of the rows; None if they are not here."""
         return "bundled", self.title
@@ -80,8 +75,6 @@ class Source(SourceSpec):
 class FolderSource(Source):
     """Files of the data directory: 'all' rows, or the parts 'train' and 'test'. No spec names it."""
 
-    in_data_dir: ClassVar[bool] = True
-
     kind: str = "folder"
     parts: dict[str, Path]
 
@@ -104,15 +97,9 @@ class NetworkSource(Source):
     beginning of the file's SHA-256, so a changed file is noticed.
     """
 
-    needs_network: ClassVar[bool] = True
-
     @abstractmethod
     def fetch(self, job: FetchJob) -> Mapping[str, Table | Path]:
         """Download the rows: all of them, or the parts 'train' and 'test', as tables or files to be kept."""
-
-    def n_features(self, spec: DatasetSpec) -> int:
-        """Return the number of features of the downloaded rows."""
-        return spec.shape.features
 
     def keep(self, spec: DatasetSpec, rows: Mapping[str, Table | Path], folder: Path) -> None:
         """Put the parts of a data set into the cache in place of earlier ones; `folder` is for unfinished files."""
@@ -143,7 +130,7 @@ class NetworkSource(Source):
 
         parts, spec = self._parts(request.spec), request.spec
         _verify(parts.values(), spec)
-        return read_parts(parts, spec, self.n_features(spec), self.title)
+        return read_parts(parts, spec, getattr(self, "width", None), self.title)
 
     def _parts(self, spec: DatasetSpec) -> dict[str, Path]:
         """Return the files in the cache, by the part of the rows; none if they are not complete."""

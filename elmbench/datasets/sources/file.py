@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -40,8 +40,6 @@ class FileSource(Source, FileOptions):
     describe a text table; they are detected unless they are given. `drop_missing_target` leaves out rows without a
     target. `test` is another file with the official test rows.
     """
-
-    is_users: ClassVar[bool] = True
 
     kind: Literal["file"]
     path: str

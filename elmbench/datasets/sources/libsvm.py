@@ -8,7 +8,6 @@ from pydantic import model_validator
 
 from elmbench.datasets.download import FetchJob
 from elmbench.datasets.sources.base import NetworkSource
-from elmbench.specs.datasets import DatasetSpec
 
 
 class LibsvmSource(NetworkSource):
@@ -37,9 +36,6 @@ class LibsvmSource(NetworkSource):
     @property
     def title(self) -> str:
         return "LIBSVM " + ", ".join(url.rsplit("/", 1)[1] for url in self.urls.values())
-
-    def n_features(self, spec: DatasetSpec) -> int:
-        return self.width or spec.shape.features
 
     def fetch(self, job: FetchJob) -> Mapping[str, Path]:
         from elmbench.datasets.readers import compression_of

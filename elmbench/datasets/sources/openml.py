@@ -43,10 +43,6 @@ class OpenMLSource(NetworkSource):
     def title(self) -> str:
         return "OpenML " + ", ".join(map(str, self.ids))
 
-    @property
-    def target_name(self) -> str:
-        return self.target if isinstance(self.target, str) else ""
-
     def fetch(self, job: FetchJob) -> Mapping[str, Table]:
         with _private_client() as openml:
             descriptions = [_description(openml, number) for number in self.ids]

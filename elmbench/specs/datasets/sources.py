@@ -32,8 +32,6 @@ class SourceSpec(SpecPart):
 
     #: Its rows are computed.
     generated: ClassVar[bool] = False
-    #: Its rows are downloaded.
-    needs_network: ClassVar[bool] = False
 
     kind: str
     labels: dict[Label, Label] = Field(default_factory=dict)
@@ -55,11 +53,6 @@ class SourceSpec(SpecPart):
     def title(self) -> str:
         """The source in a few words."""
         return self.kind
-
-    @property
-    def target_name(self) -> str:
-        """The name of the target column, if the source declares it."""
-        return ""
 
 
 class FileOptions(SpecPart):
