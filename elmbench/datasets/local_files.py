@@ -1,7 +1,6 @@
 """Local files of a user's data: a path, data of OpenML or scikit-learn in the cache, or arrays of a program."""
 
 import re
-import tempfile
 from collections import Counter
 from importlib.metadata import version
 from pathlib import Path
@@ -48,15 +47,7 @@ def local_file(location: str, target: str = "") -> tuple[Path, str, str]:
     source = OpenMLSource(kind="openml", id=int(name), target=target or None)
     with download_folder() as downloads:
         table = source.fetch(FetchJob(0, MOST_BYTES, downloads))["all"]
-    return _write(table, folder, stem), location, "target"
-
-
-def _write(table: Table, folder: Path, stem: str) -> Path:
-    """Write rows to a file, sparse ones as a NumPy archive; return the file."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder) as unfinished:
-        path = table.write(Path(unfinished) / stem)
-        return path.replace(folder / path.name)
+    return table.write(folder, stem), location, "target"
 
 
 def _write_bunch(name: str, folder: Path, stem: str) -> Path:
@@ -84,7 +75,7 @@ def write_arrays(X: Any, y: Any, folder: Path, name: str, extra: dict[str, Any])
             raise ElmbenchError("sparse rows with groups or an order", expected="dense rows", next_step="X.toarray()")
         if targets.dtype.kind not in "biuf":
             targets = targets.astype(str).astype(object)
-        return _write(Table.of_numbers(sp.csr_matrix(X, dtype=np.float64), targets, name), folder, name)
+        return Table.of_numbers(sp.csr_matrix(X, dtype=np.float64), targets, name).write(folder, name)
     if X.ndim > 2:
         raise ElmbenchError(f"X has the shape {X.shape}", expected="rows and columns", next_step="reshape X")
     frame = X.copy() if isinstance(X, pd.DataFrame) else pd.DataFrame(np.asarray(X)).rename(columns="x{}".format)

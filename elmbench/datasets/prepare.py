@@ -188,7 +188,7 @@ def with_labels(table: Table, spec: DatasetSpec, labels: dict[str, str]) -> Tabl
 
 def _labels_by_size(words: NDArray[np.object_], spec: DatasetSpec) -> dict[str, str]:
     """Return the label of each of two words, by their counts; empty if the counts do not decide."""
-    positives, sizes = spec.positives, {size: word for word, size in Counter(words).items()}
+    positives, sizes = spec.shape.count(spec.positive), {size: word for word, size in Counter(words).items()}
     if positives is None or set(sizes) != {positives, spec.shape.instances - positives} or len(sizes) != 2:
         return {}
     negative = next(label for label in spec.shape.labels if label not in spec.positive)

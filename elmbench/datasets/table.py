@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elmbench.errors import ElmbenchError
+from elmbench.files import replacing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -86,19 +87,19 @@ class Table:
             frame[name] = np.where(is_missing(words), np.nan, words)
         return frame
 
-    def write(self, path: Path) -> Path:
-        """Write the rows, with a column `target`, to `path` with .parquet or, for sparse rows, .npz; return it."""
+    def write(self, folder: Path, stem: str) -> Path:
+        """Write the rows, with a column `target`, to a Parquet file or, for sparse rows, a NumPy archive; return it."""
         import scipy.sparse as sp
 
-        if not sp.issparse(self.X):
-            path = path.with_name(f"{path.name}.parquet")
-            frame = self.frame().rename(columns={"target": "target_"})
-            frame.assign(target=self.target).to_parquet(path, index=False)
-            return path
-        path = path.with_name(f"{path.name}.npz")
-        arrays = {name: getattr(self.X, name) for name in ("data", "indices", "indptr", "shape")}
-        target = self.target.astype(str) if self.target.dtype == object else self.target
-        np.savez_compressed(path, **arrays, target=target)
+        path = folder / f"{stem}.{'npz' if sp.issparse(self.X) else 'parquet'}"
+        with replacing(path) as partial, open(partial, "wb") as stream:
+            if not sp.issparse(self.X):
+                frame = self.frame().rename(columns={"target": "target_"}).assign(target=self.target)
+                frame.to_parquet(stream, index=False)
+            else:
+                arrays = {name: getattr(self.X, name) for name in ("data", "indices", "indptr", "shape")}
+                target = self.target.astype(str) if self.target.dtype == object else self.target
+                np.savez_compressed(stream, **arrays, target=target)
         return path
 
     def remarked(self, *notes: str) -> Table:

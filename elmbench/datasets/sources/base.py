@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 State = Literal["file", "bundled", "generated", "fetched", "to fetch", "bad"]
 #: Keys of a source that its files do not depend on.
-_NOT_OF_FILES = {"labels", "prepare", "already_prepared", "split_in_order", "note", "inactive"}
+_NOT_OF_FILES = {"labels", "prepare", "already_prepared", "split_in_order", "note"}
 #: The digits of a file's SHA-256 in its name.
 _DIGITS = 16
 
@@ -106,7 +106,7 @@ class NetworkSource(Source):
         earlier, prefix = self._cached(spec), self._prefix(spec)
         new = []
         for part, content in rows.items():
-            file = content if isinstance(content, Path) else content.write(folder / part)
+            file = content if isinstance(content, Path) else content.write(folder, part)
             name = f"{prefix.name}.{part}.{file_sha256(file)[:_DIGITS]}.{file.name.partition('.')[2]}"
             new.append(prefix.with_name(name))
             prefix.parent.mkdir(parents=True, exist_ok=True)

@@ -32,7 +32,6 @@ class OpenMLSource(NetworkSource):
     kind: Literal["openml"]
     id: int | tuple[int, ...]
     target: str | int | None = None
-    inactive: bool = False
 
     @property
     def ids(self) -> tuple[int, ...]:
@@ -66,10 +65,8 @@ class OpenMLSource(NetworkSource):
         from elmbench.datasets.readers import read_table
 
         ignored = {*_as_list(description.row_id_attribute), *_as_list(description.ignore_attribute)}
-        choose = partial(self._choose, description, ignored)
-        table = read_table(path, choose, form=form, most=job.most)
-        table = table.without(ignored)
-        return replace(table, origin=f"OpenML {description.dataset_id}")
+        table = read_table(path, partial(self._choose, description, ignored), form=form, most=job.most)
+        return replace(table.without(ignored), origin=f"OpenML {description.dataset_id}")
 
     def _choose(self, description: Any, ignored: set[str], columns: list[str]) -> str:
         """Return the name of the target, which may be a column that OpenML ignores."""

@@ -183,11 +183,6 @@ class DatasetSpec(RowColumns):
         source = first.model_copy(update={"options": declared | {option: (v,) for option, v in options.items()}})
         return self.model_copy(update={"fingerprint": None, "sources": (source, *others)})
 
-    @property
-    def positives(self) -> int | None:
-        """Rows of the positive class in the public file, if the counts are known."""
-        return self.shape.count(self.positive)
-
     def differences(self, paper: str) -> tuple[str, ...]:
         """Return the differences between the counts that a paper prints and the data, one sentence each."""
         printed, here = self.papers.get(paper), self.public
