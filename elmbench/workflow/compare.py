@@ -15,8 +15,7 @@ import joblib
 import numpy as np
 import scipy.sparse as sp
 
-from elmbench.datasets.local_files import short_slug, write_arrays
-from elmbench.datasets.user_data import Task, UserData
+from elmbench.datasets.user_data import Task, UserData, short_slug, write_arrays
 from elmbench.errors import ElmbenchError
 from elmbench.registry import registry
 from elmbench.registry.plugins import load_plugin, loaded_plugins, write_plugin

@@ -8,8 +8,7 @@ from typing import Any
 
 from elmbench.datasets.dataset import Dataset
 from elmbench.datasets.load import load
-from elmbench.datasets.local_files import short_slug
-from elmbench.datasets.user_data import UserData, describe
+from elmbench.datasets.user_data import UserData, describe, short_slug
 from elmbench.errors import ElmbenchError, unknown_name
 from elmbench.layouts import SIDE_BY_SIDE
 from elmbench.layouts.comparison import DUMMY

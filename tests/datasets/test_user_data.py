@@ -12,7 +12,7 @@ from loopback import Server, add_openml, arff_text
 from sklearn.datasets import dump_svmlight_file
 from user_files import N, described, loaded, write
 
-from elmbench.datasets import local_files, user_data
+from elmbench.datasets import user_data
 from elmbench.datasets.load import load
 from elmbench.datasets.sources import file
 from elmbench.datasets.user_data import UserData, describe
@@ -164,7 +164,7 @@ def test_a_set_of_openml_is_fetched_once_for_each_target(seven: Server) -> None:
 
 
 def test_a_set_of_openml_that_is_far_too_large(seven: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(local_files, "MOST_BYTES", 1000)
+    monkeypatch.setattr(user_data, "MOST_BYTES", 1000)
     with pytest.raises(ElmbenchError, match="holds more than the 0"):
         describe(UserData("openml:7"))
     assert not list((tmp_path / "cache" / "own").glob("*.parquet"))

@@ -11,9 +11,8 @@ import scipy.sparse as sp
 from user_files import N, described, loaded, write
 
 from elmbench.datasets.load import load
-from elmbench.datasets.local_files import write_arrays
 from elmbench.datasets.sources.file import FileSource, read_user_file
-from elmbench.datasets.user_data import UserData, describe
+from elmbench.datasets.user_data import UserData, describe, write_arrays
 from elmbench.errors import ElmbenchError
 
 ROWS = np.random.default_rng(0).normal(size=(N, 3)).round(6)

@@ -20,8 +20,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 import elmbench
-from elmbench.datasets.local_files import write_arrays
-from elmbench.datasets.user_data import UserData
+from elmbench.datasets.user_data import UserData, write_arrays
 from elmbench.errors import ElmbenchError
 from elmbench.running.executors import Executor
 from elmbench.workflow.comparison import SVM_STEPS, Comparison, prepare_comparison
