@@ -194,14 +194,11 @@ def missing_runs(figures: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
     `minutes` is the time of these runs on one core if they take as long as the first ones.
     """
     columns = ["dataset", "model", "reading"]  # a run computes the cells of all selections
-    lines = figures[figures["verdict"] == "too few runs"].drop_duplicates(columns)
-    seconds = cells.groupby(columns)[TIMES].sum().sum(axis="columns")
-    missing = []
-    for line in lines.to_dict("records"):
-        runs, total = int(line["runs"]), float(seconds[tuple(line[name] for name in columns)])
-        more = FEWEST_RUNS - runs
-        missing.append((line["dataset"], line["model"], more, more * total / runs / 60))
-    return pd.DataFrame(missing, columns=["dataset", "model", "more_runs", "minutes"])
+    seconds = cells.groupby(columns)[TIMES].sum().sum(axis="columns").rename("seconds")
+    lines = figures[figures["verdict"] == "too few runs"].drop_duplicates(columns).join(seconds, on=columns)
+    runs = lines["runs"].astype(int)
+    more = FEWEST_RUNS - runs
+    return lines[["dataset", "model"]].assign(more_runs=more, minutes=more * lines["seconds"].astype(float) / runs / 60)
 
 
 def counts_text(figures: Iterable[Mapping[Any, Any]], missing: pd.DataFrame) -> str:

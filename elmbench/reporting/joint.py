@@ -1,8 +1,4 @@
-"""The verdict on a table from all its comparable figures of a metric (docs/verdicts.md).
-
-Coverage counts the published figures inside the intervals of our runs. The pattern is tested by a permutation test: the
-sum of |published - ours| is compared with its values after our models are shuffled within each data set.
-"""
+"""The verdict on a table from all its comparable figures of a metric (docs/verdicts.md), and its test on ourselves."""
 
 from __future__ import annotations
 
@@ -38,7 +34,7 @@ _Costs = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class JointVerdict:
-    """The verdict on one metric of a table: one of `TABLE_VERDICTS`.
+    """The verdict on one metric of a table.
 
     `inside` counts the published figures inside the interval, of those that have one (three runs or more).
     `coverage_p` is the p-value of the binomial test that 95 % of the intervals contain the published figure; None if
@@ -47,15 +43,24 @@ class JointVerdict:
     between published and measured figures of the models.
     """
 
-    metric: str
-    figures: int
-    datasets: int
-    inside: int
-    of: int
-    coverage_p: float | None
-    pattern_p: float | None
-    spearman: float | None
-    verdict: str
+    metric: str = ""
+    figures: int = 0
+    datasets: int = 0
+    inside: int = 0
+    of: int = 0
+    coverage_p: float | None = None
+    pattern_p: float | None = None
+    spearman: float | None = None
+
+    @property
+    def verdict(self) -> str:
+        """One of `TABLE_VERDICTS`; a test that was not possible gives no evidence."""
+        level = self.coverage_p is not None and self.coverage_p > ALPHA
+        if self.pattern_p is not None and self.pattern_p <= ALPHA:
+            return "reproduced" if level else "pattern only"
+        if self.coverage_p is None:
+            return "too small to judge"
+        return "level only" if level else "not reproduced"
 
     @property
     def expected(self) -> int:
@@ -64,7 +69,7 @@ class JointVerdict:
 
     def record(self) -> dict[str, Any]:
         """Return the verdict for JSON."""
-        return asdict(self) | {"expected": self.expected}
+        return asdict(self) | {"verdict": self.verdict, "expected": self.expected}
 
 
 def joint_record(verdicts: Sequence[JointVerdict]) -> dict[str, Any]:
@@ -74,8 +79,7 @@ def joint_record(verdicts: Sequence[JointVerdict]) -> dict[str, Any]:
 
 def main_verdict(verdicts: Sequence[JointVerdict]) -> JointVerdict:
     """Return the verdict on the metric of a table with the most figures; without any, it is `too small to judge`."""
-    none = JointVerdict("", 0, 0, 0, 0, None, None, None, _verdict())
-    return max(verdicts, key=lambda one: one.figures, default=none)
+    return max(verdicts, key=lambda one: one.figures, default=JointVerdict())
 
 
 def judge_table(figures: Iterable[ComparedFigure], *key: str) -> list[JointVerdict]:
@@ -98,38 +102,21 @@ def judge_metric(figures: Sequence[ComparedFigure], *key: str) -> JointVerdict:
     metric = figures[0].measure.metric
     judged = [one for one in figures if one.draws.runs >= FEWEST_RUNS]
     inside = sum(judge(one.draws, replace(one.printed, apart=None)).verdict == "reproduced" for one in judged)
-    coverage_p = _coverage_p(judged, inside) if judged else None
     rows = rows_of(figures)
-    pattern_p = pattern_test([costs_of(row) for row in rows], *key, metric)
     return JointVerdict(
         metric,
         len(figures),
         len({one.dataset for one in figures}),
         inside,
         len(judged),
-        coverage_p,
-        pattern_p,
+        _coverage_p(judged, inside) if judged else None,
+        pattern_test([costs_of(row) for row in rows], *key, metric),
         mean_rank_correlation(map(ours_and_printed, rows)),
-        _verdict(coverage_p, pattern_p),
     )
 
 
-def _verdict(coverage_p: float | None = None, pattern_p: float | None = None) -> str:
-    """Return the verdict; a test that was not possible gives no evidence."""
-    level = coverage_p is not None and coverage_p > ALPHA
-    if pattern_p is not None and pattern_p <= ALPHA:
-        return "reproduced" if level else "pattern only"
-    if coverage_p is None:
-        return "too small to judge"
-    return "level only" if level else "not reproduced"
-
-
 def _coverage_p(figures: Sequence[ComparedFigure], inside: int) -> float | None:
-    """Return the p-value of a binomial test with the effective number of independent figures.
-
-    The models of a data set share its splits, so their figures lie inside or outside together. The effective number is
-    Kish's, n / (1 + (m - 1) rho) for m figures a data set.
-    """
+    """Return the p-value of a binomial test with Kish's effective number of independent figures."""
     from scipy.special import bdtr
 
     n = len(figures)
@@ -173,13 +160,10 @@ def costs_of(row: Sequence[ComparedFigure]) -> _Costs:
 
 
 def pattern_test(costs: Sequence[_Costs], *key: str) -> float | None:
-    """Return the p-value of the order of our models within the data sets, by a permutation test.
+    """Return the p-value of the order of our models within the data sets; None if it cannot be .05 or less.
 
-    It is the share of shuffles, the order itself included, whose sum of |published - ours| is as small as that of the
-    order itself. `scipy.stats.permutation_test` has no strata: it would also shuffle between data sets.
-
-    `costs` are those of each data set, `key` is the seed of the shuffles. The p-value is None if so few permutations
-    exist that none is .05 or less.
+    `costs` are those of each data set, `key` is the seed of the shuffles. `scipy.stats.permutation_test` has no strata:
+    it would also shuffle between data sets.
     """
     costs = [one for one in costs if len(one) > 1]
     orders = math.prod(math.factorial(len(one)) for one in costs)

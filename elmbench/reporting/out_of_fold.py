@@ -10,7 +10,6 @@ import pandas as pd
 
 from elmbench.errors import ElmbenchError
 from elmbench.protocol.folds import fold_rows, load_rows
-from elmbench.protocol.stored import StoredPredictions
 from elmbench.reporting.cells import stored_in
 from elmbench.running.store import Store
 from elmbench.specs.profiles import Resolved
@@ -47,22 +46,18 @@ def _parts(planned: Iterable[Cell], store: Store, resolved: Resolved) -> Iterato
         test = stored.rows
         if test is None:
             _, test = fold_rows(work.outer_fold, None)
-        where: dict[str, Any] = {"dataset": cell.dataset, "row": test if data.rows is None else data.rows[test]}
-        where |= {"run": cell.run, "fold": cell.fold, "model": cell.model}
-        if data.classes is not None:
-            yield pd.DataFrame(where | _of_classes(stored, data.classes))
-        else:
-            yield pd.DataFrame(where | {"true": data.y[test], "predicted": stored.predicted})
-
-
-def _of_classes(stored: StoredPredictions, classes: tuple[str, ...]) -> dict[str, Any]:
-    labels = np.array(classes, dtype=object)
-    columns: dict[str, Any] = {"true": labels[stored.true], "predicted": labels[stored.predicted]}
-    scores = stored.scores if "scores" in stored.content else None
-    for name, values in (("decision", scores), ("probability", stored.probabilities)):
-        # The store rounds to single precision.
-        if values is not None and values.ndim == 1:
-            columns[name] = values.astype(np.float32)
-        elif values is not None:
-            columns |= {f"{name}_{label}": values[:, i].astype(np.float32) for i, label in enumerate(classes)}
-    return columns
+        columns: dict[str, Any] = {"dataset": cell.dataset, "row": test if data.rows is None else data.rows[test]}
+        columns |= {"run": cell.run, "fold": cell.fold, "model": cell.model}
+        if data.classes is None:
+            yield pd.DataFrame(columns | {"true": data.y[test], "predicted": stored.predicted})
+            continue
+        labels = np.array(data.classes, dtype=object)
+        columns |= {"true": labels[stored.true], "predicted": labels[stored.predicted]}
+        scores = stored.scores if "scores" in stored.content else None
+        for name, values in (("decision", scores), ("probability", stored.probabilities)):
+            # The store rounds to single precision.
+            if values is not None and values.ndim == 1:
+                columns[name] = values.astype(np.float32)
+            elif values is not None:
+                columns |= {f"{name}_{label}": values[:, i].astype(np.float32) for i, label in enumerate(data.classes)}
+        yield pd.DataFrame(columns)

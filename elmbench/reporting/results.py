@@ -49,7 +49,6 @@ from elmbench.reporting.writers.terminal import MARKS, as_text, table_text
 from elmbench.reporting.writers.text import WIDTH
 from elmbench.running.store import Store
 from elmbench.specs.profiles import COMPARE, Resolved
-from elmbench.work.plan import Cell
 
 
 @dataclass(frozen=True)
@@ -182,7 +181,10 @@ def write_results(resolved: Resolved, store: Store, results_dir: Path) -> Result
         from elmbench.reporting.out_of_fold import predictions_frame  # which reads data
 
         write_frame(predictions_frame(planned, store, resolved), folder / "predictions.csv")
-    _write_table(results, commands, _outputs(planned, store))
+    # Of the cells that ended ok under the default readings, read one after the other.
+    stored = ((cell, store.result(cell.key)) for cell in planned if cell.key and not cell.reading)
+    outputs = (Outputs(cell, result) for cell, result in stored if result is not None and result["status"] == "ok")
+    _write_table(results, commands, outputs)
     record = provenance(resolved, planned, store, commands)
     write_atomically(folder / "environment.json", json.dumps(record, indent=1, sort_keys=True) + "\n")
     return results
@@ -271,11 +273,3 @@ def _write_table(results: Results, commands: Sequence[str], outputs: Iterable[Ou
             write_frame(figure.data, picture.with_suffix(".csv"))
             write_atomically(picture, figure.png)
     write_atomically(folder / "table.md", markdown(results.table, commands, results.picture))
-
-
-def _outputs(planned: list[Cell], store: Store) -> Iterator[Outputs]:
-    """Yield the stored results of the cells that ended ok under the default readings."""
-    for cell in planned:
-        result = store.result(cell.key) if cell.key and not cell.reading else None
-        if result is not None and result["status"] == "ok":
-            yield Outputs(cell, result)

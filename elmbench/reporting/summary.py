@@ -58,17 +58,13 @@ class MeasuredCells:
 
     def columns(self, entry: Key) -> dict[str, NDArray[Any]]:
         """Return the columns of an entry that a verdict needs."""
-        lines = self.lines.get(entry, _NONE)
-        return {name: column[lines] for name, column in self._needed.items()}
+        return {name: column[self.lines.get(entry, [])] for name, column in self._needed.items()}
 
     def values(self, entry: Key, measure: Measure) -> NDArray[np.float64]:
         """Return the value of each cell of an entry, NaN if it has none."""
         if measure not in self._values:
             self._values[measure] = np.asarray(self.layout.values_of(self._cells, measure), dtype=np.float64)
-        return self._values[measure][self.lines.get(entry, _NONE)]
-
-
-_NONE = np.arange(0)
+        return self._values[measure][self.lines.get(entry, [])]
 
 
 def summarise(measured: MeasuredCells) -> pd.DataFrame:
@@ -95,9 +91,16 @@ def summarise(measured: MeasuredCells) -> pd.DataFrame:
         for i, measure in enumerate(layout.measures(resolved, entry[0], entry[1])):
             paper = resolved.published.get((entry[0], entry[1], measure.column))
             values = measured.values(entry, measure)
-            line = dict(zip(ENTRY, entry, strict=True)) | {"metric": measure.column, "n": len(values), "ended": ended}
-            line |= _statistics(values, runs, resolved.spec.protocol.std) | _printed_columns(paper)
-            line |= _judge_entry(entry, measure, measured, ended, paper)
+            line: dict[str, Any] = dict(zip(ENTRY, entry, strict=True)) | {
+                "metric": measure.column,
+                "n": len(values),
+                "ended": ended,
+            }
+            known = values[~np.isnan(values)]
+            spread = run_means(values, runs) if resolved.spec.protocol.std == "of-run-means" else known
+            line["mean"] = float(known.mean()) if len(known) else None
+            line["std"] = float(spread.std(ddof=1)) if len(spread) > 1 else None
+            line |= _printed_columns(paper) | _judge_entry(entry, measure, measured, ended, paper)
             if i == 0 or line["mean"] is not None or paper is not None or ended != COMPLETE:
                 lines.append(line)
     lines += _only_published(measured.every, layout, resolved)
@@ -124,16 +127,6 @@ def _only_published(cells: pd.DataFrame, layout: Layout, resolved: Resolved) -> 
 def _printed_columns(paper: PublishedValue | None) -> dict[str, float | None]:
     figures = {"published": paper.value, "published_std": paper.std} if paper else {}
     return {name: None if value is None else float(value) for name, value in figures.items()}
-
-
-def _statistics(values: NDArray[np.float64], runs: NDArray[Any], kind: str) -> dict[str, float | None]:
-    """Return the mean, and the deviation over run means or over folds; None for too few values."""
-    known = values[~np.isnan(values)]
-    spread = run_means(values, runs) if kind == "of-run-means" else known
-    return {
-        "mean": float(known.mean()) if len(known) else None,
-        "std": float(spread.std(ddof=1)) if len(spread) > 1 else None,
-    }
 
 
 def _judge_entry(

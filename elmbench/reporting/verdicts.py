@@ -1,14 +1,4 @@
-"""The rule of the verdicts: a published figure against the prediction interval of our own runs (docs/verdicts.md).
-
-A published mean is an average of M draws of the protocol. A draw is a run: splits, random nodes, order of the rows.
-From R runs of ours with mean m and deviation s of the run means, a new average of M draws lies with 95 % probability in
-
-    m +- t(.975, R - 1) s sqrt(1/M + 1/R),
-
-which half of the last printed digit widens on both sides. If the first n runs fixed how many more were made (Stein
-1945), s is the deviation of these n, and t has n - 1 degrees of freedom. R depends on s alone, so given s the mean m is
-still normal with variance sigma^2 / R, and the interval holds its level.
-"""
+"""The rule of the verdicts: a published figure against the prediction interval of our own runs (docs/verdicts.md)."""
 
 from __future__ import annotations
 
@@ -55,9 +45,9 @@ class Draws:
     first: int | None = None
 
     def half_width(self, mean_of: int = 1, runs: int | None = None) -> float:
-        """Return half the width of the interval for a mean of `mean_of` draws, without the rounding of the print.
+        """Return t s sqrt(1/M + 1/R) for a mean of `mean_of` draws, after `runs` runs of the same deviation.
 
-        With `runs`, return the half width after that many runs of the same deviation. It is NaN after one run.
+        By default, R is the number of our runs. The half width is NaN after one run.
         """
         runs = self.runs if runs is None else runs
         if runs < 2 or math.isnan(self.deviation):
@@ -140,7 +130,14 @@ def draws_of(values: ArrayLike, cells: Mapping[str, Any], measure: Measure) -> D
         # If other requests had more runs than the two stages, they determined the number.
         last = np.asarray(cells[FIRST_RUNS])[np.argmax(cells["run"])]
         first = None if pd.isna(last) else int(last)
-    return draws_of_means(means, _least(float(means.mean()), cells, measure), first)
+    runs, least = len(np.unique(cells["run"])), ROUND_OFF * abs(float(means.mean()))
+    tested = np.sum(cells["n_test"]) / runs if "n_test" in cells else 0
+    if counts_rows(measure.metric):
+        # A run mean is over folds, each of which counts its own rows.
+        least = runs / len(cells["run"])
+    elif measure.metric in (*names_taking("counts"), TRAIN_ACCURACY) and tested > 0:
+        least = float(1 / tested)
+    return draws_of_means(means, least, first)
 
 
 def draws_of_means(means: NDArray[np.float64], least: float, first: int | None = None) -> Draws:
@@ -151,14 +148,3 @@ def draws_of_means(means: NDArray[np.float64], least: float, first: int | None =
     if deviation <= 4 * np.finfo(float).eps * np.abs(means).max():
         deviation = 0.0
     return Draws(float(means.mean()), deviation, len(means), least, first and len(stage))
-
-
-def _least(mean: float, cells: Mapping[str, Any], measure: Measure) -> float:
-    """Return the weight of one test row in a run mean for metrics that count rows, round-off for real numbers."""
-    runs = len(np.unique(cells["run"]))
-    if counts_rows(measure.metric):
-        return runs / len(cells["run"])
-    tested = np.sum(cells["n_test"]) / runs if "n_test" in cells else 0
-    if measure.metric in (*names_taking("counts"), TRAIN_ACCURACY) and tested > 0:
-        return float(1 / tested)
-    return ROUND_OFF * abs(mean)
