@@ -39,12 +39,10 @@ _Chosen = dict[tuple[str, str, str], tuple[Results, dict[Any, Any]]]
 
 @dataclass(frozen=True)
 class PaperAnswer:
-    """The evidence on one paper.
+    """The evidence on one paper: the answer on all of it, sentences on each table and metric, and counts of figures.
 
-    The first sentence is the answer on the whole paper. One for each table and metric follows, then the counts of
-    figures and of facts of the data sets; there is none without published figures. `figures` is the number of figures
-    with each verdict, each figure counted once; `facts` are the facts of data sets: those `as_printed`, and those
-    compared (`of`).
+    There are no sentences without published figures. `figures` is the number of figures with each verdict, each figure
+    counted once; `facts` are the facts of data sets: those `as_printed`, and those compared (`of`).
     """
 
     paper: str
@@ -90,10 +88,7 @@ def answer_paper(paper: str, results: Sequence[Results]) -> PaperAnswer:
 
 
 def chosen_figures(results: Sequence[Results]) -> _Chosen:
-    """Return for each figure of a table the results that it counts under, and its line of `summary.csv` there.
-
-    A figure counts under a profile with enough runs of it; if there are several, under the most faithful one.
-    """
+    """Return for each figure of a table the results that it counts under, and its line of `summary.csv` there."""
     chosen: _Chosen = {}
     for one in sorted(results, key=lambda one: -PROFILES.index(one.resolved.profile)):
         for line in one.figures.to_dict("records"):
@@ -227,17 +222,12 @@ def main_claims(claims: Sequence[TestedClaim]) -> Iterator[tuple[MainClaim, str,
 
 def result_in_words(outcomes: Sequence[ClaimOutcome]) -> str:
     """Return the number of statements with each result, such as "1 holds, 2 do not hold"; of one, its result."""
-    ranked = sorted(outcomes, key=lambda one: CLAIM_VERDICTS.index(one.verdict))
-    counts = Counter(map(_result, ranked))
+    counts: Counter[str] = Counter()
+    for one in sorted(outcomes, key=lambda one: CLAIM_VERDICTS.index(one.verdict)):
+        stated, finding, result = one.claim.between, one.finding, str(one.verdict)
+        if one.verdict == "does not hold" and stated and finding is not None and finding.of != "data sets":
+            result = f"ratio {'smaller' if finding.estimate < stated[0] else 'larger'} than stated"
+        counts[result] += 1
     if len(outcomes) == 1:
         return next(iter(counts))
     return ", ".join(f"{n} {_RESULTS.get(name, name) if n > 1 else name}" for name, n in counts.items())
-
-
-def _result(outcome: ClaimOutcome) -> str:
-    """Return the verdict; for a ratio that does not hold, whether ours is smaller or larger."""
-    stated, finding = outcome.claim.between, outcome.finding
-    if outcome.verdict != "does not hold" or stated is None or finding is None or finding.of == "data sets":
-        return outcome.verdict
-    side = "smaller" if finding.estimate < stated[0] else "larger"
-    return f"ratio {side} than stated"

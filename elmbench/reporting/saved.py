@@ -76,6 +76,20 @@ class SavedTable:
         return read_environment(self.folder)
 
 
+def _of_all_tables(name: str) -> cached_property[pd.DataFrame]:
+    """Return the property that joins the frames of this name of all tables."""
+
+    def join(results: SavedResults) -> pd.DataFrame:
+        frames = []
+        for table in results.values():
+            lines = getattr(table, name)
+            names = pd.DataFrame([table.place] * len(lines), columns=PLACE, index=lines.index)
+            frames.append(pd.concat([names, lines], axis=1))
+        return pd.concat([frame for frame in frames if len(frame)] or frames[:1], ignore_index=True)
+
+    return cached_property(join)
+
+
 class SavedResults(dict[str, SavedTable]):
     """The tables below a folder, by `profile/paper/table`, such as `fast/kos-elm/table4`.
 
@@ -85,33 +99,13 @@ class SavedResults(dict[str, SavedTable]):
         The lines of all tables, with the columns profile, paper and table before those of the files.
     """
 
+    cells = _of_all_tables("cells")
+    summary = _of_all_tables("summary")
+    claims = _of_all_tables("claims")
+    optimism = _of_all_tables("optimism")
+
     def __repr__(self) -> str:
         return f"<{len(self)} tables: {', '.join(list(self)[:5])}{', ...' * (len(self) > 5)}>"
-
-    @cached_property
-    def cells(self) -> pd.DataFrame:
-        return self._all("cells")
-
-    @cached_property
-    def summary(self) -> pd.DataFrame:
-        return self._all("summary")
-
-    @cached_property
-    def claims(self) -> pd.DataFrame:
-        return self._all("claims")
-
-    @cached_property
-    def optimism(self) -> pd.DataFrame:
-        return self._all("optimism")
-
-    def _all(self, name: str) -> pd.DataFrame:
-        frames = []
-        for table in self.values():
-            lines = getattr(table, name)
-            names = pd.DataFrame([table.place] * len(lines), columns=PLACE, index=lines.index)
-            frames.append(pd.concat([names, lines], axis=1))
-        whole = [frame for frame in frames if len(frame)] or frames[:1]
-        return pd.concat(whole, ignore_index=True)
 
 
 def read_results(folder: Path | str = RESULTS_DIR) -> SavedResults:

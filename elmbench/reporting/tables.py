@@ -47,17 +47,7 @@ def build_table(
     columns = layout.columns(resolved, list(dict.fromkeys(cells["dataset"])))
     if all(column.name != "optimism" for column in columns):
         gains = gains.iloc[:0]
-    spec = resolved.file.spec
-    sections = tuple(_sections(summary, cells, gains, layout, resolved))
-    shown = {*cells["dataset"], *summary["dataset"]} or set(resolved.datasets)
-    notes = tuple(table_notes(cells, gains, claims, shown, resolved))
-    return ResultTable(f"{spec.label}: {spec.title}", _subtitle(resolved, cells, layout), columns, sections, notes)
-
-
-def _sections(
-    summary: pd.DataFrame, cells: pd.DataFrame, gains: pd.DataFrame, layout: Layout, resolved: Resolved
-) -> Iterator[Section]:
-    criterion = resolved.spec.protocol.criterion
+    sections, criterion = [], resolved.spec.protocol.criterion
     for (reading, select), group in summary.groupby(["reading", "select"], sort=False):
         rule = criterion if select == "nested" and criterion in _HOW else str(select)
         how = layout.heading(resolved) or f"{select}: {_HOW[rule]}"
@@ -65,16 +55,15 @@ def _sections(
         lines = gains[(gains["reading"] == reading) & (select == "oracle")]
         optimism = lines.set_index(["dataset", "model"])["optimism"].to_dict()
         entries = tuple(_entries(group, cells, optimism, layout, resolved))
-        yield Section(how, readings, tuple(layout.lines(entries, resolved)), str(select), entries)
-
-
-def _subtitle(resolved: Resolved, cells: pd.DataFrame, layout: Layout) -> str:
-    """Return the source of a table and its protocol; for a user's data, only the protocol."""
-    paper = resolved.file.paper
-    if not paper.authors:
-        return _protocol(resolved)
-    coverage = _coverage(resolved, cells) if layout.shows_profile else f"Profile {resolved.profile}."
-    return f"{paper.authors} ({paper.year}), doi:{paper.doi}. {coverage}"
+        sections.append(Section(how, readings, tuple(layout.lines(entries, resolved)), str(select), entries))
+    spec, paper = resolved.file.spec, resolved.file.paper
+    # A user's data have no authors.
+    subtitle = f"{paper.authors} ({paper.year}), doi:{paper.doi}. " if paper.authors else _protocol(resolved)
+    if paper.authors:
+        subtitle += _coverage(resolved, cells) if layout.shows_profile else f"Profile {resolved.profile}."
+    shown = {*cells["dataset"], *summary["dataset"]} or set(resolved.datasets)
+    notes = tuple(table_notes(cells, gains, claims, shown, resolved))
+    return ResultTable(f"{spec.label}: {spec.title}", subtitle, columns, tuple(sections), notes)
 
 
 def _protocol(resolved: Resolved) -> str:

@@ -94,16 +94,13 @@ def judge(draws: Draws, printed: Printed) -> Judgement:
     if distance > half_width:
         return Judgement("close" if distance <= 2 * half_width else "differs", half_width)
     if printed.apart is not None and 2 * half_width >= printed.apart:
-        return Judgement("consistent", half_width, runs_to_tell(draws, printed, printed.apart))
+        return Judgement("consistent", half_width, runs_to_tell(draws, printed))
     return Judgement("reproduced", half_width)
 
 
-def runs_to_tell(draws: Draws, printed: Printed, apart: float) -> int | None:
-    """Return the fewest runs with an interval narrower than `apart` at the same deviation; None if there are none.
-
-    The deviation is that of a first stage, if there is one.
-    """
-    numbers = range(FEWEST_RUNS, MOST_RUNS + 1)
+def runs_to_tell(draws: Draws, printed: Printed) -> int | None:
+    """Return the fewest runs with an interval narrower than `apart` at the same deviation; None if there are none."""
+    numbers, apart = range(FEWEST_RUNS, MOST_RUNS + 1), math.inf if printed.apart is None else printed.apart
 
     def tells(runs: int) -> bool:
         return 2 * (draws.half_width(printed.mean_of, runs) + printed.rounding) < apart

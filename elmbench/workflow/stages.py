@@ -215,8 +215,7 @@ class TwoStages:
         needs: list[float] = []
         for resolved, plan in self.first.tables:
             for figure in self._figures(resolved, plan):
-                apart = math.inf if figure.printed.apart is None else figure.printed.apart
-                needs.append(runs_to_tell(figure.draws, figure.printed, apart) or math.inf)
+                needs.append(runs_to_tell(figure.draws, figure.printed) or math.inf)
                 unit = resolved.file.id, figure.dataset, figure.model
                 if self.size < needs[-1] < math.inf:
                     runs[unit] = max(runs[unit], int(needs[-1]))

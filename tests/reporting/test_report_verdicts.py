@@ -124,7 +124,7 @@ def test_the_level_holds_if_the_first_runs_fix_the_number_of_runs(seed: int, apa
     for _ in range(trials):
         means = rng.normal(0.8, 0.02, most)
         printed = Printed(float(rng.normal(0.8, 0.02, 20).mean()), 0.0, 20)
-        total = runs_to_tell(draws_of_means(means[:3], 0.0, 3), printed, apart)
+        total = runs_to_tell(draws_of_means(means[:3], 0.0, 3), replace(printed, apart=apart))
         means = means[: 3 if total is None else min(total, most)]
         draws = draws_of_means(means, 0.0, 3)
         inside += judge(draws, printed).verdict == "reproduced"
