@@ -28,8 +28,10 @@ if TYPE_CHECKING:
 
 #: Times and sizes that every table shows.
 ALWAYS_SHOWN = ("fit_seconds", "n_units")
+#: Kernels that have a weight, and updates of the weights.
+COUNTED = ("kernels", "iterations")
 #: Times and sizes: shown, never judged.
-UNJUDGED = (*ALWAYS_SHOWN, "predict_seconds")
+UNJUDGED = (*ALWAYS_SHOWN, "predict_seconds", *COUNTED)
 
 VALUE = Column("value", "mean")
 PUBLISHED = Column("published", "published")

@@ -53,12 +53,13 @@ class Curves(Layout):
         """Add the work of each column that varies the table's hyperparameter, under the table's first selection."""
         folds = planner.work.folds if self.has_folds else 1
         outer = list(product(range(planner.work.runs), range(folds)))
+        select = planner.resolved.spec.protocol.selections[0]
         for column in planner.columns:
             shown = column in planner.resolved.spec.models or (
                 self.takes_models and len(planner.work.grid(column)) == 1
             )
             if shown and planner.work.does_task(column):
-                planner.add_works(column, outer, partial(self.work, planner, column), planner.own_selection)
+                planner.add_works(column, outer, partial(self.work, planner, column), select)
 
     def work(self, planner: DatasetPlanner, column: str, run: int, fold: int) -> Work:
         """Return the work that measures a column on one outer fold."""

@@ -33,12 +33,9 @@ class Data(Layout):
         """Add the description of a data set, which needs no model."""
         from elmbench.work.description import Description
 
-        def describe(run: int, fold: int) -> Description:
-            work = planner.work
-            split = work.split if _prints_parts(planner.resolved) else None
-            return Description(work.dataset.task, work.dataset_ref(run), outer=split)
-
-        planner.add_works(DATA, [(0, 0)], describe, "published")
+        task, data = planner.work.dataset.task, planner.work.dataset_ref
+        split = planner.work.split if _prints_parts(planner.resolved) else None
+        planner.add_works(DATA, [(0, 0)], lambda run, _: Description(task, data(run), outer=split), "published")
 
     def models(self, resolved: Resolved) -> list[str]:
         return [DATA]

@@ -74,11 +74,16 @@ def line_styles(names: Iterable[str]) -> dict[str, dict[str, Any]]:
     }
 
 
-def new_figure(width: float, height: float) -> tuple[Any, Any]:
-    """Return a new drawing of this size in inches, and its axes."""
+def drawing(width: float, height: float) -> Any:
+    """Return a new matplotlib figure of this size in inches."""
     from matplotlib.figure import Figure as Drawing
 
-    figure = Drawing(figsize=(width, height), dpi=150, layout="constrained")
+    return Drawing(figsize=(width, height), dpi=150, layout="constrained")
+
+
+def new_figure(width: float, height: float) -> tuple[Any, Any]:
+    """Return a new drawing of this size in inches, and its axes."""
+    figure = drawing(width, height)
     return figure, figure.add_subplot()
 
 
@@ -89,13 +94,10 @@ def panels(
 
     `by`: the columns that group the points. `titles`: the titles of panels by data set; by default, its name.
     """
-    from matplotlib.figure import Figure as Drawing
-
     groups = [group for _, group in points.groupby(by, sort=False)]
     columns = 2 if len(groups) == 4 else min(len(groups), 3)
     rows = math.ceil(len(groups) / columns)
-    width = 6.4 if columns == 1 else 4.0 * columns
-    figure = Drawing(figsize=(width, height * rows + 0.7), dpi=150, layout="constrained")
+    figure = drawing(6.4 if columns == 1 else 4.0 * columns, height * rows + 0.7)
     for i, group in enumerate(groups, 1):
         axes, dataset = figure.add_subplot(rows, columns, i), str(group["dataset"].iloc[0])
         axes.grid(alpha=0.3)

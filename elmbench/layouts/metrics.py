@@ -75,7 +75,8 @@ class Metrics(Layout):
             for model, part in groupby(group, key=lambda entry: entry.model):
                 by_metric = {entry.measure.metric: entry for entry in part}
                 optimism = next(iter(by_metric.values())).optimism
-                line: dict[str, Item] = {"dataset": Item(resolved.spelling(dataset)), "model": Item(model)}
+                line = {name: entry.shown for name, entry in by_metric.items() if entry.shown is not None}
+                line |= {"dataset": Item(resolved.spelling(dataset)), "model": Item(model)}
                 for metric, suffix in zip(metrics, _SUFFIXES, strict=False):
                     line |= by_metric[metric].items(suffix) if metric in by_metric else {}
                 if optimism is not None:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
-from elmbench.layouts.base import Entry, LayoutOptions, Outputs
-from elmbench.layouts.figures import Figure, default_cells, line_styles, png, title_of
+from elmbench.layouts.base import COUNTED, LayoutOptions, Outputs
+from elmbench.layouts.figures import Figure, default_cells, drawing, line_styles, png, title_of
 from elmbench.layouts.metrics import Metrics
-from elmbench.layouts.table import Column, Line
+from elmbench.layouts.table import Column
 from elmbench.specs.experiments import Experiment
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
 
     from elmbench.work.planner import DatasetPlanner
 
-#: Kernels that have a weight, and updates of the weights.
-COUNTED = ("kernels", "iterations")
 #: Line styles of the kernels, which repeat after four.
 _DASHES = ("-", (0, (5, 1.5)), (0, (1, 1.2)), "-.")
 
@@ -64,9 +61,6 @@ class WeightPaths(Metrics):
     def measures(self, resolved: Resolved, dataset: str, model: str) -> list[Measure]:
         return [*super().measures(resolved, dataset, model), *map(Measure, COUNTED)]
 
-    def is_judged(self, measure: Measure) -> bool:
-        return measure.metric not in COUNTED and super().is_judged(measure)
-
     def places(self, measure: Measure, figure: PublishedValue | None) -> int | None:
         return 1 if measure.metric in COUNTED else super().places(measure, figure)
 
@@ -74,12 +68,6 @@ class WeightPaths(Metrics):
         columns = list(super().columns(resolved, datasets))
         i = [column.name for column in columns].index("optimism")
         return (*columns[:i], *(Column(name, name, numeric=True) for name in COUNTED), *columns[i:])
-
-    def lines(self, entries: Sequence[Entry], resolved: Resolved) -> Iterator[Line]:
-        groups = groupby(entries, key=lambda entry: (entry.dataset, entry.model))
-        for line, (_, group) in zip(super().lines(entries, resolved), groups, strict=True):
-            shown = {entry.measure.metric: entry.shown for entry in group if entry.shown is not None}
-            yield {**line, **{name: shown[name] for name in COUNTED if name in shown}}
 
     def figure(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> Figure | None:
         import pandas as pd
@@ -131,11 +119,9 @@ def kernel_labels(paths: Mapping[str, Any]) -> list[str]:
 def draw_weight_paths(paths: pd.DataFrame, labels: Mapping[str, Sequence[str]], title: str) -> Any:
     """Draw a row for each data set, a panel for each model; `labels` are the names of the kernels by data set."""
     from matplotlib import colormaps
-    from matplotlib.figure import Figure as Drawing
 
     datasets, models = paths["dataset"].unique(), paths["model"].unique()
-    size = (2.3 * (len(models) + 1) + 1.8, 2.3 * len(datasets) + 0.6)
-    figure = Drawing(figsize=size, dpi=150, layout="constrained")
+    figure = drawing(2.3 * (len(models) + 1) + 1.8, 2.3 * len(datasets) + 0.6)
     every: Any = figure.subplots(len(datasets), len(models) + 1, squeeze=False)
     for row, dataset in zip(every, datasets, strict=True):
         names = labels[dataset]

@@ -114,11 +114,6 @@ class DatasetPlanner:
             fit = kind(outer_fold, ref, params, model.carry_over, choice, learnt, calibrate)
             self._add_cell(column, run, fold, select, work.plan.add(fit), family)
 
-    @property
-    def own_selection(self) -> Selection:
-        """The selection of all cells in a table without hyperparameters to choose."""
-        return self.resolved.spec.protocol.selections[0]
-
     def add_works(
         self, column: str, outer: Sequence[tuple[int, int]], work: Callable[[int, int], Work], select: str
     ) -> None:
