@@ -71,7 +71,14 @@ class Comparison(Layout):
             ranks = (-scores.mean()).rank()
             parts.append(group.assign(**{RANK: group["model"].map(ranks), P: group["model"].map(p)}))
         ranked = pd.concat(parts) if parts else cells.assign(**{RANK: math.nan, P: math.nan})
-        return pd.concat([ranked, *_over_data_sets(ranked)], ignore_index=True)
+        default = ranked[ranked["reading"] == ""]
+        by_data = default.groupby(["select", "model", "dataset"], sort=False)[RANK].first().unstack()
+        # The average rank of each model that is ranked on every one of several data sets.
+        means = by_data.dropna().mean(axis=1).rename(RANK).reset_index()
+        if len(by_data.columns) < 2 or not len(means):
+            return ranked.reset_index(drop=True)
+        over_all = means.assign(dataset=ALL, run=0, fold=0, reading="", status="ok")
+        return pd.concat([ranked, over_all], ignore_index=True)
 
     def _scores(self, cells: pd.DataFrame, metric: str, resolved: Resolved) -> pd.DataFrame:
         """Return the score of each fold (more is better), a column for each model that has them all."""
@@ -229,13 +236,3 @@ def share_of_test_rows(dataset: str, resolved: Resolved) -> float | None:
         return None
     train, test = part_sizes(split, spec.public.instances)
     return test / train
-
-
-def _over_data_sets(cells: pd.DataFrame) -> list[pd.DataFrame]:
-    """Return a line for each model that is ranked on every one of several data sets: its average rank."""
-    default = cells[cells["reading"] == ""]
-    ranks = default.groupby(["select", "model", "dataset"], sort=False)[RANK].first().unstack()
-    if len(ranks.columns) < 2:
-        return []
-    means = ranks.dropna().mean(axis=1).rename(RANK).reset_index()
-    return [means.assign(dataset=ALL, run=0, fold=0, reading="", status="ok")] if len(means) else []

@@ -14,9 +14,6 @@ from elmbench.specs.published import DATA
 if TYPE_CHECKING:
     from elmbench.work.planner import DatasetPlanner
 
-#: Facts that a regression problem does not have.
-_OF_CLASSES = ("classes", "negatives", "positives")
-
 
 class Data(Layout):
     """A line for each fact of each data set; nothing is fitted."""
@@ -50,7 +47,7 @@ class Data(Layout):
         implied = {"instances", "classes"} if {"negatives", "positives"} <= printed else set()
         absent = implied - printed
         if resolved.dataset(dataset).task != "classification":
-            absent |= set(_OF_CLASSES)
+            absent |= {"classes", "negatives", "positives"}
         return [measure for measure in self.values(resolved) if measure.metric not in absent]
 
 

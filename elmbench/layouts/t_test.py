@@ -68,22 +68,16 @@ class TTest(Layout):
 
         lines = []
         for (select, reading), group in cells.groupby(_ENTRY, sort=False):
-            means = self._means(group, resolved)
+            values = {
+                (dataset, model): float(part[resolved.metric_of(dataset)].astype(float).mean())
+                for dataset, model, part in self.complete(group, resolved)
+            }
+            means = pd.Series(values, dtype=float).unstack() if values else pd.DataFrame(dtype=float)
             for name, (one, other) in self.options(resolved.spec).pairs.items():
                 figures = compare(means, one, other)
                 line = {"dataset": ALL, "model": name, "run": 0, "fold": 0, "select": select, "reading": reading}
                 lines.append(line | {"status": "ok" if figures else "incomplete"} | figures)
         return pd.DataFrame(lines, columns=["dataset", "model", "run", "fold", *_ENTRY, "status", *MEASURES])
-
-    def _means(self, cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
-        """Return the mean of the first metric by data set and column, if every cell ended ok."""
-        import pandas as pd
-
-        values = {
-            (dataset, model): float(group[resolved.metric_of(dataset)].astype(float).mean())
-            for dataset, model, group in self.complete(cells, resolved)
-        }
-        return pd.Series(values, dtype=float).unstack() if values else pd.DataFrame(dtype=float)
 
 
 def compare(means: pd.DataFrame, one: str, other: str) -> dict[str, float]:

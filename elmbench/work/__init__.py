@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from elmbench.work.base import Work
 
 #: The address of the class of each kind of work, and of the choice by each divergence.
-_BUILT_IN = {
+_BUILT_IN: dict[str, Any] = {
     "cell": "elmbench.work.fit:Fit",
     "importance": "elmbench.work.importance:Importance",
     "kernel-weights": "elmbench.work.kernel_weights:KernelWeights",
@@ -33,19 +33,16 @@ _BUILT_IN = {
 }
 
 
-def work_class(kind: str) -> type[Work]:
-    """Return the class of a kind of work; raise ElmbenchError if there is none of that name."""
+def work_from(content: dict[str, Any], spec: DatasetSpec | None = None) -> Work:
+    """Return the work with the content of `Work.content`; `spec` of its data set is needed to run or estimate it.
+
+    Raises ElmbenchError if there is no such kind of work.
+    """
+    from elmbench.protocol.content import read_content
     from elmbench.registry.plugins import plugin_objects
 
-    known: dict[str, Any] = _BUILT_IN | plugin_objects("WORK")
+    kind, known = content.get("criterion") or content["kind"], _BUILT_IN | plugin_objects("WORK")
     if kind not in known:
         raise unknown_name("kind of work", kind, list(known), "load the plug-in that declares it: --plugin FILE")
     work: type[Work] = load(known[kind]) if isinstance(known[kind], str) else known[kind]
-    return work
-
-
-def work_from(content: dict[str, Any], spec: DatasetSpec | None = None) -> Work:
-    """Return the work with the content of `Work.content`; `spec` of its data set is needed to run or estimate it."""
-    from elmbench.protocol.content import read_content
-
-    return read_content(work_class(content.get("criterion") or content["kind"]), content, spec=spec)
+    return read_content(work, content, spec=spec)

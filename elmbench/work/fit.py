@@ -21,8 +21,6 @@ from elmbench.work.base import Context, FoldWork, Grid, Result, check_memory, ch
 from elmbench.work.scoring import fitted
 from elmbench.work.search import Search
 
-#: The ending of a cell if a prediction is not finite.
-NOT_FINITE = {"status": "diverged", "reason": "a prediction is not finite"}
 #: Factories that this process has fitted before.
 _warm: set[Callable[..., Any]] = set()
 
@@ -109,7 +107,7 @@ class Fit(FoldWork):
         true, predicted = data.in_units(data.y_test), data.in_units(predicted)
         predictions = stored_predictions(classifier, data.X_test, true, predicted, data.labels)
         if predictions is None:
-            return result | NOT_FINITE
+            return result | {"status": "diverged", "reason": "a prediction is not finite"}
         predictions["rows"] = packed_rows(fold_rows(self.outer_fold, context.data_dir)[1])
         return result | {"predictions": predictions} | self.more(classifier, data)
 
