@@ -11,7 +11,7 @@ from elmbench.cli.state import state
 from elmbench.errors import ElmbenchError
 from elmbench.files import write_atomically
 from elmbench.layouts.figures import title_of
-from elmbench.layouts.table import VERDICTS, three_figures
+from elmbench.layouts.table import VERDICTS
 from elmbench.reporting.baseline import BaselineCheck
 from elmbench.reporting.claim_outcomes import CLAIM_VERDICTS
 from elmbench.reporting.figures import Agreement, counts_text
@@ -27,11 +27,6 @@ _SHORT = {"not comparable": "not comp.", "reproduced": "reprod."}
 _BROKEN = ("too few runs", "no data", "not comp.")
 #: Differences of a table that are printed.
 _SHOWN = 20
-_LEGEND = (
-    "median apart: abs(ours - published) (of times: the factor between the ratios). same best: data sets on which the "
-    "printed best model is the best. wrong pairs: printed figures compared with another model's runs, those called "
-    "reproduced of those that are not consistent. own runs: left out and compared with the others; should be near 95 %."
-)
 
 
 def show_statistics(results: Results, diagram: Path | None = None) -> None:
@@ -73,33 +68,19 @@ def baseline_text(outcomes: Mapping[str, BaselineCheck]) -> RenderableType:
 def published_text(checks: Sequence[PublishedCheck]) -> RenderableType:
     """Return the verdicts on figures and tables, the agreement of each metric, and the sentences on each paper."""
     counts = [(one.experiment, *one.verdicts[0].values()) for one in checks if any(one.verdicts[0].values())]
-    rows = [(one.experiment, *_agreement_row(metric)) for one in checks for metric in one.results.agreements]
+    rows = [(one.experiment, *metric.texts) for one in checks for metric in one.results.agreements]
     parts: list[RenderableType] = []
     if counts:
         headings = [_SHORT.get(verdict, verdict) for verdict in VERDICTS]
         whole = [heading for heading in ("experiment", *headings) if heading not in _BROKEN]
         parts.append(grid(("experiment", *headings), counts, right=headings, whole=whole))
     if rows:
-        right = ("median apart", "rank corr.", "same best", "wrong pairs", "own runs")
-        table = grid(("experiment", "metric", *right), rows, right=right, whole=("experiment", "metric", "own runs"))
-        parts += [Text(""), table, Text(_LEGEND, style="dim")]
+        columns = ("experiment", *Agreement.COLUMNS)
+        table = grid(columns, rows, right=columns[2:], whole=("experiment", "metric", "own runs"))
+        parts += [Text(""), table, Text(Agreement.LEGEND, style="dim")]
     figures = [line for one in checks for line in one.figures]
     missing = pd.concat([one.results.missing_runs for one in checks])
     return Group(*parts, Text(""), Text(counts_text(figures, missing)), *_claims(checks), *_papers(checks))
-
-
-def _agreement_row(one: Agreement) -> tuple[str, ...]:
-    def share(part: int, whole: int) -> str:
-        return f"{part}/{whole} {part / whole:.0%}" if whole else ""
-
-    return (
-        one.metric,
-        f"x {one.median_factor:.2g}" if one.median_difference is None else three_figures(one.median_difference),
-        "" if one.rank_correlation is None else f"{one.rank_correlation:.2f}",
-        f"{one.same_best} of {one.rows}" if one.rows else "",
-        share(one.pairings_reproduced, one.pairings),
-        share(one.left_out_reproduced, one.left_out),
-    )
 
 
 def _claims(checks: Sequence[PublishedCheck]) -> Iterator[Text]:

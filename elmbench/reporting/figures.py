@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import permutations
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from elmbench.layouts.table import COMPARED, SIGNS, VERDICTS
+from elmbench.layouts.table import COMPARED, SIGNS, VERDICTS, three_figures
 from elmbench.metrics import less_is_better
 from elmbench.numerics.significance import ranks
 from elmbench.reporting import grouped
@@ -86,6 +87,15 @@ class Agreement:
     their entry, with the number of those inside.
     """
 
+    #: The columns of `texts`, and what they mean.
+    COLUMNS: ClassVar = ("metric", "median apart", "rank corr.", "same best", "wrong pairs", "own runs")
+    LEGEND: ClassVar = (
+        "median apart: abs(ours - published) (of times: the factor between the ratios). same best: data sets on which "
+        "the printed best model is the best. wrong pairs: printed figures compared with another model's runs, those "
+        "called reproduced of those that are not consistent. own runs: left out and compared with the others; should "
+        "be near 95 %."
+    )
+
     metric: str
     figures: int
     median_difference: float | None = None
@@ -98,6 +108,19 @@ class Agreement:
     pairings_untold: int = 0
     left_out: int = 0
     left_out_reproduced: int = 0
+
+    @property
+    def texts(self) -> list[str]:
+        """The numbers in words, one for each of `COLUMNS`."""
+        part, whole, apart = self.left_out_reproduced, self.left_out, self.median_difference
+        return [
+            self.metric,
+            f"x {three_figures(self.median_factor or math.nan)}" if apart is None else three_figures(apart),
+            "" if self.rank_correlation is None else f"{self.rank_correlation:.2f}",
+            f"{self.same_best}/{self.rows}" if self.rows else "",
+            f"{self.pairings_reproduced}/{self.pairings}" if self.pairings else "",
+            f"{part}/{whole} {part / whole:.0%}" if whole else "",
+        ]
 
 
 def agreements(compared: Sequence[ComparedFigure], figures: pd.DataFrame, resolved: Resolved) -> list[Agreement]:

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -26,24 +27,11 @@ from elmbench.specs.measures import Measure
 from elmbench.specs.papers import Paper
 from elmbench.specs.profiles import resolve
 
-#: The documents in the order of the guide, with their names in it; others follow in the order of their files' names.
-_NAMES = {
-    "getting-started": "getting started",
-    "install": "install",
-    "commands": "commands",
-    "data": "data",
-    "results-folder": "results folder",
-    "own-data": "own data and models",
-    "models": "models",
-    "cluster": "cluster",
-    "results": "results by paper",
-    "verdicts": "rule of verdicts",
-    "trust": "how far to trust this",
-    "claims": "tests of claims",
-    "errata": "errata",
-    "add-a-paper": "add a paper",
-    "benchmark": "benchmark",
-}
+#: The documents in the order of the guide; others follow in the order of their files' names.
+_GUIDE = (
+    "getting-started", "install", "commands", "data", "results-folder", "own-data", "models", "cluster", "results",
+    "verdicts", "trust", "claims", "errata", "add-a-paper", "benchmark",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -172,28 +160,23 @@ def _table(file: ExperimentFile, dirs: ResultsDirs) -> TableResults:
 
 @dataclass(frozen=True)
 class Document:
-    """A document of `docs/`: the stem of its file, its name in the guide, its heading and its text as HTML."""
+    """A document of `docs/`: the stem of its file, its heading and its text as HTML."""
 
     stem: str
-    name: str
     title: str
     content: Markup
 
     @property
-    def page(self) -> str:
-        """Its address below the site."""
-        return f"docs-{self.stem}.html"
+    def link(self) -> tuple[str, str]:
+        """Its address below the site, and its name in the guide."""
+        return f"docs-{self.stem}.html", self.stem.replace("-", " ") if self.stem in _GUIDE else self.stem
 
 
 def documents() -> list[Document]:
     """Return the documents of `docs/`, those of the guide first and in its order."""
-    order = list(_NAMES)
-    paths = sorted(
-        (spec_root() / "docs").rglob("*.md"),
-        key=lambda path: (order.index(path.stem) if path.stem in order else len(order), path.stem),
-    )
-    stems = {path.stem for path in paths}
-    return [_document(path, stems) for path in paths]
+    paths = {path.stem: path for path in sorted((spec_root() / "docs").rglob("*.md"), key=attrgetter("stem"))}
+    stems = sorted(paths, key=lambda stem: _GUIDE.index(stem) if stem in _GUIDE else len(_GUIDE))
+    return [_document(paths[stem], {*paths}) for stem in stems]
 
 
 def _document(path: Path, stems: set[str]) -> Document:
@@ -202,18 +185,13 @@ def _document(path: Path, stems: set[str]) -> Document:
     # HTML in a document is shown as text.
     parser = MarkdownIt("commonmark", {"html": False}).enable("table")
     tokens = parser.parse(text)
-    for token in tokens:
-        for child in token.children or ():
-            if child.type == "link_open":
-                child.attrs["href"] = _address(str(child.attrs.get("href", "")), stems)
+    for link in (child for token in tokens for child in token.children or () if child.type == "link_open"):
+        target = str(link.attrs.get("href", ""))
+        file = re.fullmatch(r"(?:[\w.-]+/)*([\w-]+)\.md(?:#.*)?", target)
+        if file and file[1] in stems:
+            link.attrs["href"] = f"docs-{file[1]}.html"
+        elif not re.match(r"https?://|#", target):
+            link.attrs["href"] = "index.html"  # the file is not on the site
     content = parser.renderer.render(tokens, parser.options, {})
     content = content.replace("<th>", '<th scope="col">').replace("<th ", '<th scope="col" ')
-    return Document(path.stem, _NAMES.get(path.stem.lower(), path.stem), title, Markup(content))
-
-
-def _address(target: str, stems: set[str]) -> str:
-    """Return the address on the site of a link of a document, the front page if the file is not on the site."""
-    file = re.fullmatch(r"(?:[\w.-]+/)*([\w-]+)\.md(?:#.*)?", target)
-    if file and file[1] in stems:
-        return f"docs-{file[1]}.html"
-    return target if re.match(r"https?://|#", target) else "index.html"
+    return Document(path.stem, title, Markup(content))

@@ -1,19 +1,16 @@
-"""The pages that are lists: claims, optimism, readings, models, data sets and environment."""
+"""The pages that are lists: claims, optimism, readings and data sets."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from elmbench.registry import registry
 from elmbench.reporting.notes import optimism_notes
 from elmbench.reporting.readings import FITS, reading_rows
 from elmbench.reporting.site.charts import Picture, optimism_chart
 from elmbench.reporting.site.gather import PaperResults
 from elmbench.specs.datasets import load_dataset_specs
-from elmbench.specs.experiments import Experiment
 
 
 @dataclass(frozen=True)
@@ -46,14 +43,11 @@ def listings(papers: Sequence[PaperResults]) -> Iterator[Listing]:
     """Yield the pages that are lists."""
     yield Listing("claims.html", "claims", "What the papers claim", _CLAIMS, list(_claims(papers)))
     yield Listing("optimism.html", "optimism", "What a choice on the test folds gains", _OPTIMISM, list(_gains(papers)))
-    yield Listing("readings.html", "readings", "How the papers can be read", _READINGS, list(_questions(papers)))
     for paper in papers:
-        if any(paper.readings.values()):
+        if paper.paper.readings:
             title = f"Readings of {paper.paper.title}"
             yield Listing(paper.readings_page, "", title, _READINGS, list(_readings(paper)))
-    yield Listing("models.html", "models", "Models", (), [_models(papers)])
     yield Listing("datasets.html", "data sets", "Data sets", (), list(_datasets(papers)))
-    yield Listing("environment.html", "environment", "Where the numbers come from", (), list(_environments(papers)))
 
 
 _CLAIMS = (
@@ -114,20 +108,6 @@ def _signed_text(value: Any) -> str:
     return f"{round(value, 4) + 0.0:+.4f}" if isinstance(value, float) and value == value else ""
 
 
-def _questions(papers: Sequence[PaperResults]) -> Iterator[Part]:
-    """Yield every reading that a paper leaves open, even if it has not been run."""
-    columns = ("reading", "question", "value", "says", "leaks")
-    for paper in papers:
-        rows = []
-        for name, reading in paper.paper.readings.items():
-            for value, choice in reading.values.items():
-                default = " (default)" * (value == reading.default)
-                rows.append((name, reading.question, value + default, choice.says, "leaks" * choice.leaks))
-        if rows:
-            links = [(paper.readings_page, "figures under each")] if any(paper.readings.values()) else []
-            yield Part(paper.paper.title, links=links, columns=columns, rows=rows, anchor=paper.paper.key)
-
-
 def _readings(paper: PaperResults) -> Iterator[Part]:
     for name, reading in paper.paper.readings.items():
         comparisons = paper.readings[name]
@@ -143,87 +123,18 @@ def _readings(paper: PaperResults) -> Iterator[Part]:
         )
 
 
-def _models(papers: Sequence[PaperResults]) -> Part:
-    used = _tables_by(papers, lambda spec: (model.model for model in spec.models.values()))
-    rows = [
-        (
-            entry.name,
-            entry.title + " (baseline)" * entry.baseline,
-            ", ".join(task for task in ("classification", "regression") if getattr(entry, task) is not None),
-            ", ".join(entry.grid),
-            used.get(entry.name, ""),
-            entry.origin,
-        )
-        for entry in registry().values()
-    ]
-    return Part("Models", columns=("name", "what it is", "tasks", "searched", "in", "from"), rows=rows, anchor="models")
-
-
 def _datasets(papers: Sequence[PaperResults]) -> Iterator[Part]:
-    used = _tables_by(papers, lambda spec: spec.datasets)
-    rows = []
-    for spec in load_dataset_specs().values():
-        shape = (str(spec.shape.instances), str(spec.shape.features))
-        rows.append((spec.name, spec.title, spec.task, *shape, used.get(spec.name, ""), spec.licence, spec.citation))
-    columns = ("name", "title", "task", "rows", "columns", "in", "licence", "citation")
-    yield Part("Data sets", columns=columns, rows=rows, anchor="data-sets")
-    notes = [f"{spec.name}: {note}" for spec in load_dataset_specs().values() for note in spec.notes]
-    if notes:
-        yield Part("Notes on the data", items=notes, anchor="notes")
-
-
-def _tables_by(papers: Sequence[PaperResults], names_in: Callable[[Experiment], Iterable[str]]) -> dict[str, str]:
-    """Return the labels of the tables that use a model or a data set, by its name."""
-    used: dict[str, dict[str, None]] = {}
+    labels: dict[str, dict[str, None]] = {}
     for paper in papers:
         for table in paper.tables:
-            for name in names_in(table.file.spec):
-                used.setdefault(name, {})[f"{paper.paper.key} {table.file.spec.label}"] = None
-    return {name: ", ".join(labels) for name, labels in used.items()}
-
-
-#: The columns of a machine.
-_MACHINE = ("python", "system", "processor", "cores", "memory_gib", "blas", "blas_threads", "commit", "packages")
-
-
-def _environments(papers: Sequence[PaperResults]) -> Iterator[Part]:
-    """Yield each machine and each checksum once, with numbers that the parts of the tables refer to."""
-    machines: dict[tuple[str, ...], int] = {}
-    checksums: dict[str, dict[str, int]] = {}
-    parts = []
-    for paper in papers:
-        for results in filter(lambda one: one.environment, paper.results):
-            record, id = results.environment, results.resolved.file.id
-            heading = f"{id}, {results.resolved.profile}"
-            cells = []
-            for one in record.get("environments", ()):
-                machine = tuple(_words(one.get(name)) for name in _MACHINE)
-                number = machines.setdefault(machine, len(machines) + 1)
-                cells.append(f"{one.get('cells', 0)} cells on machine {number}")
-            data = []
-            for name, sums in record.get("datasets", {}).items():
-                known = checksums.setdefault(name, {})
-                numbers = (str(known.setdefault(one, len(known) + 1)) for one in sums)
-                data.append(f"{name} (checksum {', '.join(numbers)})")
-            sentences = [
-                f"Commands: {'; '.join(record.get('commands', ()))}",
-                f"Checksum of the specification: {record.get('spec_sha256', '')}",
-                f"Machines: {', '.join(cells)}",
-                f"Data: {', '.join(data)}",
-            ]
-            items = [f"{column}: {model}" for column, model in record.get("models", {}).items()]
-            anchor = "-".join(re.findall("[a-z0-9]+", heading.lower()))
-            parts.append(Part(heading, sentences, items, [paper.link(id)], anchor=anchor))
-    rows = [(str(number), *machine) for machine, number in machines.items()]
-    yield Part("Machines", columns=("number", *_MACHINE), rows=rows, anchor="machines")
-    rows = [(name, str(number), one) for name, sums in checksums.items() for one, number in sums.items()]
-    yield Part("Checksums of data", columns=("data set", "number", "checksum"), rows=rows, anchor="checksums")
-    yield from parts
-
-
-def _words(value: Any) -> str:
-    if isinstance(value, dict):
-        return ", ".join(f"{name} {one}" for name, one in value.items())
-    if isinstance(value, list):
-        return "; ".join(map(_words, value))
-    return "" if value is None else str(value)
+            for name in table.file.spec.datasets:
+                labels.setdefault(name, {})[f"{paper.paper.key} {table.file.spec.label}"] = None
+    rows, notes = [], []
+    for spec in load_dataset_specs().values():
+        shape = (str(spec.shape.instances), str(spec.shape.features))
+        used = ", ".join(labels.get(spec.name, ()))
+        rows.append((spec.name, spec.title, spec.task, *shape, used, spec.licence, spec.citation))
+        notes += [f"{spec.name}: {note}" for note in spec.notes]
+    columns = ("name", "title", "task", "rows", "columns", "in", "licence", "citation")
+    yield Part("Sizes, licences and citations", columns=columns, rows=rows, anchor="data-sets")
+    yield Part("Notes on the data", items=notes, anchor="notes")

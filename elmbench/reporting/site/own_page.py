@@ -10,7 +10,7 @@ from elmbench.layouts.comparison import ranking
 from elmbench.layouts.figures import new_figure, png, words_for
 from elmbench.reporting.results import Results
 from elmbench.reporting.site.charts import Picture, rank_diagram
-from elmbench.reporting.site.pages import asset, environment
+from elmbench.reporting.site.pages import environment
 from elmbench.reporting.statistics import compare_models
 from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.profiles import Resolved
@@ -26,8 +26,6 @@ def own_page(results: Results, predictions: pd.DataFrame, importance: pd.DataFra
     remarks = record.get("remarks", {})
     comparison = next(iter(compare_models(results.summary, resolved)), None)
     content = {
-        "style": asset("style.css"),
-        "script": asset("sort.js"),
         "table": results.table,
         "comparison": comparison,
         "ranks": comparison and rank_diagram(comparison, "Comparison"),

@@ -20,13 +20,13 @@ from elmbench.errors import ElmbenchError
 from elmbench.files import WriteError
 from elmbench.layouts.table import COMPARED, SIGNS, VERDICTS, Section
 from elmbench.reporting.cells import csv
-from elmbench.reporting.figures import Agreement, error_and_power, facts_sentence, verdict_counts
+from elmbench.reporting.figures import error_and_power, facts_sentence, verdict_counts
 from elmbench.reporting.folders import SITE_MARK
 from elmbench.reporting.grids import grids_of
 from elmbench.reporting.papers import main_claims, table_sentence
 from elmbench.reporting.results import Results
 from elmbench.reporting.site.charts import rank_diagrams, scatter, verdict_map
-from elmbench.reporting.site.findings import Finding, find
+from elmbench.reporting.site.findings import find
 from elmbench.reporting.site.gather import PaperResults, documents
 from elmbench.reporting.site.listings import listings
 
@@ -39,17 +39,13 @@ _LEGEND = (
     "Too few runs: fewer than three. Not comparable: the profile cut the rows, they are not the paper's, or the "
     "reading leaks. No data: the data set is not here, or some of its cells did not end ok."
 )
-#: The number of lines of a figure's data that its page shows, and the most columns of a grid.
-_MOST_LINES, _MOST_COLUMNS = 40, 16
+#: The most columns of a grid.
+_MOST_COLUMNS = 16
 #: The columns of the printed figures, with their headings.
 _FIGURES = {
     "dataset": "data set", "model": "model", "metric": "measure", "mean": "ours", "low": "from", "high": "to",
     "runs": "runs", "published": "published", "verdict": "verdict", "runs_to_tell": "runs to tell",
 }  # fmt: skip
-_AGREEMENT = (
-    "measure", "figures", "median distance", "median factor of times", "rank correlation", "same best model",
-    "wrong pairs reproduced", "own runs reproduced",
-)  # fmt: skip
 
 
 def refuse_other(folder: Path) -> None:
@@ -87,7 +83,8 @@ def write_site(papers: list[PaperResults], folder: Path, mark: Mapping[str, Any]
 
 
 def _write(papers: list[PaperResults], folder: Path) -> list[str]:
-    texts = dict(pages(papers)) | {name: asset(name) for name in ("style.css", "sort.js")}
+    texts = dict(pages(papers))
+    texts |= {name: environment().get_template(name).render() for name in ("style.css", "sort.js")}
     copies: dict[str, Path] = {}
     for results in (one for paper in papers for one in paper.results):
         texts[address(results, "figures.csv")] = csv(results.figures)
@@ -97,6 +94,8 @@ def _write(papers: list[PaperResults], folder: Path) -> list[str]:
             texts[address(results, path.name)] = short
         if results.picture is not None:
             copies[address(results, results.picture.name)] = results.picture
+        if results.environment:
+            copies[address(results, "environment.json")] = results.folder / "environment.json"
     for name, text in texts.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, "utf-8")
@@ -112,14 +111,30 @@ def pages(papers: Sequence[PaperResults]) -> Iterator[tuple[str, str]]:
     lists = list(listings(papers))
     navigation = [(paper.page, paper.paper.key) for paper in papers]
     navigation += [(one.page, one.name) for one in lists if one.name]
-    guide = [(document.page, document.name) for document in docs]
+    guide = [document.link for document in docs]
     navigation += [(guide[0][0], "guide")] if guide else []
 
     def page(name: str, template: str, **content: Any) -> tuple[str, str]:
         return name, environment().get_template(template).render(page=name, navigation=navigation, **content)
 
-    by_stem = {document.stem: document.page for document in docs}
-    yield page("index.html", "index.html", documents=by_stem, **_front(papers, findings))
+    total, facts = Counter[str](), Counter[str]()
+    for paper in papers:
+        total.update(paper.verdicts)
+        facts.update(paper.answer.facts)
+    picture, outside = scatter(papers)
+    yield page(
+        "index.html",
+        "index.html",
+        papers=papers,
+        findings=findings[:3],
+        total=total,
+        compared=sum(total[verdict] for verdict in COMPARED),
+        facts=facts,
+        power=error_and_power(one for paper in papers for table in paper.run for one in table.results[0].agreements),
+        scatter=picture,
+        outside=outside,
+        documents={document.stem: document.link[0] for document in docs},
+    )
     for paper in papers:
         of_paper = [finding for finding in findings if finding.paper == paper.paper.key]
         content = {"main_claims": list(main_claims(paper.claims)), "findings": of_paper, "map": verdict_map(paper)}
@@ -131,47 +146,26 @@ def pages(papers: Sequence[PaperResults]) -> Iterator[tuple[str, str]]:
     for one in lists:
         yield page(one.page, "listing.html", listing=one)
     for document in docs:
-        yield page(document.page, "document.html", document=document, guide=guide)
-
-
-def _front(papers: Sequence[PaperResults], findings: Sequence[Finding]) -> dict[str, Any]:
-    total, facts = Counter[str](), Counter[str]()
-    for paper in papers:
-        total.update(paper.verdicts)
-        facts.update(paper.answer.facts)
-    picture, outside = scatter(papers)
-    agreements = (one for paper in papers for table in paper.run for one in table.results[0].agreements)
-    return {
-        "papers": papers,
-        "findings": findings[:3],
-        "total": total,
-        "compared": sum(total[verdict] for verdict in COMPARED),
-        "facts": facts,
-        "power": error_and_power(agreements),
-        "scatter": picture,
-        "outside": outside,
-    }
+        yield page(document.link[0], "document.html", document=document, guide=guide)
 
 
 def _profile(results: Results, *, first: bool) -> dict[str, Any]:
     """Return the content of a profile; the first one has charts and the measures that the paper does not print."""
-    label, profile = results.resolved.file.spec.label, results.resolved.profile
-    figures = results.figures.to_dict("records")
-    counts, facts = verdict_counts(figures)
+    label, profile, path = results.resolved.file.spec.label, results.resolved.profile, results.picture_data
+    figures = results.figures[results.figures["verdict"] != ""]
+    counts, facts = verdict_counts(figures.to_dict("records"))
     sections = [
         _section(section, results, with_more=first and i == 0) for i, section in enumerate(results.table.sections)
     ]
     return {
         "results": results,
         "name": profile,
-        "counts": [(name, counts[name]) for name in VERDICTS if counts[name]],
+        "counts": {name: counts[name] for name in VERDICTS if counts[name]},
         "sentences": [*(table_sentence(label, one, [profile]) for one in results.verdicts), facts_sentence(facts)],
-        "data": _data(results),
+        "data": None if path is None else pd.read_csv(path, dtype=str, keep_default_na=False),
         "sections": [section for section in sections if section["shown"]],
-        "figures": [[_text(line[name]) for name in _FIGURES] for line in figures if line["verdict"]],
-        "agreement": [_agreement(one) for one in results.agreements],
+        "figures": [[_text(line[name]) for name in _FIGURES] for line in figures.to_dict("records")],
         "charts": list(rank_diagrams(results)) if first else [],
-        "commands": results.commands,
     }
 
 
@@ -190,35 +184,10 @@ def _section(section: Section, results: Results, *, with_more: bool) -> dict[str
     return {"heading": section.heading, "short": short, "shown": printed, "more": more, "beside": list(names)}
 
 
-def _data(results: Results) -> dict[str, Any] | None:
-    """Return the first lines of the figure's data."""
-    path = results.picture_data
-    if path is None:
-        return None
-    lines = pd.read_csv(path, dtype=str, keep_default_na=False)
-    rows = lines[:_MOST_LINES].to_numpy().tolist()
-    caption = f"The data of the figure, profile {results.resolved.profile}"
-    if len(lines) > len(rows):
-        caption += f": the first {len(rows)} of {len(lines)} lines"
-    content = {"columns": list(lines.columns), "rows": rows, "caption": caption}
-    return content | {"total": len(lines), "name": path.name}
-
-
 def _text(value: Any) -> str:
     if pd.isna(value):
         return ""
     return f"{value:.6g}" if isinstance(value, float) else str(value)
-
-
-def _agreement(one: Agreement) -> list[str]:
-    numbers = (one.median_difference, one.median_factor, one.rank_correlation)
-    shares = (
-        (one.same_best, one.rows),
-        (one.pairings_reproduced, one.pairings),
-        (one.left_out_reproduced, one.left_out),
-    )
-    texts = [one.metric, str(one.figures), *("" if value is None else f"{value:.3g}" for value in numbers)]
-    return texts + [f"{part} of {whole}" if whole else "" for part, whole in shares]
 
 
 @cache
@@ -234,13 +203,5 @@ def environment() -> Environment:
         "legend": _LEGEND,
         "address": address,
         "figure_columns": list(_FIGURES.values()),
-        "agreement_columns": _AGREEMENT,
     }
     return templates
-
-
-def asset(name: str) -> str:
-    """Return the text of a file that all pages share."""
-    loader = environment().loader
-    assert loader is not None  # it was made with one
-    return loader.get_source(environment(), name)[0]
