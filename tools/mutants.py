@@ -3,30 +3,26 @@
 cosmic-ray plants a random sample of faults, one at a time, in a copy of this tree. The sample covers as many positions
 as possible. A fault that no test notices is printed as a difference. Environment: `MUTANTS`, the number of faults in
 each module (20), and `SEED`, which repeats a sample. The tests of `elmbench/running/engine.py` are those of
-`tests/running` and `tests/oracles` that name one of its public functions or classes; without any, all of
-`tests/running`. A fault that they do not notice is tried on the other tests of the package, if these are quick. All
-tests run once without a fault: tests that fail then, or are too slow, are not used.
+`tests/running` and `tests/oracles` that name one of its public functions or classes. A fault that they do not notice is
+tried on all of `tests/running`. Tests that fail without a fault, or are too slow, are not used.
 """
 
 from __future__ import annotations
 
 import contextlib
 import difflib
-import importlib
 import os
 import random
 import re
-import resource
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
 from functools import cache
-from importlib.util import cache_from_source
 from pathlib import Path
-from types import ModuleType
 from typing import NamedTuple
 
 from cosmic_ray.ast import ast_nodes, get_ast
@@ -35,15 +31,13 @@ from cosmic_ray.plugins import get_operator, operator_names
 
 ROOT = Path(__file__).resolve().parents[1]
 #: Default targets.
-ROOMS = ("numerics", "models", "protocol", "reporting")
+PACKAGES = ("numerics", "models", "protocol", "reporting")
 #: Faults that no test can notice: in annotations, and in words or numbers that Python keeps once.
 UNSEEN = re.compile("core/(ReplaceBinaryOperator_BitOr|ReplaceComparisonOperator_(?!Is).*_Is(Not)?$)")
-#: Seconds of processor time that the tests of a module may take without a fault, and those of its whole room.
-SLOW, QUICK = 300.0, 60.0
+#: Seconds that the tests of a module may take without a fault, and those of its whole package.
+SLOW, QUICK = 300.0, 90.0
 #: Tests that a fault has made endless end after so many seconds, and so many times what they took without.
-ENDLESS_AFTER, ENDLESS_TIMES = 20.0, 3.0
-#: Slow imports that most tests share: imported once.
-SLOW_IMPORTS = ("hypothesis", "numba", "pandas", "pydantic", "pytest", "scipy.stats", "sklearn.svm", "yaml")
+ENDLESS_AFTER, ENDLESS_TIMES = 60.0, 3.0
 
 
 class Fault(NamedTuple):
@@ -58,12 +52,12 @@ def tests_of(module: Path) -> tuple[str, ...]:
     """Return the tests of the package and the oracles that name a public function or class of a module."""
     names = re.findall(r"^(?:class|def) ([A-Za-z]\w+)", (ROOT / module).read_text("utf-8"), re.M)
     named = re.compile(rf"\b({'|'.join(names)})\b")
-    folders = (room_of(module), "tests/oracles")
+    folders = (folder_of(module), "tests/oracles")
     files = (path for folder in folders for path in sorted((ROOT / folder).rglob("test_*.py")))
     return tuple(str(path.relative_to(ROOT)) for path in files if names and named.search(path.read_text("utf-8")))
 
 
-def room_of(module: Path) -> str:
+def folder_of(module: Path) -> str:
     """Return the folder of `tests/` that mirrors a module's."""
     folder = Path("tests") / module.parent.relative_to("elmbench")
     while not (ROOT / folder).is_dir():
@@ -73,45 +67,51 @@ def room_of(module: Path) -> str:
 
 def mutate(module: Path, number: int, copy: Path) -> Counter[str]:
     """Plant a sample of faults in a module of a copy of the tree; return how many were noticed and how many not."""
-    room = (room_of(module),)
-    tests = tests_of(module) or room
-    seconds = seconds_of(tests, copy, SLOW)
-    if seconds is None:
-        print(f"{module}: nothing is planted")
-        return Counter()
+    suites = {
+        tests: ENDLESS_AFTER + ENDLESS_TIMES * seconds
+        for tests, most in ((tests_of(module), SLOW), ((folder_of(module),), QUICK))
+        if tests and (seconds := seconds_of(tests, copy, most)) is not None
+    }
     path, endings = copy / module, Counter[str]()
     code = path.read_text(encoding="utf-8")
-    for fault in sample(faults_of(code), f"{number} {module}"):
+    for fault in sample(faults_of(code), f"{number} {module}") if suites else ():
         faulty = mutate_code(code, get_operator(fault.operator)(), fault.occurrence)
-        _write(path, faulty)
-        ending, _ = run(tests, copy, ENDLESS_AFTER + ENDLESS_TIMES * seconds)
-        if ending == "survived" and room != tests:
-            _write(path, code)
-            more = seconds_of(room, copy, QUICK)
-            _write(path, faulty)
-            if more is not None and run(room, copy, ENDLESS_AFTER + ENDLESS_TIMES * more)[0] != "survived":
-                ending = "noticed by others"
-        endings[ending] += 1
-        if ending == "survived":
+        path.write_text(faulty, encoding="utf-8")
+        survived = all(passes(tests, copy, most) for tests, most in suites.items())
+        endings["survived" if survived else "noticed"] += 1
+        if survived:
             print("\n".join(difflib.unified_diff(code.split("\n"), faulty.split("\n"), str(module), lineterm="")))
             sys.stdout.flush()
-    _write(path, code)
-    return endings
-
-
-def _write(path: Path, code: str) -> None:
     path.write_text(code, encoding="utf-8")
-    # Python finds the compiled module by the second in which the source was written.
-    Path(cache_from_source(str(path))).unlink(missing_ok=True)
+    return endings
 
 
 @cache
 def seconds_of(tests: tuple[str, ...], copy: Path, most: float) -> float | None:
-    """Return the processor time of tests without a fault; None if they take over `most` seconds or fail."""
-    ending, seconds = run(tests, copy, most)
-    problem = {"survived": "", "endless": ": too many"}.get(ending, ": they fail")
-    print(f"{' '.join(tests)}: {seconds:.0f} s without a fault{problem}", flush=True)
-    return seconds if ending == "survived" else None
+    """Return the duration of tests without a fault; None if they take over `most` seconds or fail."""
+    start = time.monotonic()
+    passed = passes(tests, copy, most)
+    seconds = time.monotonic() - start
+    print(f"{' '.join(tests)}: {seconds:.0f} s without a fault{'' if passed else ': not used'}", flush=True)
+    return seconds if passed else None
+
+
+def passes(tests: tuple[str, ...], copy: Path, most: float) -> bool:
+    """Return True if tests of a copy of the tree pass within `most` seconds."""
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-n", "0", *tests]
+    # A compiled module would hide a fault that is planted in the same second.
+    environment, nowhere = os.environ | {"PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"}, subprocess.DEVNULL
+    process = subprocess.Popen(
+        command, cwd=copy, env=environment, stdout=nowhere, stderr=nowhere, start_new_session=True
+    )
+    try:
+        return process.wait(most) == 0
+    except subprocess.TimeoutExpired:
+        return False
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)  # interrupted tests, or processes that they left
+        process.wait()
 
 
 def faults_of(code: str) -> list[Fault]:
@@ -137,53 +137,11 @@ def sample(faults: list[Fault], number: str) -> list[Fault]:
     return chosen[: int(os.environ.get("MUTANTS", "20"))]
 
 
-def run(tests: tuple[str, ...], copy: Path, most: float) -> tuple[str, float]:
-    """Run tests of a copy of the tree; return whether a fault has `survived` them or not, and their processor time.
-
-    The tests run in a fork, which has the slow imports already. Seconds are of processor time, so that no test counts
-    as endless because the machine is busy; pytest ends tests that sleep.
-    """
-    sys.stdout.flush()
-    process = os.fork()
-    if not process:
-        _pytest(tests, copy, int(most))
-    try:
-        _, status, usage = os.wait4(process, 0)
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process, signal.SIGKILL)  # interrupted tests, or processes that they left
-    ended = os.waitstatus_to_exitcode(status)
-    ending = {0: "survived", -signal.SIGXCPU: "endless"}.get(ended, "noticed")
-    return ending, usage.ru_utime + usage.ru_stime
-
-
-def _pytest(tests: tuple[str, ...], copy: Path, most: int) -> None:
-    """Run pytest in this process on a copy of the tree; do not return."""
-    ended = 1
-    try:
-        os.setsid()
-        os.chdir(copy)
-        for limit, value in ((resource.RLIMIT_CPU, most), (resource.RLIMIT_CORE, 0)):
-            resource.setrlimit(limit, (value, resource.getrlimit(limit)[1]))
-        nowhere = os.open(os.devnull, os.O_RDWR)
-        for stream in range(3):
-            os.dup2(nowhere, stream)
-        sys.path[0] = str(copy)
-        sys.path.remove(os.environ["PYTHONPATH"])  # the packages that plant faults, which the tests do not use
-        os.environ["PYTHONPATH"] = str(copy)
-        sys.modules["__main__"] = ModuleType("__main__")  # spawned processes would import the real one
-        ended = int(sys.modules["pytest"].main(["-x", "-q", "-n", "0", *tests]))
-    finally:
-        os._exit(ended)
-
-
 def main(names: list[str]) -> None:
     """Mutate modules one after the other and print the share of faults that tests noticed."""
     number = int(os.environ.get("SEED", time.time()))
-    chosen = [ROOT / name for name in names] or [ROOT / "elmbench" / room for room in ROOMS]
+    chosen = [ROOT / name for name in names] or [ROOT / "elmbench" / package for package in PACKAGES]
     files = [file for path in chosen for file in (sorted(path.rglob("*.py")) if path.is_dir() else [path])]
-    for name in SLOW_IMPORTS:
-        importlib.import_module(name)
     total: Counter[str] = Counter()
     with tempfile.TemporaryDirectory(prefix="elmbench-mutants-") as folder:
         copy = Path(folder) / "tree"
