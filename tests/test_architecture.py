@@ -92,7 +92,7 @@ HEAVY = ("numpy", "scipy", "pandas", "sklearn", "numba", "matplotlib", "pydantic
     "statement",
     [
         "import elmbench",
-        "from elmbench.cli.app import declare; declare([])",
+        "import elmbench.cli",
         "import elmbench.running.executors.worker",
     ],
 )

@@ -1,5 +1,9 @@
 """The command line: each command parses its arguments, calls one function and prints the result."""
 
+# ruff: isort: skip_file
 from elmbench.cli.app import main
 
-__all__ = ["main"]
+# The commands register themselves, in the order in which `elmbench --help` lists them.
+from elmbench.cli import run, compare, predict, specs, results, data
+
+__all__ = ["compare", "data", "main", "predict", "results", "run", "specs"]

@@ -6,38 +6,18 @@ import os
 import sys
 import traceback
 import warnings
-from collections.abc import Iterable, Sequence
-from importlib import import_module
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from typer import Option
-from typer.core import TyperGroup
 
 from elmbench.cli.state import state
 from elmbench.errors import ElmbenchError
 
-#: The commands by module, in the order in which `elmbench --help` lists them.
-_MODULES = {
-    "run": ("run",),
-    "compare": ("compare",),
-    "predict": ("predict",),
-    "specs": ("list", "show", "validate", "env"),
-    "results": ("status", "merge", "table", "check", "report", "baseline"),
-    "data": ("data",),
-}
-
-
-class _InOrder(TyperGroup):
-    def list_commands(self, ctx: Any) -> list[str]:
-        """Return the commands in the order of `_MODULES`, not in the order of their imports."""
-        return sorted(super().list_commands(ctx), key=[verb for verbs in _MODULES.values() for verb in verbs].index)
-
-
 app = typer.Typer(
     name="elmbench",
-    cls=_InOrder,
     help="Rerun the experiments of five papers on extreme learning machines and check which numbers can be reproduced.",
     epilog="The options above may stand before or after the command.",
     no_args_is_help=True,
@@ -45,13 +25,6 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-
-def declare(arguments: Sequence[str]) -> None:
-    """Import the modules of the commands that the arguments name, or else of all commands; they register themselves."""
-    named = [module for module, verbs in _MODULES.items() if not {*verbs}.isdisjoint(arguments)]
-    for module in named or _MODULES:
-        import_module(f"elmbench.cli.{module}")
 
 
 def _print_version(asked: bool) -> None:
@@ -140,7 +113,6 @@ def hoist(arguments: list[str], declared: Iterable[Any]) -> list[str]:
 def main(arguments: list[str] | None = None) -> None:
     """Run the app; on an error that the user can act on, print a few lines and exit with code 2."""
     arguments = sys.argv[1:] if arguments is None else arguments
-    declare(arguments)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that lacks a sign shows another in its place

@@ -11,14 +11,13 @@ import sys
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import pytest
 import typer
 from sklearn.datasets import load_iris
 
 import elmbench.models
-from elmbench.cli import app
+from elmbench.cli.app import app
 from elmbench.models.protocols import GridPath
 from elmbench.registry import TASKS, find_model, list_models, plugins
 from elmbench.reporting.site.gather import documents
@@ -52,15 +51,9 @@ COMMANDS = list(dict.fromkeys(command for page in PAGES for command in commands_
 FIRST = {command for command in commands_of(PAGES[0]) if not command.startswith("check")}
 
 
-def whole() -> Any:
-    """The command with all its verbs."""
-    app.declare([])
-    return typer.main.get_command(app.app)
-
-
 def parse(words: list[str]) -> None:
     """Parse a command to its end, and do nothing."""
-    command, context = whole(), None
+    command, context = typer.main.get_command(app), None
     while hasattr(command, "commands"):
         name, *words = words
         context = command.make_context(name, [], parent=context, resilient_parsing=True)
@@ -75,7 +68,7 @@ def test_evidence_in_the_readme_is_named_by_its_command(text: str) -> None:
 
 def test_the_page_of_commands_has_every_command() -> None:
     names = {shlex.split(command)[0] for command in commands_of(ROOT / "docs" / "commands.md")}
-    assert names == set(whole().commands) - {"baseline"}
+    assert names == set(typer.main.get_command(app).commands) - {"baseline"}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
