@@ -14,36 +14,28 @@ from elmbench.reporting.writers.text import grid
 from elmbench.specs.catalogue import ExperimentFile
 from elmbench.specs.protocol import Scale
 
-#: A plan of more lines than this is shown with one line for each data set.
+#: A plan of a table with more lines than this is shown with one line for each data set.
 _MOST_LINES = 100
 
 
 def plan_table(lines: list[dict[str, Any]]) -> RichTable:
     """Return the plan of a run: a line for each data set and model, or only for each data set if there are many.
 
-    Several experiments have a heading each.
+    Several tables have one line each.
     """
-    if len(lines) > _MOST_LINES:
-        groups = groupby(lines, key=itemgetter("experiment", "dataset"))
-        lines = [_sum_of_models(list(of_models)) for _, of_models in groups]
     several = len({line["experiment"] for line in lines}) > 1
+    by = ["experiment"] if several else ["dataset"] if len(lines) > _MOST_LINES else ["dataset", "model"]
     rows = []
-    for experiment, of_experiment in groupby(lines, key=itemgetter("experiment")):
-        rows += [[experiment, *[""] * 5]] if several else []
-        for line in of_experiment:
-            took = "unknown" if line["seconds"] is None else duration(line["seconds"])
-            values = [line[name] for name in ("model", "cells", "to_run", "fits")]
-            rows.append(["  " * several + line["dataset"], *values, "no data" if line["unavailable"] else took])
-    left, right = ("data set", "model"), ("cells", "to run", "fits", "one core")
+    for _, group in groupby(lines, key=itemgetter(*by)):
+        entries = list(group)
+        cells, *others, unavailable = (
+            sum(line[name] for line in entries) for name in ("cells", "to_run", "fits", "unavailable")
+        )
+        seconds = [line["seconds"] for line in entries]
+        took = "no data" if unavailable == cells else "unknown" if None in seconds else duration(sum(seconds))
+        rows.append([*(entries[0][name] for name in by), cells, *others, took])
+    left, right = [name.replace("dataset", "data set") for name in by], ("cells", "to run", "fits", "one core")
     return grid((*left, *right), rows, right=right, whole=left)
-
-
-def _sum_of_models(lines: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the sum of the lines of the models on one data set of a table."""
-    totals = {name: sum(line[name] for line in lines) for name in ("cells", "to_run", "unavailable", "fits")}
-    seconds = [line["seconds"] for line in lines]
-    totals["seconds"] = None if None in seconds else sum(seconds)
-    return lines[0] | totals | {"model": f"{len(lines)} model{'s' * (len(lines) > 1)}"}
 
 
 def show_experiment(file: ExperimentFile) -> RenderableType:
