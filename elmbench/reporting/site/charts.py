@@ -1,4 +1,4 @@
-"""Pictures on the pages of the site: verdicts, average ranks and optimism."""
+"""Pictures on the pages of the site: figures against the print, average ranks and optimism."""
 
 from __future__ import annotations
 
@@ -9,26 +9,20 @@ from dataclasses import dataclass
 import pandas as pd
 
 from elmbench.layouts.figures import new_figure, png, title_of
-from elmbench.layouts.table import COMPARED
 from elmbench.reporting.notes import mean_gain
 from elmbench.reporting.results import Results
 from elmbench.reporting.site.gather import PaperResults
 from elmbench.reporting.statistics import Statistics, compare_models, draw_critical_differences
 from elmbench.specs.protocol import is_quality
 
-#: The marker and the colour of each verdict: the shapes differ, so that a reader does not depend on colours.
+#: The marker and the colour of each verdict on a compared figure: a reader does not depend on colours.
 _MARKS = {
     "too few runs": (".", "#6e7781"),
     "consistent": ("D", "#4f9a63"),
     "reproduced": ("s", "#116329"),
     "close": ("^", "#9a6700"),
     "differs": ("x", "#b3221b"),
-    "not comparable": ("|", "#57606a"),
-    "no data": ("_", "#57606a"),
-    "cited": ("+", "#57606a"),
 }
-#: Marks in a line of the map of verdicts.
-_MARKS_PER_LINE = 50
 #: The fewest models and data sets of a diagram of ranks.
 _FEWEST_MODELS, _FEWEST_SETS = 3, 4
 
@@ -46,39 +40,12 @@ class Picture:
         return f"data:image/png;base64,{b64encode(self.png).decode()}"
 
 
-def verdict_map(paper: PaperResults) -> Picture | None:
-    """Return the picture of a paper's figures, each a mark by its verdict, with a line or more for each table."""
-    marks: dict[str, list[tuple[int, int]]] = {verdict: [] for verdict in _MARKS}
-    labels: dict[int, str] = {}
-    line = 0
-    for table in paper.tables:
-        if table.figures and not table.facts:
-            labels[line] = table.file.spec.label
-            for i, figure in enumerate(table.figures):
-                marks[figure["verdict"]].append((i % _MARKS_PER_LINE, line + i // _MARKS_PER_LINE))
-            line += -(-len(table.figures) // _MARKS_PER_LINE)
-    if not labels:
-        return None
-    figure, axes = new_figure(9, 0.8 + 0.18 * line)
-    for verdict, points in marks.items():
-        if points:
-            marker, colour = _MARKS[verdict]
-            axes.scatter(*zip(*points, strict=True), s=36, marker=marker, color=colour, label=verdict)
-    axes.set_yticks(list(labels), list(labels.values()))
-    axes.set(xticks=[], xlim=(-1, _MARKS_PER_LINE), ylim=(line - 0.4, -0.6))
-    axes.spines[:].set_visible(False)
-    axes.tick_params(length=0)
-    figure.legend(loc="outside lower center", ncols=4, fontsize="small")
-    label = f"Verdicts of {paper.paper.key}: a mark is a published figure, in the order of its table"
-    return Picture(label, png(figure))
-
-
 def scatter(papers: Iterable[PaperResults]) -> tuple[Picture, int]:
     """Return the picture of published against measured scores and errors, and the number of figures beyond 0 to 1."""
     lines = [line for paper in papers for table in paper.tables for line in table.figures]
     figures = pd.DataFrame(lines, columns=["metric", "verdict", "mean", "published"])
     is_score = figures["metric"].str.partition("@")[0].map(is_quality)
-    figures = figures[figures["verdict"].isin(COMPARED) & is_score].dropna(subset="mean")
+    figures = figures[figures["verdict"].isin(_MARKS) & is_score].dropna(subset="mean")
     within = figures["mean"].between(0, 1) & figures["published"].between(0, 1)
     figure, axes = new_figure(5, 5.4)
     axes.plot([0, 1], [0, 1], "--", color="grey", linewidth=0.8)

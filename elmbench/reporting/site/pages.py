@@ -25,7 +25,7 @@ from elmbench.reporting.folders import SITE_MARK
 from elmbench.reporting.grids import grids_of
 from elmbench.reporting.papers import main_claims, table_sentence
 from elmbench.reporting.results import Results
-from elmbench.reporting.site.charts import rank_diagrams, scatter, verdict_map
+from elmbench.reporting.site.charts import rank_diagrams, scatter
 from elmbench.reporting.site.findings import find
 from elmbench.reporting.site.gather import PaperResults, documents
 from elmbench.reporting.site.listings import listings
@@ -137,7 +137,7 @@ def pages(papers: Sequence[PaperResults]) -> Iterator[tuple[str, str]]:
     )
     for paper in papers:
         of_paper = [finding for finding in findings if finding.paper == paper.paper.key]
-        content = {"main_claims": list(main_claims(paper.claims)), "findings": of_paper, "map": verdict_map(paper)}
+        content = {"main_claims": list(main_claims(paper.claims)), "findings": of_paper}
         yield page(paper.page, "paper.html", paper=paper, **content)
     for paper in papers:
         for table in paper.run:

@@ -217,7 +217,7 @@ def test_names_in_every_place_of_a_table_are_text(script: str) -> None:
 
 
 def test_a_picture_says_paper_and_table(site: Path) -> None:
-    assert Page(site / "paper-kos-elm.html").values("alt")[0].startswith("Verdicts of kos-elm")
+    assert Page(site / "optimism.html").values("alt")[0].startswith("rkelm, Table 3, profile paper: optimism")
     sources = [source for _, page in pages(site) for source in page.values("src") if source.startswith("data:")]
     for source in sources:
         with Image.open(BytesIO(b64decode(source.partition(",")[2]))) as picture:
