@@ -6,13 +6,13 @@ import shlex
 import sys
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 from typer import Option
 
 from elmbench.cli.app import app
-from elmbench.cli.options import DryRun, Jobs, Retry, Words, decimal_mark, one_of, split_words
+from elmbench.cli.options import Decimal, DryRun, Jobs, Retry, Words, split_words
 from elmbench.cli.run import run_cells, run_prepared, show_plan
 from elmbench.cli.state import state
 
@@ -20,25 +20,16 @@ if TYPE_CHECKING:
     from elmbench.reporting.results import Results
     from elmbench.workflow.prepare import PreparedRun
 
-_HELP = "elmbench compare --help"
-_TASKS, _ORDERS = ("classification", "regression"), ("day-first", "month-first")
-
 
 @app.command()
 def compare(
     data: Annotated[list[str], typer.Argument(help="Files (see docs), openml:ID or sklearn:NAME.")],
-    target: Annotated[
-        str,
-        Option("-t", "--target", help="Target column; by default by name, or the last one."),
-    ] = "",
+    target: Annotated[str, Option("-t", "--target", help="Target column; by default by name, or the last one.")] = "",
     model: Annotated[Words, Option("-m", "--model", help="Models, separated by commas; by default twelve.")] = None,
     grid: Annotated[Words, Option(help="Grid of a model: 'k-elm: {C: [1, 10]}'.")] = None,
     task: Annotated[
-        str | None,
-        Option(
-            help="classification or regression; detected by default.",
-            callback=one_of("task", _TASKS, _HELP),
-        ),
+        Literal["classification", "regression"] | None,
+        Option(metavar="<str>", help="classification or regression; detected by default."),
     ] = None,
     positive: Annotated[str, Option(help="Positive class; by default the last.")] = "",
     metric: Annotated[Words, Option(help="Metrics; the first one selects and ranks.")] = None,
@@ -52,19 +43,16 @@ def compare(
         str | None, Option("--time-order", help="Column of times; predict later rows from earlier.")
     ] = None,
     dates: Annotated[
-        str,
-        Option(
-            help="Order of 1/2/2023: day-first or month-first.",
-            callback=one_of("order of day and month", _ORDERS, _HELP),
-        ),
-    ] = "",
+        Literal["day-first", "month-first"] | None,
+        Option(metavar="<str>", help="Order of 1/2/2023: day-first or month-first."),
+    ] = None,
     drop: Annotated[Words, Option(help="Column to leave out; repeatable.")] = None,
     words: Annotated[Words, Option(help="Column of categories that look like numbers.")] = None,
     drop_missing_target: Annotated[
         bool, Option("--drop-missing-target", help="Leave out rows without a target.")
     ] = False,
     sep: Annotated[str, Option(help="Separator of a text table; detected by default.")] = "",
-    decimal: Annotated[str, decimal_mark("compare")] = "",
+    decimal: Decimal = None,
     header: Annotated[
         bool | None, Option("--header/--no-header", help="Line 1 holds names, or data; detected by default.")
     ] = None,
@@ -98,15 +86,15 @@ def compare(
         rows = partial(
             UserData,
             target=target,
-            task=cast(Literal["classification", "regression"] | None, task),
+            task=task,
             groups=groups,
             ordered_by=time_order,
             impute=impute,
-            day_first={"day-first": True, "month-first": False}.get(dates),
+            day_first=None if dates is None else dates == "day-first",
             drop=tuple(drop or ()),
             words=tuple(words or ()),
             separator=sep,
-            decimal=cast(Literal["", ".", ","], decimal),
+            decimal=decimal or "",
             header=header,
             drop_missing_target=drop_missing_target,
             test=test,

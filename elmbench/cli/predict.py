@@ -1,12 +1,12 @@
 """`elmbench predict`."""
 
 from pathlib import Path
-from typing import Annotated, Literal, cast
+from typing import Annotated
 
 import typer
 
 from elmbench.cli.app import app
-from elmbench.cli.options import decimal_mark
+from elmbench.cli.options import Decimal
 from elmbench.cli.state import state
 
 
@@ -18,12 +18,12 @@ def predict(
     data: Annotated[Path, typer.Argument(help="File of new rows, with the same columns as the training data.")],
     proba: Annotated[bool, typer.Option("--proba", help="Add the probability of each class.")] = False,
     sep: Annotated[str, typer.Option(help="Separator of a text table, such as ';' or tab; detected by default.")] = "",
-    decimal: Annotated[str, decimal_mark("predict")] = "",
+    decimal: Decimal = None,
 ) -> None:
     """Predict new rows with a model that `elmbench compare --save` has written, as CSV."""
     from elmbench.workflow.final_model import predict_file
 
-    predicted = predict_file(model, data, sep, cast(Literal["", ".", ","], decimal), proba=proba)
+    predicted = predict_file(model, data, sep, decimal or "", proba=proba)
     if state.as_json:
         state.emit(predicted.to_dict("records"))
     else:

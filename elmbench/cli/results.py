@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -19,8 +19,6 @@ baseline_app = typer.Typer(
     no_args_is_help=True, help="Change the baseline of the regression check.", rich_markup_mode=None
 )
 app.add_typer(baseline_app, name="baseline")
-
-_FORMATS = ("text", "md", "csv", "latex")
 
 
 @app.command()
@@ -84,14 +82,7 @@ def merge(
 def table(
     experiment: options.Table = None,
     profile: options.Profile = "fast",
-    form: Annotated[
-        str,
-        typer.Option(
-            "--format",
-            help="text, md, csv or latex.",
-            callback=options.one_of("format", _FORMATS, "elmbench table --help"),
-        ),
-    ] = "text",
+    form: Annotated[Literal["text", "md", "csv", "latex"], typer.Option("--format", help="Format.")] = "text",
     update: Annotated[
         bool, typer.Option("--update", help="Rewrite summary.csv and table.md, by default of all tables.")
     ] = False,
@@ -140,7 +131,7 @@ def table(
 
 
 def _as_text(results: Results, form: str) -> str:
-    """Return a table in one of `_FORMATS`."""
+    """Return a table in a format: text, md, csv or latex."""
     from elmbench.reporting.cells import csv
     from elmbench.reporting.writers.latex import latex
     from elmbench.reporting.writers.markdown import markdown
@@ -159,13 +150,7 @@ def _as_text(results: Results, form: str) -> str:
 @app.command()
 def check(
     experiments: options.Tables = None,
-    against: Annotated[
-        str,
-        typer.Option(
-            help="baseline or published.",
-            callback=options.one_of("reference", ("baseline", "published"), "elmbench check --help"),
-        ),
-    ] = "baseline",
+    against: Annotated[Literal["baseline", "published"], typer.Option(help="Reference.")] = "baseline",
     profile: Annotated[
         str | None,
         typer.Option(help="ci, fast or paper; by default ci against the baseline, else the most faithful one."),

@@ -1,7 +1,7 @@
 """`elmbench list`, `show`, `validate` and `env`."""
 
 from collections.abc import Callable, Iterator
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -11,13 +11,10 @@ from elmbench.cli.state import state
 
 
 @app.command("list")
-def list_(what: Annotated[str, typer.Argument(help="experiments, datasets, models, metrics or readings.")]) -> None:
+def list_(what: Literal["experiments", "datasets", "models", "metrics", "readings"]) -> None:
     """List experiments, data sets, models, metrics or readings."""
     from elmbench.cli.render import grid, readings_text
-    from elmbench.errors import unknown_name
 
-    if what not in _LISTS:
-        raise unknown_name("list", what, list(_LISTS), "elmbench list experiments")
     find, headings = _LISTS[what]
     lines = list(find())
     rows = [[_words(line[heading]) for heading in headings] for line in lines]

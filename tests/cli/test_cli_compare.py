@@ -80,7 +80,6 @@ def test_a_plan_says_what_would_run(elmbench: Callable, shop: Path) -> None:
     ("words", "message"),
     [
         (["-t", "sells"], "no column 'sells'"),
-        (["-t", "buys", "--task", "ranking"], "unknown task 'ranking'"),
         (["-t", "buys", "--grid", "k-elm: [1"], "is not valid YAML"),
         (["-t", "buys", "--grid", "k-elm"], "the grid 'k-elm' is 'k-elm'"),
         (["-t", "buys", "--grid", "k-elm: {C: {from: 1}}"], "the grid of 'C' of 'k-elm'"),
