@@ -79,7 +79,7 @@ def findings(paper: str) -> str:
     """Return the findings on a paper as the site has them."""
     parts = []
     for finding in find([_gathered(paper)]):
-        parts += [f"**{finding.title}.**", " ".join(finding.evidence), _table([finding.columns, *finding.rows])]
+        parts += [f"**{finding.title}.**", " ".join(finding.evidence), pipe_rows([finding.columns, *finding.rows])]
     return "\n\n".join(parts)
 
 
@@ -99,7 +99,7 @@ def verdicts(paper: str) -> str:
     rows = [[*group, *(str(count[name]) for name in columns)] for group, count in counts.items() if count.total()]
     judged = {label for label, *_ in rows}
     others = dict.fromkeys(label for label, _ in counts if label not in judged)
-    text = _table([["table", "profile", *columns], *rows])
+    text = pipe_rows([["table", "profile", *columns], *rows])
     return text + f"\n\nNo figures to judge: {'; '.join(others)}." * bool(others)
 
 
@@ -131,7 +131,7 @@ def claims(paper: str) -> str:
         comparison = "{metric} of {model} {is} {than}".format_map(line)
         claim = [resolved.file.spec.label, line["says"], line["dataset"], comparison]
         rows.append([*claim, resolved.profile, line["verdict"]])
-    return _table(rows)
+    return pipe_rows(rows)
 
 
 def main(paper: str) -> str:
@@ -159,7 +159,7 @@ def own_runs() -> str:
             wrong = _share(count["pairings_reproduced"], count["pairings"])
             numbers = [str(count[name]) for name in ("left_out", "pairings", "pairings_untold")]
             rows.append([name, numbers[0], inside, numbers[1], wrong, numbers[2]])
-    return _table(rows)
+    return pipe_rows(rows)
 
 
 def self_tests() -> str:
@@ -182,7 +182,7 @@ def self_tests() -> str:
         total.update(counts)
         rows.append([results.resolved.file.id, str(joint.figures), joint.verdict, *shares(counts)])
     listed = ", ".join(f"{n} {verdict}" for verdict, n in verdicts.items())
-    text = _table([*rows, ["all", "", "", *shares(total)]])
+    text = pipe_rows([*rows, ["all", "", "", *shares(total)]])
     answered = verdicts.total() - verdicts["too small to judge"]
     right = verdicts["reproduced"] + verdicts["level only"]
     share = f"{right} of the {answered} that get an answer ({right / answered:.0%}) get the right one"
@@ -201,7 +201,7 @@ def pattern() -> str:
     rows = [["table", "data sets", "random order, p ≤ .05", "own runs, p ≤ .05"]]
     for names, (error, random, power, runs) in counts.items():
         rows.append([*names, _share(error, random), _share(power, runs)])
-    return _table(rows)
+    return pipe_rows(rows)
 
 
 def pattern_error_and_power(figures: Sequence[ComparedFigure], *key: str) -> tuple[int, int, int, int]:
@@ -223,10 +223,6 @@ def _share(part: int, whole: int) -> str:
     return f"{part} of {whole} ({part / whole:.1%})" if whole else "–"
 
 
-def _table(rows: Sequence[Sequence[str]]) -> str:
-    return "\n".join(pipe_rows(rows))
-
-
 def _main_metrics() -> Iterator[tuple[Results, JointVerdict, list[ComparedFigure]]]:
     """Yield the metric with the most figures of each table of profile `paper`, if it has enough of them."""
     for results in (one for paper in _all_gathered() for one in paper.results if one.resolved.profile == "paper"):
@@ -245,7 +241,7 @@ def kernels() -> str:
         if cells.max():
             counts = (str(differ[name]) for name in names)
             rows.append([str(table), str(cells.max()), *counts, f"{lines['largest'].max():.1g}"])
-    return _table(rows)
+    return pipe_rows(rows)
 
 
 _FUNCTIONS: tuple[Callable[..., str], ...] = (

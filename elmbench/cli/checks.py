@@ -1,5 +1,6 @@
 """Outcomes of `elmbench check`, and comparisons of models over data sets, for the terminal."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from elmbench.errors import ElmbenchError
 from elmbench.files import write_atomically
 from elmbench.layouts.figures import title_of
 from elmbench.layouts.table import VERDICTS
+from elmbench.reporting import grouped
 from elmbench.reporting.baseline import BaselineCheck
 from elmbench.reporting.claim_outcomes import CLAIM_VERDICTS
 from elmbench.reporting.figures import Agreement, counts_text
@@ -86,9 +88,9 @@ def published_text(checks: Sequence[PublishedCheck]) -> RenderableType:
 def _claims(checks: Sequence[PublishedCheck]) -> Iterator[Text]:
     """Yield the line that counts the claims, if there are any, and each that was decided."""
     claims = [(one.experiment, claim) for one in checks for claim in one.claims]
-    counts = {verdict: sum(claim["verdict"] == verdict for _, claim in claims) for verdict in CLAIM_VERDICTS}
+    counts = Counter(claim["verdict"] for _, claim in claims)
     if claims:
-        counted = ", ".join(f"{n} {verdict}" for verdict, n in counts.items() if n)
+        counted = ", ".join(f"{counts[verdict]} {verdict}" for verdict in CLAIM_VERDICTS if counts[verdict])
         yield Text(f"{len(claims)} claims of the papers: {counted}; --json has them all.")
     for experiment, claim in claims:
         if claim["verdict"] in CLAIM_VERDICTS[:2]:
@@ -97,10 +99,7 @@ def _claims(checks: Sequence[PublishedCheck]) -> Iterator[Text]:
 
 def _papers(checks: Sequence[PublishedCheck]) -> Iterator[Text]:
     """Yield the sentences on each paper, and its main claims if all tables of a claim are checked."""
-    papers: dict[str, list[PublishedCheck]] = {}
-    for one in checks:
-        papers.setdefault(one.results.resolved.file.paper.key, []).append(one)
-    for paper, tables in papers.items():
+    for paper, tables in grouped(checks, lambda one: one.results.resolved.file.paper.key).items():
         results = [one for table in tables for one in table.every_profile]
         first, *others = answer_paper(paper, results).sentences or [_no_comparison(tables)]
         yield Text(f"\n{paper}: {first}", style="bold")

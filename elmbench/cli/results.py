@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
 from elmbench.cli import options
 from elmbench.cli.app import app
 from elmbench.cli.state import state
-
-if TYPE_CHECKING:
-    from elmbench.reporting.results import Results
 
 baseline_app = typer.Typer(
     no_args_is_help=True, help="Change the baseline of the regression check.", rich_markup_mode=None
@@ -91,13 +88,15 @@ def table(
         Path | None, typer.Option(help="With --statistics: write the diagram of critical differences as PNG.")
     ] = None,
     metric: Annotated[
-        options.Words,
-        typer.Option(help="Add this metric, from stored predictions; ranks a comparison (own/NAME)."),
+        options.Words, typer.Option(help="Add this metric, from stored predictions; ranks a comparison (own/NAME).")
     ] = None,
 ) -> None:
     """Print a table from its cells.csv."""
     from elmbench.errors import ElmbenchError
+    from elmbench.reporting.cells import csv
     from elmbench.reporting.results import read_results, records
+    from elmbench.reporting.writers.latex import latex
+    from elmbench.reporting.writers.markdown import markdown
     from elmbench.specs.catalogue import find_experiment, load_catalogue
     from elmbench.specs.profiles import recorded_comparison, resolve
 
@@ -124,27 +123,16 @@ def table(
     results = read_results(resolved, dirs.of(*shown), options.split_words(metric))
     if state.as_json:
         state.emit(records(results.summary))
+    elif form == "text":
+        state.console.print(results.renderable(state.width))
+    elif form == "csv":
+        state.console.file.write(csv(results.summary))
+    elif form == "md":
+        state.console.file.write(markdown(results.table, results.commands, results.picture))
     else:
-        state.console.file.write(_as_text(results, form))
+        state.console.file.write(latex(results.table))
     if dirs.committed is not None:
         state.remark(dirs.origin(*shown))
-
-
-def _as_text(results: Results, form: str) -> str:
-    """Return a table in a format: text, md, csv or latex."""
-    from elmbench.reporting.cells import csv
-    from elmbench.reporting.writers.latex import latex
-    from elmbench.reporting.writers.markdown import markdown
-
-    if form == "md":
-        return markdown(results.table, results.commands, results.picture)
-    if form == "csv":
-        return csv(results.summary)
-    if form == "latex":
-        return latex(results.table)
-    with state.console.capture() as captured:
-        state.console.print(results.renderable(state.width))
-    return captured.get()
 
 
 @app.command()
@@ -152,8 +140,7 @@ def check(
     experiments: options.Tables = None,
     against: Annotated[Literal["baseline", "published"], typer.Option(help="Reference.")] = "baseline",
     profile: Annotated[
-        str | None,
-        typer.Option(help="ci, fast or paper; by default ci against the baseline, else the most faithful one."),
+        str | None, typer.Option(help="ci, fast or paper; by default ci against the baseline, else the most faithful.")
     ] = None,
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit with code 1 if a figure differs from the paper.")

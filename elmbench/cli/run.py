@@ -35,19 +35,13 @@ def run(
     profile: Profile = "fast",
     dataset: Annotated[Words, Option("-d", "--dataset", help="Only this data set.", autocompletion=datasets)] = None,
     model: Annotated[
-        Words,
-        Option(
-            "-m",
-            "--model",
-            help="Only this model, from `elmbench list models` or module:Class.",
-            autocompletion=models,
-        ),
+        Words, Option("-m", "--model", help="Only this model: a name or module:Class.", autocompletion=models)
     ] = None,
     select: Annotated[Words, Option(help="nested, oracle or published; by default from the profile.")] = None,
     runs: Annotated[int | None, Option(min=1, help="Number of runs; by default from the profile.")] = None,
     until_told: Annotated[
         bool,
-        Option("--until-told", help="Run three times (or --runs), then as often as needed to separate the models."),
+        Option("--until-told", help="Run three times (or --runs), then until the models are separated."),
     ] = False,
     budget: Annotated[
         str | None, Option(help="With --until-told: start no further runs after this time, such as 30min.")
@@ -130,7 +124,7 @@ def _readings(texts: list[str]) -> dict[str, str]:
         name, separator, value = text.partition("=")
         if not separator or name in readings:
             raise ElmbenchError(
-                f"--reading {text!r}" + (" names a reading twice" if name in readings else ""),
+                f"--reading {text!r} {'names a reading twice' if name in readings else 'is not ID=VALUE'}",
                 expected="ID=VALUE, each id once",
                 next_step="elmbench list readings",
             )

@@ -13,7 +13,7 @@ def markdown(table: ResultTable, commands: Sequence[str], figure: Path | None = 
     for section in table.sections:
         columns = table.columns_of(section)
         rows = [[column.heading for column in columns], *table.texts(section, columns)]
-        lines += ["", f"## {section.heading}", "", *pipe_rows(rows)]
+        lines += ["", f"## {section.heading}", "", pipe_rows(rows)]
     if figure is not None:
         lines += ["", f"![{table.title}]({figure.name})"]
     if table.legend:
@@ -23,8 +23,8 @@ def markdown(table: ResultTable, commands: Sequence[str], figure: Path | None = 
     return "\n".join(lines) + "\n"
 
 
-def pipe_rows(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return the lines of a Markdown table, its columns padded; the first row is the heading."""
+def pipe_rows(rows: Sequence[Sequence[str]]) -> str:
+    """Return a Markdown table, its columns padded; the first row is the heading."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     text = ["| " + " | ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)) + " |" for row in rows]
-    return [text[0], "|" + "|".join("-" * (w + 2) for w in widths) + "|", *text[1:]]
+    return "\n".join([text[0], "|" + "|".join("-" * (w + 2) for w in widths) + "|", *text[1:]])
