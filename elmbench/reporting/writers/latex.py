@@ -1,5 +1,7 @@
 """A table of results as LaTeX for the booktabs package."""
 
+import pandas as pd
+
 from elmbench.layouts.table import ResultTable
 
 #: LaTeX's special characters, and the commands that print them.
@@ -23,17 +25,11 @@ def latex(table: ResultTable) -> str:
     blocks = []
     for section in table.sections:
         columns = table.columns_of(section, narrow=True)
-        lines = [
-            r"\begin{table}",
-            rf"\caption{{{tex(table.title)}. {tex(section.heading)}}}",
-            rf"\begin{{tabular}}{{{''.join('r' if column.numeric else 'l' for column in columns)}}}",
-            r"\toprule",
-            " & ".join(tex(column.heading) for column in columns) + r" \\",
-            r"\midrule",
-            *(" & ".join(map(tex, row)) + r" \\" for row in table.texts(section, columns)),
-        ]
-        blocks.append("\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}"]))
-    return "\n\n".join(blocks) + "\n"
+        frame = pd.DataFrame(table.texts(section, columns), columns=[tex(column.heading) for column in columns])
+        caption = f"{tex(table.title)}. {tex(section.heading)}"
+        alignment = "".join("r" if column.numeric else "l" for column in columns)
+        blocks.append(frame.map(tex).to_latex(index=False, escape=False, caption=caption, column_format=alignment))
+    return "\n".join(blocks)
 
 
 def tex(text: str) -> str:
