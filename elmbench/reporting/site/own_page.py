@@ -15,8 +15,8 @@ from elmbench.reporting.statistics import compare_models
 from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.profiles import Resolved
 
-#: The most models with a curve, the most classes whose shares are printed, and the most columns of a picture.
-_MOST_CURVES, _MOST_PRINTED, _MOST_COLUMNS = 5, 12, 15
+#: The most models with a curve, points of a model, classes whose shares are printed, and columns of a picture.
+_MOST_CURVES, _MOST_POINTS, _MOST_PRINTED, _MOST_COLUMNS = 5, 1000, 12, 15
 _SIDE = 4.6
 
 
@@ -86,19 +86,13 @@ def pictures_of(predictions: pd.DataFrame, models: Sequence[str], spec: DatasetS
 
 
 def _errors(model: str, rows: pd.DataFrame) -> Picture:
-    from matplotlib.ticker import MaxNLocator
-    from sklearn.metrics import PredictionErrorDisplay
-
+    drawn = rows[["predicted", "true"]].astype(float).sample(min(len(rows), _MOST_POINTS), random_state=0)
     figure, axes = new_figure(_SIDE, _SIDE)
-    look = {"s": 12, "alpha": 0.5, "linewidths": 0}
-    true, predicted = (rows[name].astype(float).to_numpy() for name in ("true", "predicted"))
-    PredictionErrorDisplay.from_predictions(
-        true, predicted, kind="actual_vs_predicted", random_state=0, ax=axes, scatter_kwargs=look
-    )
-    for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_locator(MaxNLocator(5))  # scikit-learn puts ticks at the least and the largest value
-    axes.set(xlabel="predicted", ylabel="true")
-    some = ", 1000 of them drawn at random" if len(rows) > 1000 else ""
+    axes.axline((drawn["true"].mean(), drawn["true"].mean()), slope=1, color="grey", linestyle="--", linewidth=0.8)
+    axes.scatter(drawn["predicted"], drawn["true"], s=12, alpha=0.5, linewidths=0)
+    axes.locator_params(nbins=5)
+    axes.set(xlabel="predicted", ylabel="true", aspect="equal")
+    some = f", {len(drawn)} of them drawn at random" if len(rows) > len(drawn) else ""
     return Picture(f"{model}: true and predicted values of test rows{some}", png(figure))
 
 

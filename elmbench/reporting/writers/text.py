@@ -70,10 +70,13 @@ def _block(section: Section, first: Column, others: Sequence[Column]) -> RichTab
     rows: list[list[Text]] = []
     previous = ""
     for line in section.lines:
+        items = [_colour(line.get(column.name)) for column in others]
+        if not any(items):
+            continue
         if line["dataset"].text != previous:
             previous = line["dataset"].text
             rows.append([Text(previous, style="bold"), *(Text("") for _ in others)])
-        rows.append([Text("  " + line[first.name].text), *(_colour(line.get(column.name)) for column in others)])
+        rows.append([Text("  " + line[first.name].text), *items])
     columns = [first, *others]
     right = [column.heading for column in others if column.numeric]
     whole = [column.heading for column in columns if column.whole]
