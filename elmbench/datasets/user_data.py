@@ -175,7 +175,7 @@ def _faults(
     """Yield the reasons to refuse the rows: what is wrong with them, the expectation and the next step."""
     n, d = table.X.shape
     if n < 20:
-        yield f" has {n} rows", "20 rows", "add rows"
+        yield f" has {n} rows", "20 rows or more", "add rows"
     for reason, names in left_out.items():
         if names and not d:
             problem = f": no column is left: of {', '.join(names)} {reason}"

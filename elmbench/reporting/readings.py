@@ -20,9 +20,9 @@ from elmbench.specs.papers import Reading
 
 #: The explanation of the column `fits`.
 FITS = (
-    "`fits` names the value of the reading whose mean is nearer to the published figure than any other value's. "
-    "A t-test of the two distances must say so (p ≤ .025): over the runs, or over the folds if there are fewer than "
-    "three runs. It must do so for every figure that rounds to the published one."
+    "The column fits names the value whose mean is nearer to the published figure than any other value's. A t-test "
+    "of the two distances must say so (p ≤ .025): over the runs, or over the folds if there are fewer than three runs. "
+    "It must do so for every figure that rounds to the published one."
 )
 _Values = NDArray[np.float64]
 

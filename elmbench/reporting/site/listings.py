@@ -51,8 +51,8 @@ def listings(papers: Sequence[PaperResults]) -> Iterator[Listing]:
 
 
 _CLAIMS = (
-    "Sentences of the papers about their tables, each tested on our results under the default readings. `In print` "
-    "says whether the paper's own figures bear the sentence out (a dash: it prints too few of them).",
+    "Sentences of the papers about their tables, each tested on our results under the default readings. The column in "
+    "print says whether the paper's own figures bear the sentence out (a dash: it prints too few of them).",
     "The verdicts of a paper hold together at a level of 5 %: they are corrected by Holm's method for the number of "
     "its tested claims.",
 )
