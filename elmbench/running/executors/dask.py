@@ -220,7 +220,7 @@ def do_task(asked: Asked, limits: Limits, settings: Settings, code: str, run: st
         # Another machine may have the files in another folder; their checksum is compared in any case.
         settings = replace(settings, data_dir=os.environ.get("ELMBENCH_DATA_DIR"))
     worker = get_worker()
-    worker.log_event(_BEGUN, worker.get_current_task())
+    _log_begin(worker)
     share = Limits(memory=share_of_memory(worker.state.nthreads, worker.memory_manager.memory_limit))
     environment = _environment(settings.blas_threads)
     _become_parent()
@@ -231,6 +231,21 @@ def do_task(asked: Asked, limits: Limits, settings: Settings, code: str, run: st
         with _lock:
             if _busy.pop(box) not in _ended:
                 _idle.append(box)
+
+
+def _log_begin(worker: Any) -> None:
+    """Log that a task begins, and wait until the message is on its way: the task may end this process at once."""
+    worker.log_event(_BEGUN, worker.get_current_task())
+    sent = threading.Event()
+
+    def look() -> None:
+        if worker.batched_stream.buffer:
+            worker.loop.call_later(0.001, look)
+        else:
+            sent.set()
+
+    worker.loop.add_callback(look)
+    sent.wait(_LOOK_EVERY)
 
 
 def _take(settings: Settings, run: str) -> Sandbox:
