@@ -8,6 +8,9 @@ import pytest
 from elmbench.models.base import kernels
 from elmbench.numerics import fold_solutions, ridge_path
 
+#: Those of a search, and whichever a system is given.
+WAYS = ("as it comes", "krylov", "inverse", "tridiagonal", "band")
+
 
 def force(patch: pytest.MonkeyPatch, way: str) -> None:
     """Let `way` solve all: "krylov", "inverse", "reduction", "tridiagonal", "band", "cholesky" or "as it comes"."""

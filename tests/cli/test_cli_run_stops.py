@@ -1,10 +1,8 @@
-"""`elmbench run` that is stopped: by a folder that cannot be written, a full disk, Ctrl-C and signals."""
+"""`elmbench run` that is stopped by a folder that cannot be written or by Ctrl-C."""
 
 from __future__ import annotations
 
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -50,41 +48,3 @@ def test_an_interrupted_run_keeps_what_has_ended(elmbench: Callable, one: Path, 
     again = elmbench(*CI)
     assert "known from before" in again.out
     assert len(cells()) == 12
-
-
-SLEEPY = '''
-import time
-from pathlib import Path
-from sklearn.linear_model import LogisticRegression
-
-class Sleepy(LogisticRegression):
-    """Sleeps."""
-    def fit(self, X, y):
-        Path("asleep").touch()
-        time.sleep(3600)
-
-MODELS = {"sleepy": Sleepy}
-'''
-
-
-@pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGTERM])
-def test_control_c_ends_with_130_and_one_line(tmp_path: Path, kind: signal.Signals) -> None:
-    (tmp_path / "sleepy.py").write_text(SLEEPY)
-    command = ["run", "table4", "--profile", "ci", "-d", "wdbc", "-m", "sleepy", "--plugin", "sleepy.py"]
-    process = subprocess.Popen(
-        [sys.executable, "-u", "-c", "from elmbench.cli import main; main()", *command],
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-    assert process.stdout is not None
-    assert "3 cells to run" in process.stdout.readline()
-    while not (tmp_path / "asleep").exists():
-        assert process.poll() is None
-        time.sleep(0.01)
-    process.send_signal(kind)
-    _, err = process.communicate()
-    assert process.returncode == 130
-    assert err == "interrupted: what had ended is stored; the same command goes on from there\n"

@@ -156,17 +156,6 @@ def _empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ELMBENCH_CACHE_DIR", str(tmp_path / "cache"))
 
 
-@pytest.fixture
-def wdbc(tmp_path: Path) -> Path:
-    """A file of WDBC as its public source has it."""
-    bunch = load_breast_cancer()
-    path = tmp_path / "mine.csv"
-    header = ",".join([*(f"V{i}" for i in range(1, 31)), "target"])
-    rows = np.column_stack([bunch.data, np.where(bunch.target == 0, 2, 1)])
-    np.savetxt(path, rows, delimiter=",", header=header, comments="", fmt=["%.6f"] * 30 + ["%d"])
-    return path
-
-
 def test_every_data_set_says_where_it_comes_from(elmbench: Callable) -> None:
     result = elmbench("data", "status", "--json").json
     states = {entry["name"]: entry["state"] for entry in result}
@@ -179,8 +168,9 @@ def test_every_data_set_says_where_it_comes_from(elmbench: Callable) -> None:
     assert "1 to fetch; next: elmbench data fetch" in shown.out
 
 
-def test_import_puts_a_file_where_it_is_found(elmbench: Callable, wdbc: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "folder"
+def test_import_puts_a_file_where_it_is_found(elmbench: Callable, tmp_path: Path) -> None:
+    folder, wdbc = tmp_path / "folder", tmp_path / "mine.csv"
+    load_breast_cancer(as_frame=True).frame.to_csv(wdbc, index=False)
     result = elmbench("data", "import", "wdbc", wdbc, "--data-dir", folder, "--json")
     assert (result.json["rows"], result.json["columns"]) == (569, 30)
     assert [path.name for path in folder.iterdir()] == ["wdbc.csv"]

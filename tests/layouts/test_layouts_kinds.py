@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from made_cells import cell, entry, folds, frame, headings, notes_of, row, rows_of, table_of, value_columns
+from made_cells import cell, entry, folds, frame, headings, notes_of, row, rows_of, runs, table_of, value_columns
 from made_figures import Toy
 
 from elmbench.layouts import layout_of
@@ -190,13 +190,9 @@ PROJECTED: dict[str, Any] = {
 FIGURES = "WDBC,SVD+ELM,target_dimensions,8,,\nWDBC,SVD+ELM,nodes,9,,\nWDBC,ELM,nodes,10,,\n"
 
 
-def all_cells(model: str, **values: Any) -> list[dict[str, Any]]:
-    return [cell(model, run, fold, mcc=0.5, **values) for run in (0, 1) for fold in (0, 1)]
-
-
 def test_sizes_and_target_dimensions(toy: Toy) -> None:
     resolved = toy(FIGURES, **PROJECTED)
-    lines = all_cells("SVD+ELM", n_units=9, params={"n_components": 7}) + all_cells("ELM", n_units=12)
+    lines = runs("SVD+ELM", 0.5, 0.5, n_units=9, params={"n_components": 7}) + runs("ELM", 0.5, 0.5, n_units=12)
     (section,) = table_of(resolved, lines).sections
     result = [
         (row["model"], row["measure"], row["value"], row["published"], row["verdict"]) for row in rows_of(section)
@@ -214,7 +210,7 @@ def test_times_of_predictions_and_accuracies_of_training_rows_are_shown_where_th
 
     def shown(*metrics: str) -> tuple[Resolved, dict[str, str], dict[str, str]]:
         resolved = toy(figures, protocol={"metrics": ["mcc", *metrics]})
-        table = table_of(resolved, all_cells("ELM", **(part if metrics else {"predict_seconds": 0.25})))
+        table = table_of(resolved, runs("ELM", 0.5, 0.5, **(part if metrics else {"predict_seconds": 0.25})))
         (section,) = table.sections
         return resolved, headings(table, section), rows_of(section)[0]
 

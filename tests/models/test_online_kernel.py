@@ -87,20 +87,6 @@ def test_dependency_has_no_ridge():
 
 
 @pytest.mark.parametrize("model", MODELS, ids=name_of)
-def test_rows_and_blocks_and_the_whole_give_exactly_the_same(model):
-    X, y = problem_for(model, n=150)
-    extra = {"classes": np.unique(y)} if name_of(model).endswith("Classifier") else {}
-    whole = clone(model).fit(X, y)
-    for step in (1, 13):
-        cut = clone(model)
-        for start in range(0, len(X), step):
-            cut.partial_fit(X[start : start + step], y[start : start + step], **extra)
-        assert np.array_equal(cut.beta_, whole.beta_)
-        assert np.array_equal(cut.dictionary_, whole.dictionary_)
-        assert np.array_equal(cut.inverse_, whole.inverse_)
-
-
-@pytest.mark.parametrize("model", MODELS, ids=name_of)
 def test_condition_is_that_of_the_matrix_whose_inverse_is_kept(model):
     X, y = problem_for(model)
     fitted = clone(model).set_params(gamma=1.0).fit(X, y)

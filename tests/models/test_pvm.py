@@ -148,17 +148,6 @@ def test_exact_mode_equals_the_batch_for_any_chunks(shape, rank, initial_batch, 
     assert online.n_seen_ == n
 
 
-def test_exact_mode_equals_the_batch_after_every_call(seed):
-    X = rows(120, 30, seed) * np.geomspace(1, 8, 30)
-    y = targets(X, seed, "multi")
-    model = OSPVMClassifier()
-    for start, stop in itertools.pairwise((0, 5, 6, 40, 41, 90, 120)):
-        model.partial_fit(X[start:stop], y[start:stop], classes=["a", "b", "c", "d"])
-        if set(y[:stop]) == {"a", "b", "c", "d"}:
-            close_to_batch(model, PVMClassifier().fit(X[:stop], y[:stop]), X[:stop], X)
-    assert model.n_seen_ == 120
-
-
 @pytest.mark.parametrize(
     "options", [{}, {"mode": "truncate"}, {"update_mean": False}, {"mode": "truncate", "theta": 0.7}]
 )

@@ -27,9 +27,7 @@ from elmbench.reporting.joint import (
 from elmbench.reporting.results import Results
 from elmbench.reporting.summary import MeasuredCells
 from elmbench.reporting.verdicts import Printed, draws_of_means
-from elmbench.specs.catalogue import find_experiment
 from elmbench.specs.measures import Measure
-from elmbench.specs.profiles import resolve
 
 
 def figure(dataset: str, model: str, means: Sequence[float], print_: float, metric: str = "mcc") -> ComparedFigure:
@@ -232,38 +230,6 @@ def with_prints(results: Results, prints: dict[tuple[str, str], float]) -> list[
         for one in results.compared
         if (one.dataset, one.model) in prints
     ]
-
-
-def test_other_models_of_other_tables_are_not_reproduced() -> None:
-    for name, other in (("rkelm/table11", "rkelm/table3"), ("rkelm/table12", "rkelm/table5")):
-        results = committed(f"paper/{name}")
-        models = list(dict.fromkeys(one.model for one in results.compared))
-        prints: dict[tuple[str, str], float] = {}
-        for dataset in {one.dataset for one in results.compared}:
-            wrong = [
-                float(figure.value)
-                for (name, model, metric), figure in resolve(find_experiment(other), "paper").published.items()
-                if (name, metric) == (dataset, results.compared[0].measure.metric)
-                if model not in models and figure.value is not None
-            ]
-            prints |= {(dataset, model): value for model, value in zip(models, wrong, strict=False)}
-        figures = with_prints(results, prints)
-        assert len(figures) >= 9
-        assert judge_metric(figures, name).verdict == "not reproduced"
-
-
-def test_the_same_models_under_another_choice_are_not_reproduced() -> None:
-    results = committed("paper/eem/table4")
-    for other in ("eem/table9", "eem/table10"):
-        published = resolve(find_experiment(other), "paper").published
-        part = resolve(find_experiment("eem/table4"), "paper").published
-        prints = {
-            (dataset, model): float(figure.value)
-            for (dataset, model, metric), figure in published.items()
-            if figure.value is not None and figure.value != part[dataset, model, metric].value
-        }
-        result = judge_metric(with_prints(results, prints), other)
-        assert (result.verdict, result.inside < result.of / 2) == ("pattern only", True)
 
 
 def test_other_readings_as_the_print() -> None:

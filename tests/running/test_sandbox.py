@@ -178,18 +178,6 @@ def test_a_plugin_that_the_worker_cannot_load(fits: Fits, tmp_path: Path, plugin
 # --- Memory -----------------------------------------------------------------------------------------------------------
 
 
-def test_a_model_that_leaks(sandbox: Sandbox, fits: Fits) -> None:
-    healthy = fits("healthy")[0]
-    limit = 1_000_000_000
-    assert run_in(sandbox, healthy, Limits(memory=limit))["status"] == "ok"
-    worker = pid(sandbox)
-    result = run_in(sandbox, fits("leaking")[0], Limits(memory=limit))
-    assert (result["status"], result["limit"]) == ("out-of-memory", limit)
-    assert "the limit is 1 GB" in result["reason"]
-    assert ends(worker)
-    assert run_in(sandbox, healthy, Limits(memory=limit))["status"] == "ok"
-
-
 def test_memory_of_children_counts(fresh: Sandbox, fits: Fits) -> None:
     assert run_in(fresh, fits("healthy")[0], Limits(memory=700_000_000))["status"] == "ok"
     result = run_in(fresh, fits("leaking-child")[0], Limits(60, 700_000_000))
