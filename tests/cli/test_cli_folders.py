@@ -43,6 +43,7 @@ def test_committed_tables_are_shown_until_the_user_has_run_them(elmbench: Callab
 def test_a_check_says_whose_results_it_has_compared(elmbench: Callable, committed: Path) -> None:
     shutil.copytree(committed / "ci/kos-elm/table7", "elmbench-results/ci/kos-elm/table7")
     result = elmbench("check", "--against", "published", *CI)
+    assert all(f"kos-elm/table{number} " in result.out for number in (4, 7))
     last = result.err.splitlines()[-1]
     assert last == f"1 tables from your results (elmbench-results), 2 from the committed ones ({committed})"
     lines = elmbench("check", "--against", "published", *CI, "--json").json
@@ -81,7 +82,7 @@ def test_the_committed_folder_is_that_of_the_checkout(monkeypatch: pytest.Monkey
     assert folders.committed_results() == Path("results")
 
 
-def test_two_folders_become_one_table(elmbench: Callable, one: Path, worker: dict) -> None:
+def test_two_folders_become_one_table(elmbench: Callable, one: Path, worker: dict, use_tree: Callable) -> None:
     for folder, model in (("a", "elm"), ("b", "k-elm")):
         elmbench("run", "one", "--profile", "ci", "-m", model, "--results-dir", folder)
     result = elmbench("merge", "a", "b", "--into", "c")
@@ -94,6 +95,9 @@ def test_two_folders_become_one_table(elmbench: Callable, one: Path, worker: dic
     assert "cells to run" not in again.out
     result = elmbench("merge", "a", "--results-dir", "b", "--json").json
     assert (result["results"], result["unknown"]) == (6, [])
+    use_tree(Path("none"))
+    result = elmbench("merge", "a", "--into", "d")
+    assert "toy/one is not a table of this installation: merged, not written" in result.out
 
 
 def test_readings_on_one_page(elmbench: Callable, one: Path, worker: dict) -> None:
@@ -122,3 +126,5 @@ def test_readings_on_one_page(elmbench: Callable, one: Path, worker: dict) -> No
     elmbench(*run, "-m", "k-elm")
     assert elmbench("report").out == result.out
     assert built < rebuilt < index.stat().st_mtime_ns
+    elmbench("report", "--out", "elsewhere")
+    assert Path("elsewhere/index.html").is_file()

@@ -168,11 +168,22 @@ def test_every_data_set_says_where_it_comes_from(elmbench: Callable) -> None:
     assert "1 to fetch; next: elmbench data fetch" in shown.out
 
 
+def test_a_file_that_is_bad_has_a_next_step(elmbench: Callable, tmp_path: Path) -> None:
+    (tmp_path / "sonar.csv").symlink_to(tmp_path / "gone.csv")
+    assert "sonar: next: " in elmbench("data", "status", "sonar", "--data-dir", tmp_path).out
+
+
 def test_import_puts_a_file_where_it_is_found(elmbench: Callable, tmp_path: Path) -> None:
-    folder, wdbc = tmp_path / "folder", tmp_path / "mine.csv"
-    load_breast_cancer(as_frame=True).frame.to_csv(wdbc, index=False)
-    result = elmbench("data", "import", "wdbc", wdbc, "--data-dir", folder, "--json")
-    assert (result.json["rows"], result.json["columns"]) == (569, 30)
+    folder, path = tmp_path / "folder", tmp_path / "mine.csv"
+    frame = load_breast_cancer(as_frame=True).frame
+    words = ("data", "import", "wdbc", path, "--data-dir", folder)
+    frame.assign(**{"mean area": frame["mean area"].to_numpy()[::-1]}).to_csv(path, index=False)
+    assert "is other data than the public file" in elmbench(*words, code=2).err
+    assert "is other data than the public file" in elmbench(*words, "--other-data").out
+    frame.to_csv(path, index=False)
+    assert "gone.csv is not a file" in elmbench(*words, "--test", "gone.csv", code=2).err
+    result = elmbench(*words, "--json").json
+    assert (result["rows"], result["columns"]) == (569, 30)
     assert [path.name for path in folder.iterdir()] == ["wdbc.csv"]
     (entry,) = elmbench("data", "status", "wdbc", "--data-dir", folder, "--json").json
     assert entry["state"] == "file"
@@ -180,12 +191,12 @@ def test_import_puts_a_file_where_it_is_found(elmbench: Callable, tmp_path: Path
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A made-up server, which has one data set."""
+    """A made-up server with one data set, which is in the cache."""
 
     def fetch(name: str, *, progress: object = None, force: bool = False) -> Fetched:
         if name != "sonar":
             raise DataUnavailableError(f"{name} cannot be reached", next_step="a network")
-        return Fetched(name, "made up", True)
+        return Fetched(name, "made up", force)
 
     monkeypatch.setattr(fetching, "fetch", fetch)
 
@@ -193,9 +204,12 @@ def server(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_fetch_says_what_it_brings_and_one_that_fails_does_not_stop_the_others(
     elmbench: Callable, server: None
 ) -> None:
-    assert elmbench("data", "fetch", "sonar").out.splitlines() == ["sonar: fetched (made up)"]
+    assert elmbench("data", "fetch", "sonar", "--force").out == "sonar: fetched (made up)\n"
     (line,) = elmbench("data", "fetch", "sonar", "--json").json
-    assert line == {"name": "sonar", "origin": "made up", "downloaded": True}
+    assert line == {"name": "sonar", "origin": "made up", "downloaded": False}
     result = elmbench("data", "fetch", "heart", "sonar", code=2)
     assert "error: heart: heart cannot be reached" in result.err
-    assert "sonar: fetched (made up)" in result.out
+    assert result.out == "sonar: is here already (made up)\n"
+    result = elmbench("data", "fetch", "--all", code=2)
+    assert "error: heart" in result.err
+    assert "error: wdbc" not in result.err

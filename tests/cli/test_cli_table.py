@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-
-import elmbench as elmbench_package
+from made_cells import RESULTS as COMMITTED
 
 CI = ("--profile", "ci")
 
@@ -75,6 +74,11 @@ def test_a_table_is_what_the_run_wrote_and_the_store_is_not_needed(
     assert elmbench(*words) == before
 
 
+def test_markdown_has_the_picture_of_a_table(elmbench: Callable) -> None:
+    words = ("table", "kos-elm/figure3", "--format", "md", "--results-dir", COMMITTED)
+    assert "](figure.png)" in elmbench(*words).out
+
+
 def test_tables_are_written_anew_from_their_cells(elmbench: Callable, real: Path) -> None:
     folder = real / "ci/kos-elm/table4"
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
@@ -91,8 +95,7 @@ def test_tables_are_written_anew_from_their_cells(elmbench: Callable, real: Path
 
 
 def test_models_are_compared_over_data_sets(elmbench: Callable, real: Path, tmp_path: Path) -> None:
-    committed = Path(elmbench_package.__file__).parents[1] / "results"
-    words = ("table", "rkelm/table3", "--profile", "paper", "--results-dir", committed, "--statistics")
+    words = ("table", "rkelm/table3", "--profile", "paper", "--results-dir", COMMITTED, "--statistics")
     picture = tmp_path / "ranks.png"
     result = elmbench(*words, "--diagram", picture)
     assert "measured: 6 models on 3 data sets" in result.out
