@@ -138,21 +138,3 @@ def test_w_elm_equals_the_pseudo_inverse(n, d, seed, n_hidden, activation, kind,
     atol = 1e-12 * condition * (1 + np.abs(expected).max())
     np.testing.assert_allclose(model.decision_function(given_as(probe)).reshape(20, -1), outputs, atol=atol, rtol=0)
     assert condition / 400 < model.condition_ < condition * 400
-
-
-def test_every_class_of_w_elm_weighs_the_same(seed):
-    """Rows of the smaller class repeated until both are as large give the solution of plain least squares."""
-    X = rows(40, 4, seed)
-    y = np.r_[np.ones(10), -np.ones(30)]
-    repeated = np.r_[np.repeat(np.arange(10), 3), np.arange(10, 40)]
-    model = WELMClassifier(n_hidden=6, random_state=0).fit(X, y)
-    H = LAYERS["sigmoid"](X[repeated], model.weights_, model.biases_)
-    np.testing.assert_allclose(model.beta_[:, 0], np.linalg.lstsq(H, y[repeated], rcond=None)[0], rtol=1e-6)
-
-
-def test_as_many_nodes_as_rows_fit_every_row_and_no_other():
-    """The paper's WELM without a ridge."""
-    X, y = problem(400, 6, 1, "binary")
-    few, many = (WELMClassifier(n_hidden=h, random_state=0).fit(X[:200], y[:200]) for h in (20, 200))
-    assert (many.predict(X[:200]) == y[:200]).all()
-    assert (many.predict(X[200:]) == y[200:]).mean() < (few.predict(X[200:]) == y[200:]).mean() - 0.1

@@ -115,18 +115,6 @@ def test_the_objective_is_that_of_equation_6():
     assert model.objective_[-1] == pytest.approx(sum(norms) / 2 + C / 2 * np.sum(errors**2), rel=1e-10)
 
 
-def test_sparse_weights_choose_the_kernel_that_made_the_targets():
-    X = rows(60, 4, 0)
-    random = np.random.RandomState(1)
-    right = ("rbf", {"gamma": 4.0, "columns": [2, 4]})
-    y = rbf_kernel(X[:, 2:], gamma=4.0) @ random.randn(60)
-    kernels = [("rbf", {"gamma": 4.0, "columns": [0, 2]}), ("linear", {}), right]
-    sparse = MKELMRegressor(C=100.0, kernels=kernels).fit(X, y)
-    assert sparse.weights_[2] > 0.95
-    dense = MKELMRegressor(C=100.0, kernels=kernels, q=4.0).fit(X, y)
-    assert (dense.weights_ > 0.1).all()
-
-
 @each_kind
 @pytest.mark.parametrize("q", [1.0, 2.0])
 @pytest.mark.parametrize("radius", [False, True])

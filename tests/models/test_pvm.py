@@ -235,17 +235,6 @@ def test_without_an_update_the_mean_is_that_of_the_first_chunk(seed):
     )
 
 
-def test_nodes_grow_with_the_rows():
-    """Figure 1(a)."""
-    X = np.random.RandomState(0).randn(160, 300)
-    y = np.arange(160) % 4
-    model, sizes = OSPVMClassifier(), []
-    for start in range(0, 160, 40):
-        sizes.append(model.partial_fit(X[start : start + 40], y[start : start + 40]).n_units_)
-    assert sizes == sorted(set(sizes))
-    assert sizes[-1] > 3 * sizes[0]
-
-
 def test_the_node_of_the_ones_may_be_all_that_a_cut_leaves(capfd: pytest.CaptureFixture[str]) -> None:
     """Rows that lie close together: the square root of their number is by far the largest singular value."""
     rng = np.random.default_rng(0)

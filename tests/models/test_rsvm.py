@@ -6,14 +6,14 @@ import warnings
 
 import numpy as np
 import pytest
-from elm_problems import FACTORS, SHAPES, class_of, coded, problem, rows
+from elm_problems import FACTORS, SHAPES, class_of, coded, problem
 from hypothesis import given
 from hypothesis import strategies as st
 from random_examples import examples
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
 
-from elmbench.models import RSVMClassifier, RSVMRegressor
+from elmbench.models import RSVMClassifier
 
 KINDS = ("binary", "multi", "one", "regression", "two-targets")
 
@@ -60,18 +60,6 @@ def test_landmarks_are_the_first_rows_of_a_permutation():
         model = RSVMClassifier(n_landmarks=size, random_state=4).fit(X, y)
         np.testing.assert_array_equal(model.landmarks_, X[order[:size]])
         assert model.n_units_ == min(size, 30) == len(model.beta_)
-
-
-def test_a_curve_is_learnt_and_the_tube_is_as_wide_as_it_says():
-    X = rows(300, 1, 1)
-    y = np.sin(6 * X[:, 0])
-    errors = [
-        np.abs(RSVMRegressor(n_landmarks=30, C=2.0**20, gamma=8.0, epsilon=epsilon).fit(X, y).predict(X) - y).max()
-        for epsilon in (0, 0.01, 3.0)
-    ]
-    assert errors[0] < 0.01
-    assert errors[1] < 0.02
-    assert errors[2] > 0.1
 
 
 def test_a_fit_that_is_stopped_says_so_and_is_counted():

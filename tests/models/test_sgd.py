@@ -7,7 +7,6 @@ import pytest
 import scipy.sparse as sp
 from elm_problems import problem, rows, targets
 from sklearn.base import clone
-from sklearn.datasets import make_blobs
 from sklearn.svm import SVC, LinearSVC
 
 from elmbench.models import AMMClassifier, BSGDClassifier, PegasosClassifier
@@ -63,18 +62,6 @@ def test_outputs_are_those_of_the_weights_that_are_shown(kind, seed):
         expected = by_class[:, 1] - by_class[:, 0] if kind == "binary" else by_class
         np.testing.assert_allclose(model.decision_function(probe), expected, atol=1e-10)
         assert model.n_units_ == len(model.weights_) > len(model.classes_)
-
-
-@pytest.mark.parametrize("mode", ["online", "batch"])
-def test_several_weights_learn_what_one_cannot(mode, seed):
-    """The four corners of a square, opposite ones of a class."""
-    X, corner = make_blobs(400, centers=4.0 * np.array([[1, 1], [-1, -1], [1, -1], [-1, 1]]), random_state=seed)
-    y = corner // 2
-    several = AMMClassifier(C=100.0, mode=mode, n_weights=5, n_epochs=10, random_state=0).fit(X, y)
-    one = AMMClassifier(C=100.0, n_weights=1, n_epochs=10, random_state=0).fit(X, y)
-    assert several.score(X, y) > 0.97
-    assert one.score(X, y) < 0.85
-    assert np.bincount(several.weight_classes_).max() <= 5
 
 
 def test_the_modes_are_the_same_for_one_pass_and_differ_after_it(seed):

@@ -254,21 +254,6 @@ def over_all_pairs(x: np.ndarray, y: np.ndarray) -> float:
     return within - 2 * logarithm(x, y, np.hypot(own, other))
 
 
-def test_width_is_silverman_s(seed):
-    points = np.random.RandomState(seed).randn(200)
-    assert silverman_width(points) == pytest.approx(1.06 * 200**-0.2 * points.std(), rel=1e-3)
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_estimates_equal_quadrature(seed):
-    random = np.random.RandomState(seed)
-    x, y = random.randn(random.randint(2, 40)), 1.5 * random.rand(random.randint(2, 40)) + 1
-    own, other = silverman_width(x), silverman_width(y)
-    f, g = gaussian(x, own), gaussian(y, other)
-    expected = by_quadrature(lambda t: f(t).mean(), lambda t: g(t).mean(), -9, 9, [*np.linspace(-4, 4, 33)])
-    assert kde_divergence(x, y) == pytest.approx(expected, abs=1e-7)
-
-
 KINDS = {
     "alike": lambda random, n: random.randn(n),
     "far away": lambda random, n: random.randn(n) + 10 ** random.uniform(0, 6),

@@ -16,7 +16,7 @@ import elmbench.numerics.fold_solutions as module
 from elmbench.numerics.arrays import EPS
 from elmbench.numerics.fold_solutions import FoldViews, fold_solutions, residuals
 from elmbench.numerics.kernels import kernel_matrix
-from elmbench.numerics.krylov import STOP, KrylovSpace, steps_left
+from elmbench.numerics.krylov import STOP, KrylovSpace
 from elmbench.numerics.shared_space import SharedSpace
 
 RIDGES = 2.0 ** -np.arange(-8.0, 14.0)
@@ -139,16 +139,6 @@ def test_an_inverse_beyond_single_precision(monkeypatch, seed):
     assert (left <= 80 * 80 * 8 * EPS * np.linalg.norm(Z, axis=0)).all()
 
 
-def test_the_inverse_is_given_up_after_a_number_of_steps(monkeypatch, seed):
-    force(monkeypatch, "inverse")
-    monkeypatch.setattr(module, "_MOST", 0)
-    monkeypatch.setattr(module, "_single_inverse", lambda *given: lambda v: v)
-    part, K = all_rows(np.random.RandomState(seed).rand(200, 3), 64.0)
-    B, ridges = np.random.RandomState(seed).randn(200, 1), np.array([2.0**-13])
-    Z = fold_solutions(K, part, B, ridges, np.empty(200**2), Counter())
-    assert np.linalg.norm(B - K @ Z - Z * ridges) > 1e-8
-
-
 def test_krylov_while_it_is_short_and_else_the_cheapest(seed):
     X = np.random.RandomState(seed).rand(300, 2)
     B = np.random.RandomState(seed + 1).randn(300, 1)
@@ -162,13 +152,6 @@ def test_krylov_while_it_is_short_and_else_the_cheapest(seed):
     assert set(ways[64.0]) == {"krylov given up", "krylov", "reduction"}
     assert ways[64.0].total() == 23
     assert ways[64.0]["krylov"] < ways[64.0]["reduction"]
-
-
-@pytest.mark.parametrize(
-    ("values", "expected"), [([8, 6, 4, 2], 1), ([16, 15, 12, 7], 1), ([4, 4, 4], np.inf), ([1, 2, 3], np.inf)]
-)
-def test_steps_left(values, expected):
-    assert steps_left([float(v) for v in values]) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("n", [1, 2, 60])

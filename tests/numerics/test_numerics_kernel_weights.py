@@ -169,26 +169,6 @@ def test_the_bounds_are_near_each_other_and_true(n, d, e, linear, seed):
     assert ball.gap <= 1e-8 * ball.squared_radius + 1e-12
 
 
-def test_two_points_and_an_equilateral_triangle():
-    two = np.array([[0.0, 0.0], [3.0, 4.0]])
-    assert smallest_ball(two @ two.T).squared_radius == pytest.approx(6.25, rel=1e-12)
-    three = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(0.75)], [0.5, 0.3]])
-    assert smallest_ball(three @ three.T).squared_radius == pytest.approx(1 / 3, rel=1e-9)
-
-
-@pytest.mark.parametrize("n", [1, 2, 7, 100])
-def test_rows_at_right_angles(n):
-    """All n unit vectors carry the centre alike: 1 - 1/n."""
-    ball = smallest_ball(np.eye(n))
-    assert ball.squared_radius == pytest.approx(1 - 1 / n, rel=1e-12)
-    np.testing.assert_allclose(ball.coefficients, 1 / n)
-
-
-@pytest.mark.parametrize("K", [np.zeros((5, 5)), np.ones((5, 5)), np.full((4, 4), 1e12)])
-def test_rows_that_coincide(K):
-    assert smallest_ball(K).squared_radius <= 1e-14 * K.max()
-
-
 def test_a_ball_that_many_rows_nearly_carry(seed):
     """Moving pairs alone takes tens of thousands of steps here."""
     K = gaussian(np.random.RandomState(seed).rand(300, 2), 64.0)
