@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pandas as pd
 import pytest
+
+from elmbench.datasets.user_data import UserData
+from elmbench.errors import ElmbenchError
+from elmbench.running.executors import Settings
+from elmbench.specs.limits import parse_limits
+from elmbench.workflow import comparison
+from elmbench.workflow.comparison import Comparison
 
 
 @pytest.fixture
@@ -74,6 +84,28 @@ def test_a_plan_says_what_would_run(elmbench: Callable, shop: Path) -> None:
     # Two candidates on three inner folds of five outer ones, and five fits.
     assert line.split()[4] == "35"
     assert not Path("elmbench-results/compare").exists()
+
+
+@pytest.mark.usefixtures("worker")
+def test_every_option_reaches_the_comparison(elmbench: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
+    prepare = Mock(side_effect=ElmbenchError("stop", next_step="nothing"))
+    monkeypatch.setattr(comparison, "prepare_comparison", prepare)
+    words = """a.csv b.csv -t y -m elm,ridge -m mine --grid 'elm: {C: [1]}' --task classification --positive yes
+        --metric f1,mcc --folds 3 --runs 2 --fold part --test new.csv --groups who --weights heavy --time-order when
+        --dates month-first --drop p --drop q --words zip --drop-missing-target --sep ; --decimal , --no-header
+        --impute --name mine --jobs 2 --limit time=5s,memory=1GB --retry"""
+    elmbench("compare", *shlex.split(words), code=2)
+    asked, options, _ = prepare.call_args.args
+    rows: dict[str, Any] = {
+        "target": "y", "task": "classification", "positive": "yes", "fold": "part", "test": "new.csv",
+        "groups": "who", "weights": "heavy", "ordered_by": "when", "day_first": False, "drop": ("p", "q"),
+        "words": ("zip",), "drop_missing_target": True, "separator": ";", "decimal": ",", "header": False,
+        "impute": True,
+    }  # fmt: skip
+    data = (UserData("a.csv", **rows), UserData("b.csv", **rows))
+    models, metrics, limit = ("elm", "ridge", "mine"), ("f1", "mcc"), "time=5s,memory=1GB"
+    assert asked == Comparison(data, models, {"elm": {"C": [1]}}, metrics, 3, 2, limit, "mine")
+    assert (options.retry, options.settings) == (True, Settings(jobs=2, limits=parse_limits(limit)))
 
 
 @pytest.mark.parametrize(

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from unittest.mock import Mock
 
 import pandas as pd
 import pytest
+from rich.progress import Progress
 
+from elmbench.errors import ElmbenchError
 from elmbench.running.executors import Settings
+from elmbench.running.executors.local import LocalExecutor
 from elmbench.specs.limits import parse_limits
+from elmbench.work.plan import Request
+from elmbench.workflow import prepare as prepare_module
 from elmbench.workflow.prepare import RunOptions, prepare
 
 CI = ("run", "one", "--profile", "ci")
@@ -72,6 +79,38 @@ def test_cells_of_the_request(elmbench: Callable, one: Path, worker: dict) -> No
         "elmbench run toy/one --profile ci -m ELM --select oracle --select nested --runs 2",
         "elmbench run toy/one --profile ci -m svm --reading order=stored",
     ]
+
+
+@pytest.mark.usefixtures("worker")
+def test_every_option_reaches_the_plan(elmbench: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
+    stop = Mock(side_effect=ElmbenchError("stop", next_step="nothing"))
+    monkeypatch.setattr(prepare_module, "prepare", stop)
+    words = """one two --paper p --profile ci -d a -d b -m x -m y --select oracle --select nested --runs 4
+        --reading order=stored --metric f1,roc_auc --grid 'x: {C: [1]}' --with-baselines --other-data --jobs 2
+        --blas-threads 3 --limit time=5s --clean-times --retry --force --data-dir here"""
+    elmbench("run", *shlex.split(words), code=2)
+    options, _ = stop.call_args.args
+    request = Request(
+        ("a", "b"), ("x", "y"), ("oracle", "nested"), runs=4, with_baselines=True, other_data=True,
+        grids={"x": {"C": [1]}},
+    )  # fmt: skip
+    memory = LocalExecutor(Settings(jobs=2)).memory
+    assert options == RunOptions(
+        ("one", "two"), "p", profile="ci", readings={"order": "stored"}, metrics=("f1", "roc_auc"), request=request,
+        settings=Settings(2, "here", (), 3, parse_limits("time=5s"), memory), retry=True, force=True, clean_times=True,
+    )  # fmt: skip
+
+
+@pytest.mark.usefixtures("one", "worker")
+def test_a_terminal_shows_a_bar_of_the_cells(elmbench: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
+    updates: list[dict] = []
+    update = Progress.update
+    monkeypatch.setattr(Progress, "update", lambda bar, task, **how: updates.append(how) or update(bar, task, **how))
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    elmbench(*CI)
+    assert [updates[0]["cells"], updates[-1]["cells"]] == ["0/12", "12/12"]
+    assert updates[-1]["completed"] == 1
+    assert all(how["now"].startswith("toy/one: ") and " left" in how["left"] for how in updates)
 
 
 def test_what_is_known_is_not_computed_again(elmbench: Callable, one: Path, worker: dict) -> None:

@@ -45,6 +45,7 @@ def test_why_cells_did_not_end_ok(elmbench: Callable, toy: Callable, worker: dic
 
 
 def test_missing_cells(elmbench: Callable, one: Path, worker: dict) -> None:
+    worker["k-elm"] = lambda unit: {"fit_seconds": 9.0} if unit["kind"] == "cell" else {}
     elmbench("run", "one", "--profile", "ci")
     store = Store(Path("elmbench-results"))
     cells = store.cells("ci", "toy/one")

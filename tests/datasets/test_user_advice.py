@@ -73,6 +73,16 @@ def test_a_target_of_numbers(tmp_path: Path, column: str, expected: list[str]) -
     assert len(result) == len(expected)
     assert all(text.startswith(start) for text, start in zip(result, expected, strict=True))
     assert column or "--target COLUMN or --task classification" in result[0]
+    # A column may be much like the target, or its opposite.
+    assert warnings(tmp_path, FRAME.assign(twice=-2 * FRAME["a"]), "a")[0].startswith("'twice' alone")
+    assert not warnings(tmp_path, FRAME.assign(noisy=FRAME["a"] + RANDOM.normal(0, 0.1, N)), "a")
+
+
+def test_of_many_columns_five_are_named(tmp_path: Path) -> None:
+    copies, constants = ({f"{letter}{i}": values for i in range(7)} for letter, values in (("c", FRAME["a"]), ("d", 1)))
+    result = warnings(tmp_path, FRAME.assign(**copies, **constants, kind=LABELS))
+    assert result[0].startswith("'d0', 'd1', 'd2', 'd3', 'd4' and 2 more are each constant: --drop d0 ")
+    assert result[1:] == [*(f"'c{i}' repeats 'a': --drop c{i}" for i in range(5)), "2 more columns repeat others"]
 
 
 @pytest.mark.parametrize("bunch", [load_breast_cancer, load_iris, load_diabetes])

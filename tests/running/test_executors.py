@@ -12,9 +12,8 @@ import pytest
 from made_runs import WORKERS, Fits, done
 from made_work import untimed
 
-from elmbench.errors import ElmbenchError
 from elmbench.running.attempt import attempt
-from elmbench.running.executors import ENGINES, Executor, Settings, executor_of
+from elmbench.running.executors import ENGINES, Executor
 from elmbench.running.processes import MARK, machine_memory
 from elmbench.specs.limits import Limits
 from elmbench.work.base import Context
@@ -84,12 +83,3 @@ def _workers() -> Iterator[psutil.Process]:
         with contextlib.suppress(psutil.Error):
             if MARK in one.environ():
                 yield one
-
-
-def test_an_engine_is_known_and_has_a_scheduler_only_if_it_is_dask() -> None:
-    with pytest.raises(ElmbenchError, match="daks"):
-        executor_of("daks", Settings())
-    with pytest.raises(ElmbenchError, match="engine local is given with --scheduler"):
-        executor_of("local", Settings(), "tcp://127.0.0.1:8786")
-    with pytest.raises(ElmbenchError, match="engine dask is given without --scheduler"):
-        executor_of("dask", Settings())
