@@ -44,6 +44,7 @@ def warnings(folder: Path, frame: pd.DataFrame, target: str = "kind", **asked: A
             "'sum' alone gives the target away: --drop sum if it is known only afterwards",
         ),
         ({"colour": RANDOM.choice(["red", "green"], N), "size": RANDOM.integers(0, 9, N)}, None),
+        ({"day": [str(DAYS[int(word[1:])]) for word in PATIENTS]}, None),  # a date is not a group
     ],
 )
 def test_what_is_suspicious_is_told_with_what_to_type(
@@ -105,6 +106,22 @@ def test_usual_data_have_no_warning_but_rows_that_repeat(tmp_path: Path, bunch: 
         (["31.12.2023, 14:05"], ["2023-12-31T14:05"]),
         (["Jan 2023", "Dec 2022"], ["2023-01-01", "2022-12-01"]),
         ([" 5. March 2023"], ["2023-03-05"]),
+        *(
+            ([word], ["2023-11-30"])
+            for word in (
+                "2023.11.30",
+                "30-11-2023",
+                "11-30-2023",
+                "30-Nov-2023",
+                "30-Nov-23",
+                "30 Nov 2023",
+                "30 November 2023",
+                "November 30, 2023",
+                "Nov 30, 2023",
+                "11/30/23",
+                "30-11-23",
+            )
+        ),
     ],
 )
 def test_every_usual_way_is_read(words: list[str | None], expected: list[str]) -> None:

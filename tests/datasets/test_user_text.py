@@ -277,6 +277,8 @@ def test_numbers_that_could_be_read_in_two_ways_are_refused(tmp_path: Path) -> N
     text = text_of(["1,000", "950", "1,200"] * 20, ";")
     with pytest.raises(ElmbenchError, match=r"'1,000' in the column 'a' may be 1000 or 1\.000"):
         described(tmp_path, text)
+    # A number of another column decides.
+    assert loaded(tmp_path, text_of(["1,000", "950", "1,200"] * 20, ";", ["0.5", "1", "2"] * 20)).X[0, 0] == 1000
     for decimal, first in ((",", 1.0), (".", 1000.0)):
         assert loaded(tmp_path, text, decimal=decimal).X[0, 0] == first
 

@@ -241,3 +241,6 @@ def test_a_remark_names_the_first_of_many_rare_classes() -> None:
     remark = rare_class_remark(spec, Split("stratified-kfold", 5))
     assert "the class 'e' has 1 row and 3 more classes are as rare, fewer than the 5 folds" in remark
     assert "'f'" not in remark
+    for classes, rare in (({"a": 3, "b": 9}, "'a' has 3 rows"), ({"a": 9, "b": 2, "c": 1}, "'the rest' has 3 rows")):
+        spec = SimpleNamespace(shape=SimpleNamespace(classes=classes), positive=("a",))
+        assert rare_class_remark(spec, Split("stratified-kfold", 5)).startswith(f"the class {rare}, fewer than")

@@ -28,7 +28,7 @@ from elmbench.workflow.comparison_page import importance_of, plan_importance, wr
 from elmbench.workflow.execute import compute, execute
 from elmbench.workflow.final_model import ComparisonResults
 from elmbench.workflow.prepare import PreparedRun, RunOptions
-from elmbench.workflow.stages import spend
+from elmbench.workflow.stages import affordable, spend
 
 pytestmark = pytest.mark.usefixtures("alone")
 X, y = load_iris(return_X_y=True)
@@ -148,6 +148,12 @@ def asked(tmp_path: Path) -> Comparison:
     X, y = make_classification(60, 4, random_state=0)
     path = write_arrays(X, y, tmp_path / "data", "toy", {})
     return Comparison((UserData(str(path), "target"),), ("ridge", "svm"), GRIDS, folds=2)
+
+
+def test_cheap_work_comes_first_and_leaves_half_of_the_time() -> None:
+    costs = {("c",): 5.0, ("a",): 1.0, ("b",): 2.0}
+    expected = {0.5: set(), 1.5: {("a",)}, 5.9: {("a",)}, 6.0: {("a",), ("b",)}, 16.0: set(costs)}
+    assert {seconds: affordable(costs, seconds) for seconds in expected} == expected
 
 
 def searched(run: PreparedRun) -> dict[str, int]:
