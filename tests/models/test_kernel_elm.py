@@ -143,22 +143,6 @@ def test_labels_that_hang_on_nothing_need_no_small_residual(monkeypatch, off, ac
     assert ("cholesky" in solvers) != accepted
 
 
-@pytest.mark.parametrize(
-    ("outputs", "errors", "hold"),
-    [
-        ([[0.2], [-0.3]], [0.19, 0.29], True),
-        ([[0.2], [-0.3]], [0.2, 0.0], False),
-        ([[0.0], [-0.3]], [0.0, 0.0], True),
-        ([[1.0, 0.5, -1.0], [0.0, 1.0, 0.6]], [0.24, 0.19], True),
-        ([[1.0, 0.5, -1.0], [0.0, 1.0, 0.6]], [0.24, 0.2], False),
-        ([[0.2]], [np.inf], False),
-        ([[np.nan]], [1e-9], False),
-    ],
-)
-def test_when_labels_hold(outputs, errors, hold):
-    assert KELMClassifier._each_holds(np.array(outputs), np.array(errors)[:, None]).tolist() == [hold]
-
-
 def test_outputs_that_tie_are_left_to_the_fit(seed):
     """Two equal rows of different classes: what becomes of the label is round-off, and that of the fit counts."""
     random = np.random.RandomState(seed)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from random_examples import examples
 from scipy.special import expit
 
-from elmbench.models import ELMRegressor, OSELMClassifier, OSELMRegressor
+from elmbench.models import ELMRegressor, OSELMRegressor
 
 SETTINGS = examples(60)
 
@@ -98,24 +98,6 @@ def test_pinv_start_drops_what_is_zero_within_round_off():
     model = OSELMRegressor(n_hidden=50, random_state=0).partial_fit(X, y)
     assert np.linalg.matrix_rank(model.P_) == 5
     np.testing.assert_allclose(model.predict(X), np.repeat(y.reshape(5, 4).mean(axis=1), 4), atol=1e-8)
-
-
-def test_blocks_are_cut_as_declared(monkeypatch):
-    sizes = []
-    import elmbench.models.os_elm as module
-
-    original = module.update_symmetric
-    monkeypatch.setattr(
-        module, "update_symmetric", lambda P, beta, H, T: sizes.append(len(H)) or original(P, beta, H, T)
-    )
-    X, y = problem(107, 3, 0, "binary")
-    model = OSELMClassifier(n_hidden=9, start="ridge", initial_batch=50, batch_size=20, random_state=0)
-    model.fit(X, y)
-    assert sizes == [20, 20, 17]
-    sizes.clear()
-    fed = OSELMClassifier(n_hidden=9, start="ridge", batch_size=20, random_state=0)
-    fed.partial_fit(X[:30], y[:30], classes=[-1, 1]).partial_fit(X[30:75], y[30:75])
-    assert sizes == [20, 20, 5]
 
 
 @pytest.mark.filterwarnings("error")

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from elm_problems import class_of
+from joblib import parallel_config
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
 from sklearn.exceptions import NotFittedError
@@ -149,28 +150,21 @@ def test_one_fit_serves_a_search_on_a_path(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.parametrize(
-    "scoring",
+    ("scoring", "refit"),
     [
-        "balanced_accuracy",
-        make_scorer(matthews_corrcoef),
-        ["accuracy", "f1"],
-        {"mine": make_scorer(accuracy_score), "auc": "roc_auc"},
-        lambda estimator, X, y: float((estimator.predict(X) == y).mean()) - X[:, 0].mean() / 1e4,
-        lambda estimator, X, y: {"f1": estimator.score(X, y), "size": -estimator[-1].n_units_},
-        lambda estimator, X, y: float(estimator.decision_function(X)[y == 1].mean()),
-        lambda estimator, X, y: float((estimator.predict(X[::2]) == y[::2]).mean()),
+        ("balanced_accuracy", True),
+        (make_scorer(matthews_corrcoef), True),
+        (["accuracy", "f1"], "accuracy"),
+        ({"mine": make_scorer(accuracy_score), "auc": "roc_auc"}, "mine"),
+        (lambda estimator, X, y: float((estimator.predict(X) == y).mean()) - X[:, 0].mean() / 1e4, True),
+        (lambda estimator, X, y: {"f1": estimator.score(X, y), "size": -estimator[-1].n_units_}, "f1"),
+        (lambda estimator, X, y: float(estimator.decision_function(X)[y == 1].mean()), True),
+        (lambda estimator, X, y: float((estimator.predict(X[::2]) == y[::2]).mean()), True),
     ],
 )
-def test_any_scorer(scoring: Any) -> None:
+def test_any_scorer(scoring: Any, refit: Any) -> None:
     X, y = rows("wdbc")
-    single = isinstance(scoring, str) or callable(scoring)
-    refit: Any = True if single else "accuracy" if isinstance(scoring, list) else "mine"
-    try:
-        plain = GridSearchCV(CASES["kernel"][1], KERNEL, cv=3, scoring=scoring, refit=refit).fit(X, y)
-    except ValueError:  # several measures, which are known when they are computed
-        refit = "f1"
-        plain = GridSearchCV(CASES["kernel"][1], KERNEL, cv=3, scoring=scoring, refit=refit).fit(X, y)
-    search = PathSearchCV(CASES["kernel"][1], KERNEL, cv=3, scoring=scoring, refit=refit).fit(X, y)
+    plain, search = both(*CASES["kernel"][1:], X, y, cv=3, scoring=scoring, refit=refit)
     assert_same(plain, search)
     assert search.score(X, y) == plain.score(X, y)
     assert str(search.scorer_) == str(plain.scorer_)
@@ -286,7 +280,8 @@ def test_a_support_vector_machine_takes_its_path_in_one_process_only(n_jobs, mon
     monkeypatch.setattr(SVMClassifier, "evaluate_grid", Mock(wraps=SVMClassifier.evaluate_grid))
     X, y = load_iris(return_X_y=True)
     grid = {"C": [1.0, 10.0, 1e9], "gamma": [0.1, "scale"]}
-    search = PathSearchCV(SVMClassifier(), grid, n_jobs=n_jobs).fit(X, y)
+    with parallel_config("threading"):  # processes take seconds to start
+        search = PathSearchCV(SVMClassifier(), grid, n_jobs=n_jobs).fit(X, y)
     expected = GridSearchCV(SVMClassifier(), grid).fit(X, y)
     assert SVMClassifier.evaluate_grid.called == (n_jobs is None)
     assert search.best_params_ == expected.best_params_

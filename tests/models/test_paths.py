@@ -122,24 +122,6 @@ def test_a_path_equals_one_fit_for_each_candidate(name):
     check()
 
 
-@pytest.mark.parametrize("kind", ["binary", "multi", "regression"])
-@pytest.mark.parametrize("name", ["KELM", "ELM", "LSSVM", "RKELM", "ELMRBF"])
-def test_grids_of_the_papers(name, kind):
-    """Ill-conditioned: few dimensions, repeated rows, ridges down to round-off, more nodes than rows."""
-    X = np.repeat(rows(95, 3, 1), 2, axis=0)
-    y = targets(X, 1, kind)
-    folds = list(KFold(2, shuffle=True, random_state=0).split(X, y))
-    sizes = {"ELM": "n_hidden", "ELMRBF": "n_hidden", "RKELM": "n_landmarks"}
-    if name in sizes:
-        second, fixed = {sizes[name]: (30, 95, 96, 300)}, {"random_state": 3}
-    else:
-        second, fixed = {"gamma": (2.0**-8, 2.0**-2, 2.0**4)}, {}
-    ((parameter, values),) = second.items()
-    Cs = [2.0**e for e in ((-8, -2, 4, 13) if name in ("KELM", "ELM") else (-5, 0, 13, 30))]
-    candidates = [{"C": C, parameter: value} for C in Cs for value in values]
-    assert_path_follows_fits(class_of(name, kind), X, y, folds, candidates, **fixed)
-
-
 @pytest.mark.parametrize(
     ("name", "kind"), [*(("LSSVM", kind) for kind in ("binary", "multi", "regression")), ("KELM", "binary")]
 )

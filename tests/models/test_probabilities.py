@@ -8,10 +8,8 @@ import numpy as np
 import pytest
 from elm_problems import rows
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.ensemble import VotingClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.metrics import log_loss
-from sklearn.model_selection import GridSearchCV
 
 from elmbench import models
 
@@ -48,19 +46,6 @@ def test_every_classifier_has_probabilities(name, n_classes):
     assert (shares >= 0).all()
     np.testing.assert_array_equal(model.classes_[shares.argmax(axis=1)], model.predict(X))
     assert log_loss(y, shares, labels=model.classes_) < 0.95 * np.log(n_classes)
-
-
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_soft_voting_and_a_search_by_log_loss(n_classes):
-    X, y = problem(n_classes)
-    members = [(name, made(name)) for name in ("KELMClassifier", "ELMClassifier", "EEMClassifier")]
-    vote = VotingClassifier(members, voting="soft").fit(X, y)
-    shares = np.mean([member.predict_proba(X) for member in vote.estimators_], axis=0)
-    np.testing.assert_allclose(vote.predict_proba(X), shares)
-    grid = {"estimator__C": [10.0], "estimator__gamma": [1e5, 0.5]}
-    search = GridSearchCV(made("KELMClassifier"), grid, scoring="neg_log_loss", cv=3).fit(X, y)
-    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
-    assert search.best_params_["estimator__gamma"] == 0.5
 
 
 @pytest.mark.parametrize("name", ONLINE)

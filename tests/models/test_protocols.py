@@ -6,15 +6,12 @@ import ast
 import doctest
 import inspect
 import re
-from collections import Counter
 
-import numpy as np
 import pytest
-from elm_problems import class_of, problem
 
 from elmbench import models
 from elmbench.models.baselines import ridge_classifier
-from elmbench.models.protocols import DecisionPath, Evaluated, GridPath, MemoryEstimate, ProjectionPath
+from elmbench.models.protocols import DecisionPath, GridPath, MemoryEstimate, ProjectionPath
 
 CLASSES = [getattr(models, name) for name in models.__all__]
 DOCUMENTED = {name: getattr(models, name) for name in models.__all__ if name.endswith(("Classifier", "Regressor"))}
@@ -33,19 +30,6 @@ def test_capabilities(cls):
 
 def test_what_offers_nothing():
     assert not isinstance(ridge_classifier, GridPath | MemoryEstimate)
-
-
-def test_the_first_networks_of_a_block_count_its_solvers():
-    X, y = problem(60, 3, 0, "regression")
-    folds = [(np.arange(40), np.arange(40, 60)), (np.arange(20, 60), np.arange(20))]
-    grid = [{"n_hidden": size, "C": C} for size in (10, 100) for C in (1.0, 8.0, 64.0, 512.0, 4096.0)]
-    items = list(class_of("ELM", "regression").evaluate_grid(X, y, folds, grid, random_state=0))
-    assert all(isinstance(item, Evaluated) for item in items)
-    for fold in (0, 1):
-        of_fold = [item for item in items if item.fold == fold]
-        # Those of ten nodes have a factor for each C; those of a hundred share a reduction.
-        assert [bool(item.solvers) for item in of_fold] == [*[True] * 5, *[True, False, False, False, False]]
-        assert sum((Counter(item.solvers) for item in of_fold), Counter()) == {"leading cholesky": 5, "reduction": 5}
 
 
 def defaults(name: str) -> dict[str, object]:

@@ -79,13 +79,6 @@ def test_one_node_is_constant_and_no_other_has_a_bias():
     assert (np.diff(model.singular_values_) <= 0).all()
 
 
-def test_a_node_count_beyond_the_rank_is_the_rank():
-    X = rows(40, 3, 0) @ rows(3, 30, 1)
-    y = targets(X, 0, "binary")
-    assert PVMClassifier(n_hidden=100).fit(X, y).n_units_ == 4
-    assert OSPVMClassifier(n_hidden=100, initial_batch=3).fit(X, y).n_units_ == 4
-
-
 @each_model
 @pytest.mark.parametrize("n", [1, 2, 30])
 def test_constant_data(model, n):

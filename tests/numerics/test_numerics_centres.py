@@ -96,15 +96,6 @@ def test_equals_the_formula_in_any_form_and_blocks(
     assert (np.abs(product - reference @ Z) <= tolerance * np.abs(Z).sum(axis=0) + 2 * L * EPS * reach).all()
 
 
-@pytest.mark.parametrize("kernel", sorted(OF_DISTANCES))
-def test_at_a_centre_a_kernel_of_distances_is_one(kernel):
-    X = rows(30, 4, 0)
-    for form in (X, sp.csr_matrix(X)):
-        values = CentreKernel(form, kernel, 3.0).values(form)
-        np.testing.assert_allclose(np.diagonal(values), 1, atol=1e-14)
-        assert values.max() <= 1
-
-
 @pytest.mark.parametrize(
     ("X", "n_centres", "sizes"),
     [

@@ -51,12 +51,6 @@ def test_update_is_the_best_point_of_the_surface(m, q, seed):
     assert np.sum(terms / best) <= np.min((terms / others).sum(axis=1)) * (1 + 1e-12)
 
 
-def test_equal_weights_at_the_start():
-    np.testing.assert_allclose(Surface(2.0, np.ones(4)).start(), 4**-0.5)
-    np.testing.assert_allclose(Surface(2.0, np.array([3.0, 6.0])).start(), 9**-0.5)
-    np.testing.assert_allclose(Surface(1.0, np.array([4.0, 0.0])).start(), [0.25, 0.0])
-
-
 def test_nothing_to_choose_by():
     weights = np.array([0.25, 0.75])
     np.testing.assert_array_equal(Surface(1.0, np.ones(2)).best(weights, np.zeros(2)), weights)
@@ -128,25 +122,6 @@ def test_kernels_in_which_rows_coincide_have_no_radius():
     some = squared_radii(KernelBlocks(GivenKernels(np.hstack([eye, ones, 0 * eye]))))
     np.testing.assert_allclose(some, [0.8, 0.0, 0.0])
     np.testing.assert_array_equal(squared_radii(KernelBlocks(GivenKernels(np.hstack([ones, 0 * eye])))), 1.0)
-
-
-def test_what_it_may_stop_by(seed):
-    T = np.random.RandomState(seed).randn(8, 2)
-    seen: list[tuple[float, float]] = []
-
-    def settled(weight: float, objective: float) -> bool:
-        seen.append((weight, objective))
-        return len(seen) == 4
-
-    blocks = KernelBlocks(GivenKernels(np.hstack(list(some_kernels(3, 8, seed)))))
-    learnt = learn_weights(blocks, T, 0.5, Surface(1.0, np.ones(3)), 10, settled)
-    assert learnt.converged
-    assert len(learnt.weights) == 5
-    # The changes of an iteration, of the objective over what it was before.
-    weights = np.abs(np.diff(learnt.weights, axis=0)).max(axis=1)
-    objective = np.abs(np.diff(learnt.objective)) / learnt.objective[:-1]
-    np.testing.assert_allclose(seen, np.column_stack([weights, objective]), rtol=1e-12)
-    assert not learn_weights(blocks, T, 0.5, Surface(1.0, np.ones(3)), 2, lambda *_: False).converged
 
 
 def gaussian(X: np.ndarray, gamma: float) -> np.ndarray:

@@ -113,23 +113,6 @@ def test_exponentials_are_those_of_numpy_to_the_smallest_number():
     assert kernels.exponentials(np.empty((0, 2))).shape == (0, 2)
 
 
-@pytest.mark.parametrize("kept", [True, False])
-def test_the_ladder_recomputes_where_it_cannot_square(monkeypatch, kept):
-    computed = []
-    original = kernels.rbf_from_distances
-
-    def counted(distances, gamma, out=None):
-        computed.append(gamma)
-        return original(distances, gamma, out)
-
-    monkeypatch.setattr(kernels, "rbf_from_distances", counted)
-    monkeypatch.setattr(kernels, "DISTANCES_UP_TO", 5 if kept else 4)
-    X = np.random.RandomState(0).rand(5, 2)
-    for _ in kernel_ladder(X, [0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 48.0, 96.0]):
-        pass
-    assert computed == [0.5, 8.0, 48.0]
-
-
 @examples(100)
 @given(
     name=st.sampled_from(sorted(KERNEL_PARAMS)),

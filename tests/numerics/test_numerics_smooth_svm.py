@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from random_examples import examples
-from sklearn.svm import LinearSVC, LinearSVR
 
 from elmbench.numerics import kernels
 from elmbench.numerics.arrays import EPS
@@ -103,27 +102,3 @@ def test_steps_are_shortened_where_a_whole_one_would_climb():
     minimum = minimise(A, loss, 1e-9, 1e-12, 50)
     assert minimum.converged
     np.testing.assert_allclose(minimum.solution, [3.0], rtol=1e-8)
-
-
-def nearly(C):
-    """Return how far apart the minima may be of two objectives that differ by 60 (log(2) / 1e12) 10 at most.
-
-    Each grows by 1/C / 2 times the squared distance from its minimum, or more; half is left to the other solver.
-    """
-    return 2 * np.sqrt(4 * C * 60 * 10 * np.log(2) / 1e12)
-
-
-@pytest.mark.parametrize("C", [0.1, 10.0])
-@pytest.mark.parametrize(
-    ("kind", "other"),
-    [
-        ("hinge", LinearSVC(loss="squared_hinge")),
-        ("tube", LinearSVR(loss="squared_epsilon_insensitive", epsilon=0.1)),
-    ],
-)
-def test_with_hardly_any_rounding_it_is_the_squared_loss(kind, other, C, seed):
-    A, targets, loss, _ = a_problem(60, 5, seed, kind, smoothing=1e12)
-    minimum = minimise(A, loss, 1 / C, 1e-8, 500)
-    # The column of ones is that of an intercept, which these models regularise too.
-    other.set_params(C=C / 2, dual=False, tol=1e-10, max_iter=10**5).fit(A[:, :-1], targets)
-    np.testing.assert_allclose(minimum.solution, np.r_[other.coef_.ravel(), other.intercept_], atol=nearly(C))

@@ -24,7 +24,6 @@ from elmbench.reporting.joint import (
     rows_of,
     self_test,
 )
-from elmbench.reporting.results import Results
 from elmbench.reporting.summary import MeasuredCells
 from elmbench.reporting.verdicts import Printed, draws_of_means
 from elmbench.specs.measures import Measure
@@ -221,24 +220,3 @@ def test_facts_and_tests_over_data_sets_are_not_compared() -> None:
         results = committed(name)
         assert list(compared_figures(results.figures, MeasuredCells(results.cells, results.resolved))) == []
         assert results.verdicts == []
-
-
-def with_prints(results: Results, prints: dict[tuple[str, str], float]) -> list[ComparedFigure]:
-    """The compared figures of a table for which there is a print, by data set and model."""
-    return [
-        replace(one, printed=Printed(prints[one.dataset, one.model], 0.0, one.printed.mean_of))
-        for one in results.compared
-        if (one.dataset, one.model) in prints
-    ]
-
-
-def test_other_readings_as_the_print() -> None:
-    expected = {"scaling=train": "reproduced", "carry-over=folds": "not reproduced"}
-    results = committed("fast/kos-elm/table4")
-    for reading, verdict in expected.items():
-        lines = results.summary[results.summary["reading"].eq(reading) & results.summary["metric"].eq("mcc")]
-        lines = lines[lines["ended"].eq("ok") & lines["select"].eq("published")]
-        means = dict(zip(zip(lines["dataset"], lines["model"], strict=True), lines["mean"], strict=True))
-        figures = [replace(one, printed=replace(one.printed, mean_of=1)) for one in with_prints(results, means)]
-        moved = [one for one in figures if one.printed.value != one.draws.mean]
-        assert judge_metric(moved, "kos-elm/table4", "fast").verdict == verdict

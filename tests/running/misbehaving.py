@@ -177,21 +177,8 @@ class SlowToMake(Base):
 
 
 ACTIONS = [
-    exiting,
-    leaving,
-    killed,
-    stuck,
-    locking,
-    leaking,
-    leaking_child,
-    printing,
-    forking,
-    parent,
-    colourful,
-    detaching,
-    orphaning,
-    treacherous,
-    treacherous_once,
-]
+    exiting, leaving, killed, stuck, locking, leaking, leaking_child, printing, forking, parent, colourful, detaching,
+    orphaning, treacherous, treacherous_once,
+]  # fmt: skip
 MODELS = {act.__name__.replace("_", "-"): type(act.__name__, (Base,), {"act": act}) for act in ACTIONS}
 MODELS |= {"healthy": Base, "negative": Negative, "no-label": NoLabel, "unjson": Unjson, "slow-to-make": SlowToMake}
