@@ -32,10 +32,10 @@ from elmbench.reporting.joint import (
     rows_of,
     self_test,
 )
-from elmbench.reporting.papers import main_claims
+from elmbench.reporting.papers import PaperResults
 from elmbench.reporting.results import Results
 from elmbench.reporting.site.findings import find
-from elmbench.reporting.site.gather import PaperResults, gather
+from elmbench.reporting.site.gather import gather
 from elmbench.reporting.writers.markdown import pipe_rows
 from elmbench.reporting.writers.terminal import as_text, table_text
 from elmbench.specs.catalogue import find_experiment, load_catalogue
@@ -65,13 +65,13 @@ def _all_gathered() -> list[PaperResults]:
 
 def answer(paper: str) -> str:
     """Return the sentence on a whole paper, then those on its tables."""
-    first, *others = _gathered(paper).answer.sentences
+    first, *others = _gathered(paper).sentences
     return "\n".join([f"**{first}**", "", *(f"- {sentence}" for sentence in others)])
 
 
 def answers(folder: str = "results") -> str:
     """Return the sentence on each paper, with a link to its page in a folder."""
-    sentences = {one.paper.key: one.answer.sentences for one in _all_gathered() if one.answer.sentences}
+    sentences = {one.paper.key: one.sentences for one in _all_gathered() if one.sentences}
     return "\n".join(f"- [{paper.upper()}]({folder}/{paper}.md): {first}" for paper, (first, *_) in sentences.items())
 
 
@@ -137,7 +137,7 @@ def claims(paper: str) -> str:
 def main(paper: str) -> str:
     """Return the main claims of a paper with the result of each in words."""
     lines = []
-    for claim, result, parts in main_claims(_gathered(paper).claims):
+    for claim, result, parts in _gathered(paper).main_claims:
         lines.append(f'- "{claim.says}" ({claim.where}): **{result}**.')
         for one in parts:
             outcome = one.outcome

@@ -1,7 +1,7 @@
 """Outcomes of `elmbench check`, and comparisons of models over data sets, for the terminal."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -13,20 +13,18 @@ from elmbench.errors import ElmbenchError
 from elmbench.files import write_atomically
 from elmbench.layouts.figures import title_of
 from elmbench.layouts.table import VERDICTS
-from elmbench.reporting import grouped
 from elmbench.reporting.baseline import BaselineCheck
 from elmbench.reporting.claim_outcomes import CLAIM_VERDICTS
 from elmbench.reporting.figures import Agreement, counts_text
-from elmbench.reporting.papers import answer_paper, main_claims, tested_claims
+from elmbench.reporting.papers import PaperResults, TableResults
 from elmbench.reporting.results import Results
+from elmbench.reporting.sentences import counted
 from elmbench.reporting.statistics import compare_models, draw_critical_differences
 from elmbench.reporting.writers.text import grid
 from elmbench.specs.catalogue import PROFILES
-from elmbench.workflow.checks import PublishedCheck
 
-#: Headings that would be too wide, and those that may be broken over two lines.
-_SHORT = {"not comparable": "not comp.", "reproduced": "reprod."}
-_BROKEN = ("too few runs", "no data", "not comp.")
+#: Headings that would be too wide.
+_SHORT = {"not comparable": "not comp.", "reproduced": "reprod.", "consistent": "consist."}
 #: Differences of a table that are printed.
 _SHOWN = 20
 
@@ -67,54 +65,58 @@ def baseline_text(outcomes: Mapping[str, BaselineCheck]) -> RenderableType:
     return Group(*parts)
 
 
-def published_text(checks: Sequence[PublishedCheck]) -> RenderableType:
+def published_text(papers: Sequence[PaperResults]) -> RenderableType:
     """Return the verdicts on figures and tables, the agreement of each metric, and the sentences on each paper."""
-    counts = [(one.experiment, *one.verdicts[0].values()) for one in checks if any(one.verdicts[0].values())]
-    rows = [(one.experiment, *metric.texts) for one in checks for metric in one.results.agreements]
+    tables = [table for paper in papers for table in paper.tables]
+    counts = [[table.file.id, *(table.counts[0][name] for name in VERDICTS)] for table in tables if table.counts[0]]
+    rows = [(table.file.id, *metric.texts) for table in tables for metric in table.results[0].agreements]
     parts: list[RenderableType] = []
     if counts:
-        headings = [_SHORT.get(verdict, verdict) for verdict in VERDICTS]
-        whole = [heading for heading in ("experiment", *headings) if heading not in _BROKEN]
-        parts.append(grid(("experiment", *headings), counts, right=headings, whole=whole))
+        headings = _stacked(_SHORT.get(verdict, verdict) for verdict in VERDICTS)
+        parts.append(grid(("experiment", *headings), counts, right=headings, whole=headings))
+        parts.append(Text("A figure that several tables print counts once in the sentences below.", style="dim"))
     if rows:
-        columns = ("experiment", *Agreement.COLUMNS)
-        table = grid(columns, rows, right=columns[2:], whole=("experiment", "metric", "own runs"))
-        parts += [Text(""), table, Text(Agreement.LEGEND, style="dim")]
-    figures = [line for one in checks for line in one.figures]
-    missing = pd.concat([one.results.missing_runs for one in checks])
-    return Group(*parts, Text(""), Text(counts_text(figures, missing)), *_claims(checks), *_papers(checks))
+        columns = _stacked(Agreement.COLUMNS)
+        parts += [Text(""), grid(("experiment", *columns), rows, right=columns[1:], whole=columns)]
+        parts.append(Text(Agreement.LEGEND, style="dim"))
+    figures, facts = (sum((paper.counts[i] for paper in papers), Counter[str]()) for i in (0, 1))
+    counted_once = counts_text(figures, facts, pd.concat([table.missing_runs for table in tables]))
+    return Group(*parts, Text(""), Text(counted_once), *_claims(papers), *_papers(papers))
 
 
-def _claims(checks: Sequence[PublishedCheck]) -> Iterator[Text]:
+def _stacked(headings: Iterable[str]) -> list[str]:
+    """Return headings with a word on each line, so that the columns are narrow and no number is broken."""
+    return [heading.replace(" ", "\n") for heading in headings]
+
+
+def _claims(papers: Sequence[PaperResults]) -> Iterator[Text]:
     """Yield the line that counts the claims, if there are any, and each that was decided."""
-    claims = [(one.experiment, claim) for one in checks for claim in one.claims]
-    counts = Counter(claim["verdict"] for _, claim in claims)
+    claims = [(one.table, one.outcome) for paper in papers for one in paper.claims]
     if claims:
-        counted = ", ".join(f"{counts[verdict]} {verdict}" for verdict in CLAIM_VERDICTS if counts[verdict])
-        yield Text(f"{len(claims)} claims of the papers: {counted}; --json has them all.")
-    for experiment, claim in claims:
-        if claim["verdict"] in CLAIM_VERDICTS[:2]:
-            yield Text(f'{experiment}: "{claim["says"]}": {claim["verdict"]} (p = {claim["p"]:.2g})', style="dim")
+        results = counted(sorted((claim.verdict for _, claim in claims), key=CLAIM_VERDICTS.index))
+        yield Text(f"{len(claims)} claim{'s' * (len(claims) > 1)} of the papers: {results}; --json has them all.")
+    for table, claim in claims:
+        if claim.verdict in CLAIM_VERDICTS[:2]:
+            yield Text(f'{table}: "{claim.claim.says}": {claim.verdict} (p = {claim.p:.2g})', style="dim")
 
 
-def _papers(checks: Sequence[PublishedCheck]) -> Iterator[Text]:
+def _papers(papers: Sequence[PaperResults]) -> Iterator[Text]:
     """Yield the sentences on each paper, and its main claims if all tables of a claim are checked."""
-    for paper, tables in grouped(checks, lambda one: one.results.resolved.file.paper.key).items():
-        results = [one for table in tables for one in table.every_profile]
-        first, *others = answer_paper(paper, results).sentences or [_no_comparison(tables)]
-        yield Text(f"\n{paper}: {first}", style="bold")
+    for paper in papers:
+        first, *others = paper.sentences or [_no_comparison(paper.tables)]
+        yield Text(f"\n{paper.paper.key}: {first}", style="bold")
         yield from (Text(f"- {sentence}") for sentence in others)
-        for main, result, _ in main_claims(tested_claims(results)):
-            if {*main.tested_by} <= {one.experiment for one in tables}:
+        for main, result, _ in paper.main_claims:
+            if {*main.tested_by} <= {table.file.id for table in paper.tables}:
                 yield Text(f'- claim "{main.says}" ({main.where}): {result}.')
 
 
-def _no_comparison(tables: Sequence[PublishedCheck]) -> str:
+def _no_comparison(tables: Sequence[TableResults]) -> str:
     """Return the sentence on a paper without compared figures."""
-    specs = [one.results.resolved.file.spec for one in tables]
+    specs = [table.file.spec for table in tables]
     labels = ", ".join(spec.label for spec in specs)
     if all(spec.published is None for spec in specs):
         return f"no published figures of {labels} are available."
-    if all(one.results.resolved.profile == PROFILES[0] for one in tables):
+    if all(table.results[0].resolved.profile == PROFILES[0] for table in tables):
         return f"no figure is compared: {labels} ran on data that stand in for the paper's (profile {PROFILES[0]})."
     return f"no figure of {labels} is compared."

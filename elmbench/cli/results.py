@@ -149,8 +149,9 @@ def check(
     """Compare results with the committed baseline or with the published values."""
     from elmbench.cli.checks import baseline_text, published_text
     from elmbench.cli.progress import watched
+    from elmbench.layouts.table import COMPARED
     from elmbench.specs.catalogue import find_experiment
-    from elmbench.workflow.checks import NothingToCompareError, check_baselines, check_published
+    from elmbench.workflow.checks import NothingToCompareError, check_baselines, check_published, published_record
 
     names = [find_experiment(name).id for name in experiments or ()]
     if against == "baseline":
@@ -160,15 +161,17 @@ def check(
         differs = any(one.differences for one in outcomes.values())
     else:
         dirs = state.results_dirs
-        checks = check_published(names, profile, dirs, watched)
+        papers = check_published(names, profile, dirs, watched)
+        tables = [table for paper in papers for table in paper.tables]
         if state.as_json:
-            state.emit([one.record() for one in checks])
-        elif checks:
-            state.emit(None, published_text(checks))
+            state.emit(published_record(papers))
+        elif papers:
+            state.emit(None, published_text(papers))
         if dirs.committed is not None:
-            state.remark(dirs.origins((one.results.resolved.profile, one.experiment) for one in checks))
-        compared = sum(one.compared for one in checks)
-        differs = strict and any(counts["differs"] for one in checks for counts in one.verdicts)
+            state.remark(dirs.origins((table.results[0].resolved.profile, table.file.id) for table in tables))
+        verdicts = [counts for table in tables for counts in table.counts]
+        compared = sum(counts[verdict] for counts in verdicts for verdict in COMPARED)
+        differs = strict and any(counts["differs"] for counts in verdicts)
     if not compared:
         raise NothingToCompareError(
             f"nothing was compared: {state.results_dir} holds no figure to compare",

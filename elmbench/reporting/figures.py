@@ -90,10 +90,11 @@ class Agreement:
     #: The columns of `texts`, and what they mean.
     COLUMNS: ClassVar = ("metric", "median apart", "rank corr.", "same best", "wrong pairs", "own runs")
     LEGEND: ClassVar = (
-        "median apart: abs(ours - published) (of times: the factor between the ratios). same best: data sets on which "
-        "the printed best model is the best. wrong pairs: printed figures compared with another model's runs, those "
-        "called reproduced of those that are not consistent. own runs: left out and compared with the others; should "
-        "be near 95 %."
+        "median apart: abs(ours - published); for times, the factor between our ratio to the first model and the "
+        "printed one. rank corr.: Spearman's correlation of the models. same best: data sets on which the best model "
+        "in print is our best one. wrong pairs: published figures compared with another model's runs; those called "
+        "reproduced, of those that the rule can tell. own runs: each of our runs compared with the others; the share "
+        "inside the interval should be near 95 %."
     )
 
     metric: str
@@ -224,9 +225,8 @@ def missing_runs(figures: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
     return lines[["dataset", "model"]].assign(more_runs=more, minutes=more * lines["seconds"].astype(float) / runs / 60)
 
 
-def counts_text(figures: Iterable[Mapping[Any, Any]], missing: pd.DataFrame) -> str:
-    """Return the sentences that count verdicts of figures and of facts, and the missing runs (see `missing_runs`)."""
-    counts, facts = verdict_counts(figures)
+def counts_text(counts: Counter[str], facts: Counter[str], missing: pd.DataFrame) -> str:
+    """Return the sentences on the numbers of figures and facts with each verdict, and on `missing_runs`."""
     of_facts = facts_sentence(facts)
     if not counts:
         return of_facts or "No published figure to judge."
@@ -237,8 +237,8 @@ def counts_text(figures: Iterable[Mapping[Any, Any]], missing: pd.DataFrame) -> 
         more = str(most) if fewest == most else f"{fewest} to {most}"
         minutes = missing["minutes"].sum()
         duration = f"about {minutes:.0f} min" if minutes < 120 else f"about {minutes / 60:.0f} h"
-        text += f" An interval needs {FEWEST_RUNS} runs, {more} more than there are: "
-        text += f"{duration if minutes >= 1 else 'less than a minute'}."
+        text += f" An interval needs {FEWEST_RUNS} runs, {more} more than there are, which take "
+        text += f"{duration if minutes >= 1 else 'less than a minute'} on one core."
     return f"{text} {of_facts}".rstrip()
 
 

@@ -63,9 +63,9 @@ class JointVerdict:
         return "level only" if level else "not reproduced"
 
     @property
-    def expected(self) -> int:
-        """The expected number of published figures inside the interval."""
-        return round(LEVEL * self.of)
+    def expected(self) -> float:
+        """The expected number of published figures inside their intervals."""
+        return round(LEVEL * self.of, 1)
 
     def record(self) -> dict[str, Any]:
         """Return the verdict for JSON."""

@@ -174,7 +174,7 @@ def published_notes(resolved: Resolved, datasets: set[str]) -> Iterator[Note]:
     if any(figure.std is not None for figure in resolved.file.figures):
         draws = f"a mean over {resolved.mean_of} runs" if resolved.mean_of > 1 else "taken as the mean of one run"
         std = resolved.spec.protocol.std.replace("-", " ")
-        yield Note("published", f"a published figure is {draws}; +- is the deviation {std}")
+        yield Note("published", f"a published figure is {draws}; ± is the deviation {std}")
     for dataset, how in resolved.spec.other_rows.items():
         if dataset in datasets:
             yield Note("published", f"{dataset} not comparable: {how}")

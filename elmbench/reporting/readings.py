@@ -18,9 +18,9 @@ from elmbench.reporting.results import Results
 from elmbench.reporting.verdicts import FEWEST_RUNS, draws_of_means, run_means
 from elmbench.specs.papers import Reading
 
-#: The explanation of the column `fits`.
-FITS = (
-    "The column fits names the value whose mean is nearer to the published figure than any other value's. A t-test "
+#: The explanation of the column `nearest`.
+NEAREST = (
+    "The column nearest names the value whose mean is nearer to the published figure than any other value's. A t-test "
     "of the two distances must say so (p ≤ .025): over the runs, or over the folds if there are fewer than three runs. "
     "It must do so for every figure that rounds to the published one."
 )
@@ -157,4 +157,4 @@ def reading_rows(reading: Reading, comparisons: Sequence[ReadingComparison]) -> 
     for one in comparisons:
         means = [one.means.get(value, "not run") for value in names]
         rows.append([one.label, f"{one.published:g}", *means, names.get(one.fits, "")])
-    return ["figure", "published", *names.values(), "fits"], rows
+    return ["figure", "published", *names.values(), "nearest"], rows

@@ -37,6 +37,7 @@ from elmbench.reporting.figures import (
     compared_figures,
     counts_text,
     missing_runs,
+    verdict_counts,
 )
 from elmbench.reporting.folders import PICTURE, results_folder
 from elmbench.reporting.joint import JointVerdict, judge_table
@@ -141,7 +142,7 @@ class Results:
         if self.resolved.file.spec.published is None:
             return table
         marks = [Text(MARKS, style="dim")] if len(self.figures) else []
-        counts = counts_text(self.figures.to_dict("records"), self.missing_runs)
+        counts = counts_text(*verdict_counts(self.figures.to_dict("records")), self.missing_runs)
         return Group(table, Text(""), *marks, Text(counts))
 
     @property

@@ -1,22 +1,21 @@
 """Results of many tables compared with their baselines or with the published values."""
 
-from collections import defaultdict
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from functools import cached_property
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from elmbench.errors import ElmbenchError
 from elmbench.layouts import layout_of
-from elmbench.layouts.table import COMPARED, VERDICTS
+from elmbench.layouts.table import VERDICTS
 from elmbench.reporting.baseline import BaselineCheck, compare_with_baseline, refuse_failures, update_baseline
 from elmbench.reporting.cells import read_cells
-from elmbench.reporting.figures import verdict_counts
 from elmbench.reporting.folders import ResultsDirs, has_results, results_folder
 from elmbench.reporting.joint import joint_record, self_test
-from elmbench.reporting.papers import tested_claims
-from elmbench.reporting.results import Results, read_results, records, rewrite_results
+from elmbench.reporting.papers import PaperResults, TableResults, TestedClaim, papers_of
+from elmbench.reporting.results import read_results, records, rewrite_results
 from elmbench.specs.catalogue import PROFILES, ExperimentFile, Watch, find_experiment, load_catalogue
 from elmbench.specs.profiles import resolve
 
@@ -93,81 +92,52 @@ def update_tables(names: list[str], profile: str, results_dir: Path, watch: Watc
     return [rewrite_results(resolve(file, profile), results_dir).folder for file in watch(files)]
 
 
-@dataclass(frozen=True)
-class PublishedCheck:
-    """The published figures of one table under one profile.
-
-    `every_profile`: the results of all profiles from the same folder: a claim of the paper may need the data sets of
-    another one. `claims`: a line of `claims.csv` for each claim of the paper about the table, with Holm's correction
-    for all claims of the paper that were checked.
-    """
-
-    results: Results
-    every_profile: list[Results]
-    claims: list[dict[str, Any]]
-
-    @property
-    def experiment(self) -> str:
-        """The id of the table."""
-        return self.results.resolved.file.id
-
-    @cached_property
-    def figures(self) -> list[dict[str, Any]]:
-        """A line of `summary.csv` for each figure that has a verdict."""
-        return records(self.results.figures[self.results.figures["verdict"] != ""])
-
-    @cached_property
-    def verdicts(self) -> list[dict[str, int]]:
-        """The number of figures with each verdict, and that of facts of data sets."""
-        return [{verdict: counts[verdict] for verdict in VERDICTS} for counts in verdict_counts(self.figures)]
-
-    @property
-    def compared(self) -> int:
-        """The number of figures and facts that are compared with our runs."""
-        return sum(counts[verdict] for counts in self.verdicts for verdict in COMPARED)
-
-    def record(self) -> dict[str, Any]:
-        """Return the check for JSON."""
-        joint, profile = joint_record(self.results.verdicts), self.results.resolved.profile
-        figures = [one for one in self.results.compared if one.measure.metric == joint["metric"]]
-        verdicts, facts = self.verdicts
-        return {
-            "experiment": self.experiment,
-            "profile": profile,
-            "folder": str(self.results.folder),
-            "verdicts": verdicts,
-            "facts": facts,
-            "joint": joint | {"self_test": self_test(figures, self.experiment, profile)},
-            "figures": self.figures,
-            "claims": self.claims,
-            "missing_runs": records(self.results.missing_runs),
-            "metrics": [asdict(one) for one in self.results.agreements],
-        }
-
-
 def check_published(
     names: list[str], profile: str | None, dirs: ResultsDirs, watch: Watch = iter
-) -> list[PublishedCheck]:
-    """Compare the named tables, or all with results, with their published figures.
+) -> list[PaperResults]:
+    """Return the results of the named tables, or of all with results, which have the comparison with the papers.
 
-    Only the default readings and the table's own selection count. `profile`: by default, for each table the profile
-    with results that is nearest to the printed protocol; a claim that it does not test counts under the next one.
+    Only the default readings and the table's own selection count. `profile`: by default, all but `ci`, or `ci` if there
+    are no results of another one. All results of a table are from one folder.
 
     Raises NothingToCompareError if a named table has no results.
     """
-    tables: list[list[Results]] = []
+    tables: list[TableResults] = []
     wanted = (profile,) if profile else tuple(reversed(PROFILES))
     for file in watch(_files(names, lambda file: dirs.best_profile(file.id, wanted) is not None)):
         best = dirs.best_profile(file.id, wanted) or profile or "fast"
-        resolved, results_dir = resolve(file, best), dirs.of(best, file.id)
+        results_dir = dirs.of(best, file.id)
         _require_results([file.id], best, results_dir)
         others = [name for name in wanted if name not in (best, "ci") and has_results(results_dir, name, file.id)]
-        every = [resolved, *(resolve(file, name) for name in others)]
-        tables.append([read_results(one, results_dir) for one in every])
-    papers: defaultdict[str, list[Results]] = defaultdict(list)
-    for results in tables:
-        papers[results[0].resolved.file.paper.key] += results
-    claims: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
-    for one in (one for results in papers.values() for one in tested_claims(results)):
-        claims[one.table].append(one.outcome.record() | {"profile": one.results.resolved.profile})
-    return [PublishedCheck(results[0], results, claims[results[0].resolved.file.id]) for results in tables]
+        results = (read_results(resolve(file, name), results_dir) for name in (best, *others))
+        tables.append(TableResults(file, tuple(results)))
+    return papers_of(tables)
+
+
+def published_record(papers: Iterable[PaperResults]) -> list[dict[str, Any]]:
+    """Return the comparison of each table with its paper for JSON.
+
+    `profile` and `metrics` are those of the most faithful results.
+    """
+    return [_table_record(table, paper.claims) for paper in papers for table in paper.tables]
+
+
+def _table_record(table: TableResults, claims: Sequence[TestedClaim]) -> dict[str, Any]:
+    first, id = table.results[0], table.file.id
+    joint = joint_record([joint for joint, _ in table.joints])
+    compared = [one for _, one in table.compared if one.measure.metric == joint["metric"]]
+    verdicts, facts = ({verdict: counts[verdict] for verdict in VERDICTS} for counts in table.counts)
+    return {
+        "experiment": id,
+        "profile": first.resolved.profile,
+        "folder": str(first.folder),
+        "verdicts": verdicts,
+        "facts": facts,
+        "joint": joint | {"self_test": self_test(compared, id, *table.profiles)},
+        "figures": records(pd.DataFrame(table.figures)),
+        "claims": [
+            one.outcome.record() | {"profile": one.results.resolved.profile} for one in claims if one.table == id
+        ],
+        "missing_runs": records(table.missing_runs),
+        "metrics": [asdict(one) for one in first.agreements],
+    }

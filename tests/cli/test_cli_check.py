@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from made_cells import RESULTS
 
 CELLS = Path("elmbench-results/ci/toy/one/cells.csv")
 RUN = ("run", "one", "--profile", "ci", "-q")
@@ -205,3 +206,10 @@ def test_the_most_faithful_profile_of_what_was_run_is_compared(elmbench: Callabl
     lines = elmbench("check", "--results-dir", real, "--json", code=None).json
     assert {line["experiment"] for line in lines} <= {"kos-elm/table2", "kos-elm/table4", "kos-elm/table7"}
     elmbench("check", "kos-elm/table3", "--results-dir", real, code=3)
+
+
+def test_no_number_is_broken_over_two_lines(elmbench: Callable) -> None:
+    out = elmbench("check", "rkelm/table12", "ospvm/table12", "--against", "published", "--results-dir", RESULTS).out
+    words = {tuple(line.split()) for line in out.splitlines()}
+    assert ("ospvm/table12", "train_accuracy", "0.00085", "2/2", "2/2", "76/80", "95%") in words
+    assert max(map(len, out.splitlines())) <= 80

@@ -15,21 +15,15 @@ from elmbench.layouts.table import JUDGED, VERDICTS
 from elmbench.numerics.significance import Finding
 from elmbench.reporting.claim_outcomes import ClaimOutcome
 from elmbench.reporting.folders import ResultsDirs
-from elmbench.reporting.papers import (
-    PaperAnswer,
-    answer_papers,
-    answer_sentence,
-    main_claims,
-    result_in_words,
-    table_sentence,
-)
+from elmbench.reporting.papers import PaperResults, TableResults, answer_papers
+from elmbench.reporting.sentences import answer_sentence, result_in_words, table_sentence
 from elmbench.reporting.site.gather import gather
 from elmbench.specs.catalogue import find_experiment, load_catalogue
 from elmbench.specs.experiments import Claim
-from elmbench.workflow.checks import check_published
+from elmbench.workflow.checks import check_published, published_record
 
 
-def answer(*names: str) -> PaperAnswer:
+def answer(*names: str) -> PaperResults:
     (result,) = answer_papers(map(committed, names))
     return result
 
@@ -42,14 +36,16 @@ def test_the_sentences_on_a_table() -> None:
         "tell."
     )
     assert result.sentences[1] == (
-        f"Of the 72 G-means of Table 4, {first.inside} are inside the interval ({first.expected} expected), and the "
-        "pattern is that of the print (p < .001): reproduced."
+        f"G-means of Table 4: {first.inside} of 72 are inside their intervals ({first.expected:g} expected), and the "
+        "pattern matches the printed one (p < .001). Verdict: reproduced."
     )
     partly = table_sentence("Table 4", replace(first, of=64, inside=58), ["paper"])
-    assert partly.startswith("Of the 72 G-means of Table 4, 64 have an interval, and of these 58 are inside")
+    assert partly.startswith("G-means of Table 4: 64 of 72 have an interval; 58 of 64 are inside their intervals (60.8")
+    alone = table_sentence("Table 4", replace(first, figures=1, of=1, inside=1), ["fast"])
+    assert alone.startswith("G-means of Table 4 (profile fast): 1 of 1 is inside its interval (")
     assert result.sentences[2] == (
-        "Of the 54 G-means of Table 5, none has the 3 runs that an interval needs, but the pattern is that of the "
-        "print (p < .001): pattern only."
+        "G-means of Table 5: none of 54 has the 3 runs that an interval needs, but the pattern matches the printed one "
+        "(p < .001). Verdict: pattern only."
     )
 
 
@@ -84,7 +80,7 @@ def test_the_answer_on_a_paper(tables: dict[str, int], few_runs: int, sentence: 
 
 def test_papers_stand_in_the_order_of_their_results() -> None:
     result = answer_papers(map(committed, ("paper/rkelm/table12", "paper/eem/table4", "paper/rkelm/table3")))
-    assert [one.paper for one in result] == ["rkelm", "eem"]
+    assert [one.paper.key for one in result] == ["rkelm", "eem"]
     assert answer_papers([committed("fast/kos-elm/figure3")]) == []
 
 
@@ -92,8 +88,8 @@ def test_the_counts_are_those_of_the_summary() -> None:
     result = answer("paper/eem/table4")
     summary = pd.read_csv(RESULTS / "paper/eem/table4/summary.csv", keep_default_na=False, na_values=[""])
     part = summary[summary["reading"].isna() & (summary["select"] == "oracle") & summary["published"].notna()]
-    assert sum(result.figures.values()) == len(part) == 81
-    assert list(result.figures) == list(VERDICTS)
+    assert sum(result.counts[0].values()) == len(part) == 81
+    assert list(result.verdicts) == [*VERDICTS, "not run"]
 
 
 def test_a_figure_of_several_tables_counts_once() -> None:
@@ -105,16 +101,17 @@ def test_a_figure_of_several_tables_counts_once() -> None:
         if line.dataset != "waveform-drawn"
     ]
     assert len(set(entries)) == len(entries) - 3
-    assert sum(answer(*names).figures.values()) == len(set(entries))
+    assert sum(answer(*names).counts[0].values()) == len(set(entries))
     # An equal number under another criterion of the choice is another figure.
-    alone = [sum(answer(f"paper/eem/table{number}").figures.values()) for number in (9, 10)]
-    assert sum(answer("paper/eem/table9", "paper/eem/table10").figures.values()) == sum(alone)
+    alone = [sum(answer(f"paper/eem/table{number}").counts[0].values()) for number in (9, 10)]
+    assert sum(answer("paper/eem/table9", "paper/eem/table10").counts[0].values()) == sum(alone)
 
 
 def test_facts_of_the_data_are_counted_apart() -> None:
     result = answer("fast/eem/table3", "paper/eem/table4")
-    assert result.figures == answer("paper/eem/table4").figures
-    assert result.facts == {"as_printed": 48, "of": 48}
+    figures, facts = result.counts
+    assert figures == answer("paper/eem/table4").counts[0]
+    assert facts["reproduced"] == 48
     assert result.sentences[-1] == "48 of 48 facts of the data sets (rows, columns, classes) are as printed."
     alone = answer("fast/eem/table3")
     assert alone.sentences == result.sentences[-1:]
@@ -124,22 +121,22 @@ def test_a_figure_counts_under_the_profile_with_enough_runs() -> None:
     names = ("fast/rkelm/table3", "paper/rkelm/table3")
     fast, paper = (committed(name).verdicts[0].figures for name in names)
     # The other data sets are those of profile fast alone.
-    assert answer(*names).sentences[1].startswith(f"Of the {fast} RMSEs of Table 3 (profile paper and fast), ")
+    assert answer(*names).sentences[1].startswith(f"RMSEs of Table 3 (profiles paper and fast): 22 of {fast} are")
     assert paper < fast
     # Table 4 has one run of the SVM in profile paper and of all models in profile fast.
-    counts = answer("paper/eem/table4", "fast/eem/table4").figures
+    counts = answer("paper/eem/table4", "fast/eem/table4").counts[0]
     assert {name: counts[name] for name in JUDGED} == {
-        name: answer("paper/eem/table4").figures[name] for name in JUDGED
+        name: answer("paper/eem/table4").counts[0][name] for name in JUDGED
     }
 
 
 def test_the_words_of_other_verdicts() -> None:
     words = {
-        "paper/rkelm/table5": "3 are inside the interval (5 expected), and the pattern of the print does not "
-        "show (p = .100): too small to judge.",
-        "paper/ospvm/table12": "Of the 4 accuracies of Table 12, 2 are inside the interval (4 expected), and there are "
-        "too few models to test the pattern: too small to judge.",
-        "fast/eem/table4": "Of the 72 G-means of Table 4 (profile fast), none has the 3 runs",
+        "paper/rkelm/table5": "3 of 5 are inside their intervals (4.8 expected), and the pattern does not match the "
+        "printed one (p = .100). Verdict: too small to judge.",
+        "paper/ospvm/table12": "Accuracies of Table 12: 2 of 4 are inside their intervals (3.8 expected), and there "
+        "are too few models to test the pattern. Verdict: too small to judge.",
+        "fast/eem/table4": "G-means of Table 4 (profile fast): none of 72 has the 3 runs",
     }
     for name, text in words.items():
         assert text in " ".join(answer(name).sentences)
@@ -182,18 +179,40 @@ def test_check_and_site_test_the_same_claims_of_all_profiles() -> None:
     (paper,) = gather(ResultsDirs(RESULTS), lambda files: [file for file in files if file.spec.paper == "kos-elm"])
     on_site = [(one.table, one.outcome.record()) for one in paper.claims]
     tables = [table.file.id for table in paper.tables if table.results]
-    checks = check_published(tables, None, ResultsDirs(RESULTS))
-    checked = [(check.experiment, claim) for check in checks for claim in check.claims]
-    assert [(table, claim | {"profile": ""}) for table, claim in on_site] == [
-        (table, claim | {"profile": ""}) for table, claim in checked
-    ]
-    (result,) = answer_papers(results for check in checks for results in check.every_profile)
-    assert result.sentences == paper.answer.sentences
-    lines = [text.plain for text in published_text(checks).renderables if isinstance(text, Text)]
+    (checked,) = check_published(tables, None, ResultsDirs(RESULTS))
+    assert on_site == [(one.table, one.outcome.record()) for one in checked.claims]
+    assert checked.sentences == paper.sentences
+    counts = [(table.file.id, table.counts) for table in checked.tables]
+    assert counts == [(table.file.id, table.counts) for table in paper.tables]
+    lines = [text.plain for text in published_text([checked]).renderables if isinstance(text, Text)]
     assert sum(text.startswith("- claim ") for text in lines) == len(PAPERS["kos-elm"].main_claims)
     # Sylva has results under the profile `fast` only, WDBC under `paper` too.
-    profiles = {claim["dataset"]: claim["profile"] for table, claim in checked if table == "kos-elm/table4"}
+    records = {record["experiment"]: record for record in published_record([checked])}
+    profiles = {claim["dataset"]: claim["profile"] for claim in records["kos-elm/table4"]["claims"]}
     assert profiles == {"wdbc": "paper", "sylva": "fast"}
-    shown = list(main_claims(paper.claims))
-    assert [main for main, _, _ in shown] == list(PAPERS["kos-elm"].main_claims)
-    assert all(parts for _, _, parts in shown)
+    assert [main for main, _, _ in paper.main_claims] == list(PAPERS["kos-elm"].main_claims)
+    assert all(parts for _, _, parts in paper.main_claims)
+
+
+def test_every_figure_of_a_table_counts_in_one_way_in_all_outputs() -> None:
+    (paper,) = check_published(["kos-elm/table4", "rkelm/table3"], None, ResultsDirs(RESULTS))[:1]
+    # WDBC counts under the profile `paper`, Sylva under `fast`, which alone has it.
+    (record,) = published_record([paper])
+    assert {(one["dataset"], one["profile"]) for one in record["figures"]} == {("wdbc", "paper"), ("sylva", "fast")}
+    assert record["joint"]["figures"] == sum(record["verdicts"].values()) == paper.counts[0].total() == 10
+    assert "MCCs of Table IV (profiles paper and fast): 3 of 10 " in paper.sentences[1]
+
+
+def test_a_figure_that_a_table_does_not_show_is_not_missing() -> None:
+    file = find_experiment("ospvm/text-theta")
+    assert TableResults(file, (committed("fast/ospvm/text-theta"),)).verdicts["not run"] == 0
+    # Of Table 2, the data of three data sets have not been run.
+    assert TableResults(find_experiment("ospvm/table2"), ()).verdicts["not run"] == 84
+
+
+def test_tables_that_print_the_same_figures_take_them_as_means_over_as_many_runs() -> None:
+    runs: dict[tuple[str, str], set[int]] = {}
+    for file in load_catalogue().values():
+        if (published := file.spec.published) and published.values:
+            runs.setdefault((file.spec.paper, published.values), set()).add(published.mean_of)
+    assert all(len(numbers) == 1 for numbers in runs.values()), runs

@@ -128,6 +128,6 @@ def test_the_rows_of_a_reading_and_the_leaking_value(compared: Compare, toy: Toy
     paper["readings"]["order"]["values"]["stored"]["leaks"] = True
     rows = reading_rows(toy().file.paper.readings["order"], compared([*folds("ELM", *FAR), *stored(*NEAR)]))
     assert rows == (
-        ["figure", "published", "shuffled", "stored (leaking)", "fits"],
+        ["figure", "published", "shuffled", "stored (leaking)", "nearest"],
         [["WDBC ELM mcc (Table I, paper, nested, 5 cells)", "0.9", "0.700", "0.900", "stored (leaking)"]],
     )

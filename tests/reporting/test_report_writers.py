@@ -15,7 +15,7 @@ from made_cells import Toy, folds, results_of, runs
 from rich.console import Console
 
 from elmbench.layouts.table import SIGNS, VERDICTS, Column, Item, Note, ResultTable, Section, Verdict
-from elmbench.reporting.figures import counts_text as counted
+from elmbench.reporting.figures import counts_text, verdict_counts
 from elmbench.reporting.results import Results
 from elmbench.reporting.writers.html import html
 from elmbench.reporting.writers.latex import latex
@@ -170,6 +170,9 @@ def test_the_missing_runs_and_the_facts_have_their_own_sentence() -> None:
     def line(verdict: str, metric: str = "mcc") -> dict[str, Any]:
         return {"verdict": verdict, "metric": metric}
 
+    def counted(lines: list[dict[str, Any]], missing: pd.DataFrame) -> str:
+        return counts_text(*verdict_counts(lines), missing)
+
     none = pd.DataFrame({"more_runs": [], "minutes": []})
     assert counted([], none) == counted([line("")], none) == "No published figure to judge."
     facts = "1 of 2 facts of the data sets (rows, columns, classes) are as printed."
@@ -178,12 +181,13 @@ def test_the_missing_runs_and_the_facts_have_their_own_sentence() -> None:
     assert counted([line("differs"), line(""), *both], none) == f"1 published figure: 1 ✗ differs. {facts}"
     missing = pd.DataFrame({"more_runs": [1, 2], "minutes": [30.0, 4.4]})
     assert counted([line("too few runs")] * 3, missing) == (
-        "3 published figures: 3 ? too few runs. An interval needs 3 runs, 1 to 2 more than there are: about 34 min."
+        "3 published figures: 3 ? too few runs. An interval needs 3 runs, 1 to 2 more than there are, which take "
+        "about 34 min on one core."
     )
     assert counted([line("too few runs")], missing.assign(minutes=0.1)).endswith(
-        "2 more than there are: less than a minute."
+        "2 more than there are, which take less than a minute on one core."
     )
-    assert counted([line("too few runs")], missing.assign(minutes=180)).endswith("about 6 h.")
+    assert counted([line("too few runs")], missing.assign(minutes=180)).endswith("about 6 h on one core.")
 
 
 def test_a_wide_table_is_cut_between_models_and_loses_its_deviations_first(read: Callable[..., Results]) -> None:

@@ -10,8 +10,8 @@ import pandas as pd
 
 from elmbench.layouts.figures import new_figure, png, title_of
 from elmbench.reporting.notes import mean_gain
+from elmbench.reporting.papers import PaperResults
 from elmbench.reporting.results import Results
-from elmbench.reporting.site.gather import PaperResults
 from elmbench.reporting.statistics import Statistics, compare_models, draw_critical_differences
 from elmbench.specs.protocol import is_quality
 

@@ -14,9 +14,9 @@ from elmbench.layouts.table import COMPLETE
 from elmbench.metrics import less_is_better
 from elmbench.numerics.significance import sign
 from elmbench.registry import registry
+from elmbench.reporting.papers import PaperResults, TableResults
 from elmbench.reporting.readings import ReadingComparison
 from elmbench.reporting.results import Results
-from elmbench.reporting.site.gather import PaperResults, TableResults
 from elmbench.specs.profiles import resolve
 
 #: A reading that leaks explains a figure if it closes at least this share of the distance between ours and the print.
@@ -241,7 +241,7 @@ def _farthest_table(paper: PaperResults) -> _Ranked:
     signs = f" {opposite} have the other sign under all of them." if opposite else ""
     return share, Finding(
         paper.paper.key,
-        f"Most of {link[1]} of {paper.paper.key.upper()} is reproduced under no reading",
+        f"Most figures of {link[1]} of {paper.paper.key.upper()} are not reproduced under any reading",
         (
             f"Under each of {len(rows)} readings, with {int(lines['runs'].min())} runs or more, "
             f"{int(figures['outside'].all().sum())} of its {len(figures)} figures that can be compared lie outside of "

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from elmbench.reporting.notes import optimism_notes
-from elmbench.reporting.readings import FITS, reading_rows
+from elmbench.reporting.papers import PaperResults
+from elmbench.reporting.readings import NEAREST, reading_rows
 from elmbench.reporting.site.charts import Picture, optimism_chart
-from elmbench.reporting.site.gather import PaperResults
 from elmbench.specs.datasets import load_dataset_specs
 
 
@@ -66,7 +66,7 @@ _OPTIMISM = (
 )
 _READINGS = (
     "A reading is one way to interpret a passage that a paper leaves open; its first value is the default.",
-    f"{FITS} A reading that leaks can never make a figure reproduced.",
+    f"{NEAREST} A reading that leaks can never make a figure reproduced.",
 )
 _IN_PRINT = {True: "yes", False: "no", None: "–"}
 

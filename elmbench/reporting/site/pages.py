@@ -23,11 +23,12 @@ from elmbench.reporting.cells import csv
 from elmbench.reporting.figures import error_and_power, facts_sentence, verdict_counts
 from elmbench.reporting.folders import SITE_MARK
 from elmbench.reporting.grids import grids_of
-from elmbench.reporting.papers import main_claims, table_sentence
+from elmbench.reporting.papers import PaperResults
 from elmbench.reporting.results import Results
+from elmbench.reporting.sentences import table_sentence
 from elmbench.reporting.site.charts import rank_diagrams, scatter
 from elmbench.reporting.site.findings import find
-from elmbench.reporting.site.gather import PaperResults, documents
+from elmbench.reporting.site.gather import documents
 from elmbench.reporting.site.listings import listings
 
 #: The sign of each verdict, and of a figure without one.
@@ -120,7 +121,7 @@ def pages(papers: Sequence[PaperResults]) -> Iterator[tuple[str, str]]:
     total, facts = Counter[str](), Counter[str]()
     for paper in papers:
         total.update(paper.verdicts)
-        facts.update(paper.answer.facts)
+        facts.update(paper.counts[1])
     picture, outside = scatter(papers)
     yield page(
         "index.html",
@@ -129,7 +130,7 @@ def pages(papers: Sequence[PaperResults]) -> Iterator[tuple[str, str]]:
         findings=findings[:3],
         total=total,
         compared=sum(total[verdict] for verdict in COMPARED),
-        facts=facts,
+        facts=facts_sentence(facts),
         power=error_and_power(one for paper in papers for table in paper.run for one in table.results[0].agreements),
         scatter=picture,
         outside=outside,
@@ -137,8 +138,7 @@ def pages(papers: Sequence[PaperResults]) -> Iterator[tuple[str, str]]:
     )
     for paper in papers:
         of_paper = [finding for finding in findings if finding.paper == paper.paper.key]
-        content = {"main_claims": list(main_claims(paper.claims)), "findings": of_paper}
-        yield page(paper.page, "paper.html", paper=paper, **content)
+        yield page(paper.page, "paper.html", paper=paper, findings=of_paper)
     for paper in papers:
         for table in paper.run:
             profiles = [_profile(results, first=results is table.results[0]) for results in table.results]

@@ -9,10 +9,10 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from elmbench.reporting.papers import PaperResults, TableResults
 from elmbench.reporting.readings import ReadingComparison
 from elmbench.reporting.site import findings
 from elmbench.reporting.site.findings import _Choice, find
-from elmbench.reporting.site.gather import PaperResults, TableResults
 from elmbench.specs.profiles import Resolved
 
 Toy = Callable[..., Resolved]
@@ -31,7 +31,7 @@ def leaks(toy: Toy, *comparisons: tuple[str, ReadingComparison]) -> list[str]:
     readings: dict[str, list[ReadingComparison]] = {name: [] for name in file.paper.readings}
     for name, one in comparisons:
         readings[name].append(one)
-    gathered = PaperResults(file.paper, (TableResults(file, (), 0),))
+    gathered = PaperResults(file.paper, (TableResults(file, ()),))
     vars(gathered)["readings"] = readings
     result = find([gathered])
     return [f"{one.title}; {' '.join(one.evidence)}" for one in result]
@@ -52,7 +52,7 @@ def test_a_leak_explains_nothing_that_another_reading_does_as_well(toy: Toy) -> 
 def test_the_choice_of_hyperparameters_is_judged_model_by_model(monkeypatch: pytest.MonkeyPatch, toy: Toy) -> None:
     file = toy().file
     results: Any = SimpleNamespace()
-    table = TableResults(file, (results,), 0)
+    table = TableResults(file, (results,))
     paper = PaperResults(file.paper, (table,))
 
     def title(*counts: tuple[str, int, int]) -> str:
