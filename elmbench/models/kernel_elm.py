@@ -155,7 +155,8 @@ class KELMClassifier(WeightedClassifier, _KELM):
         Keyword arguments of a kernel that is a function.
     class_weight : "balanced", dict or None, default=None
         Weight of the squared errors on each class: "balanced" is n_samples / (n_classes times the size of the class); a
-        dictionary has weights by label, 1 by default. The `sample_weight` of `fit` multiplies these.
+        dictionary has weights by label, 1 by default. A label that no row has is an error, unless all others have a
+        weight. The `sample_weight` of `fit` multiplies these.
 
     Attributes
     ----------

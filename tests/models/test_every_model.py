@@ -141,6 +141,15 @@ def test_awkward_rows(name, kind, n, d):
             np.testing.assert_array_equal(chosen, probabilities.max(axis=1))
 
 
+@pytest.mark.parametrize("name", ["OSELM", "KOSELM", "FBKOSELM", "ALDKOSELM"])
+@pytest.mark.parametrize("widths", [(1, 2), (2, 1), (2, 3)])
+def test_further_rows_have_as_many_targets_as_the_first_ones(name, widths):
+    X = rows(9, 3, 0)
+    model = small(name, "regression").partial_fit(X, X[:, : widths[0]])
+    with pytest.raises(ValueError, match=f"expected {widths[0]} targets, as in the first call, got {widths[1]}"):
+        model.partial_fit(X, X[:, : widths[1]])
+
+
 @quiet
 @each_case
 def test_other_containers(name, kind):

@@ -64,7 +64,8 @@ GRIDS = {
         "threshold": st.sampled_from(["squared", "as-printed"]), "max_atoms": st.sampled_from([None, None, 5]),
     },
 }  # fmt: skip
-WEIGHTS = st.sampled_from([None, "balanced", {1: 3.0, "a": 3.0}, {1: 0.25, -1: 2.0}])
+ONES = dict.fromkeys([-1, 1, 3, *"abcd"], 1.0)  # of all labels: a fold may lack some
+WEIGHTS = st.sampled_from([None, "balanced", ONES | {1: 3.0, "a": 3.0}, ONES | {1: 0.25, -1: 2.0}])
 OF_CLASSIFIERS = {
     **{name: {"class_weight": WEIGHTS} for name in ("KELM", "ELM", "WELM", "RKELM", "ELMRBF")},
     "LSSVM": {"class_weight": WEIGHTS, "weighting": st.sampled_from(["corrected", "as-printed"])},
@@ -128,7 +129,7 @@ def test_a_path_equals_one_fit_for_each_candidate(name):
 def test_kernels_of_low_rank_are_never_computed_whole(name, kind, monkeypatch):
     """K-ELM without class weights has a path of its own."""
     monkeypatch.setattr(kernels, "_FoldKernels", None)
-    monkeypatch.setattr(kernel_elm, "kernel_ladder", None)
+    monkeypatch.setattr(kernel_elm, "kernel_matrix", None)
     X, y = problem(240, 2, 1, kind)
     folds = [*KFold(3, shuffle=True, random_state=0).split(X), (np.arange(0, 150), np.arange(200, 240))]
     weights = [{}] if name == "LSSVM" else []

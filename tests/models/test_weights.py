@@ -152,3 +152,16 @@ def test_bad_weights(name, weights, message):
 def test_bad_class_weights(name, weight, error):
     with pytest.raises(error, match="class_weight"):
         class_of(name, "binary")(**SMALL[name] | {"class_weight": weight}).fit(rows(12, 2, 0), np.arange(12) % 2)
+
+
+@pytest.mark.parametrize("class_weight", [{"A": 5.0}, {0: 5.0, 1: 1.0}, {"a": 2.0, "c": 1.0}])
+def test_a_class_weight_of_an_unknown_label_is_an_error_as_in_scikit_learn(class_weight, seed):
+    """Unless all classes have one: a fold may lack the other."""
+    X = rows(20, 3, seed)
+    y = np.where(X[:, 0] > np.median(X[:, 0]), "a", "b")
+    with pytest.raises(ValueError, match="not in class_weight"):
+        compute_sample_weight(class_weight, y)
+    for name in ("ELM", "KELM", "WELM", "OSELM"):
+        with pytest.raises(ValueError, match=r"class_weight: expected labels among \['a', 'b'\], got \["):
+            class_of(name, "binary")(class_weight=class_weight).fit(X, y)
+    ELMClassifier(class_weight={"a": 1.0, "b": 2.0, "c": 3.0}).fit(X, y)

@@ -204,9 +204,10 @@ class FamilyRegressor(MultiOutputMixin, RegressorMixin, Model):
     def _rows_and_columns(self, X: ArrayLike, y: ArrayLike, reset: bool = True) -> tuple[Rows, Array]:
         """Return validated rows, and target values in columns."""
         rows, values = self._validated(X, y, reset=reset, multi_output=True, y_numeric=True)
+        targets = np.asarray(values, dtype=np.float64).reshape(len(values), -1)
         if reset:
-            self._flat_target = values.ndim == 1
-        return rows, np.asarray(values, dtype=np.float64).reshape(len(values), -1)
+            self._flat_target, self._n_targets = values.ndim == 1, targets.shape[1]
+        return rows, targets
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
@@ -218,10 +219,14 @@ class FamilyRegressor(MultiOutputMixin, RegressorMixin, Model):
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn from further rows `X` and target values `y`, as for `fit`, in their order."""
-        first = not hasattr(self, "_flat_target")
+        first = not hasattr(self, "_n_targets")
         rows, targets = self._rows_and_columns(X, y, reset=first)
         if first:
             self._start(rows.shape[1], targets.shape[1])
+        elif targets.shape[1] != self._n_targets:
+            raise ValueError(
+                f"y: expected {self._n_targets} targets, as in the first call, got {targets.shape[1]} instead"
+            )
         self._update(rows, targets)
         return self
 

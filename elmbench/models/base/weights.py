@@ -92,8 +92,12 @@ class WeightedClassifier(RowWeightedClassifier):
         """Return the weight of each row's class."""
         classes, positions = np.unique(labels, return_inverse=True)
         if isinstance(self.class_weight, Mapping):
-            given = self.class_weight
-            numbers = [check_real("class_weight", given.get(label, 1.0)) for label in classes.tolist()]
+            given, known = self.class_weight, classes.tolist()
+            # A part of the rows may lack a class, so a dictionary with a number for every class may have more labels.
+            others = [label for label in given if label not in known]
+            if others and any(label not in given for label in known):
+                raise ValueError(f"class_weight: expected labels among {known}, got {others} instead")
+            numbers = [check_real("class_weight", given.get(label, 1.0)) for label in known]
             return np.array(numbers)[positions]
         sizes = np.bincount(positions, weights).astype(np.float64)
         with np.errstate(divide="ignore"):  # of a class all of whose rows weigh nothing
