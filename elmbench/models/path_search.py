@@ -10,7 +10,6 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 import sklearn
-from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgWarning
 from sklearn.base import ClassifierMixin, RegressorMixin, _fit_context, clone, is_classifier, is_regressor
@@ -64,8 +63,7 @@ class PathSearchCV(GridSearchCV):
     estimator : estimator
     param_grid : dict or list of dict
     scoring, n_jobs, refit, cv, verbose, pre_dispatch, error_score, return_train_score
-        As in `GridSearchCV`. A path runs in this process and ignores `n_jobs`. `SVMClassifier` saves less by its path
-        than two processes do: with `n_jobs`, it is fitted as in `GridSearchCV`.
+        As in `GridSearchCV`. A path runs in this process and ignores `n_jobs`.
 
     Attributes
     ----------
@@ -133,9 +131,6 @@ class PathSearchCV(GridSearchCV):
         scorer, refit_metric = self._get_scorers()
         scorers = getattr(scorer, "_scorers", scorer)
         several = scorers if isinstance(scorers, dict) else {"": scorers}
-        serial = effective_n_jobs(self.n_jobs) == 1
-        if not all(serial or getattr(grid.model, "_path_beats_processes", True) for grid in grids):
-            return False
         if not grids or not (scored := self._scored(several, grids, y)):
             return False
         X, y = indexable(X, y)

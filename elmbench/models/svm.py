@@ -1,15 +1,11 @@
 """scikit-learn's support vector machine with the Gaussian kernel."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import clone
 from sklearn.svm import SVC, SVR
-
-from elmbench.models.base.paths import Grid, PathMixin
-from elmbench.models.protocols import Evaluated
 
 
 class _Counted:
@@ -30,7 +26,7 @@ class EpsilonSVR(_Counted, SVR):
     """scikit-learn's `SVR`, which records whether it stopped at `max_iter`."""
 
 
-class SVMClassifier(_Counted, SVC, PathMixin):
+class SVMClassifier(_Counted, SVC):
     """Support vector machine with the Gaussian kernel: scikit-learn's `SVC`, which is LIBSVM.
 
     Parameters
@@ -62,11 +58,6 @@ class SVMClassifier(_Counted, SVC, PathMixin):
     RSVMClassifier : Some of the rows as centres.
     CalibratedClassifierCV : Of scikit-learn; ``CalibratedClassifierCV(model, ensemble=False)`` has `predict_proba`.
 
-    Notes
-    -----
-    A search fits the values of C in increasing order until two fits are equal in every step. No coefficient has then
-    met the bound C on the way, so every larger C has the same fit, to the last bit.
-
     References
     ----------
     Chang and Lin, LIBSVM: a library for support vector machines, ACM TIST 2(3), 2011.
@@ -79,8 +70,6 @@ class SVMClassifier(_Counted, SVC, PathMixin):
     >>> round(SVMClassifier(C=10).fit(X, y).score(X, y), 2)
     0.99
     """
-
-    _path_beats_processes = False
 
     def __init__(
         self,
@@ -96,22 +85,3 @@ class SVMClassifier(_Counted, SVC, PathMixin):
     def n_units_(self) -> int:
         """The number of support vectors."""
         return len(self.support_)
-
-    @classmethod
-    def _evaluated(cls, grid: Grid) -> Iterator[Evaluated]:
-        """Yield each candidate on each fold, C in ascending order; `SVC` itself reads ``gamma="scale"``."""
-        for group in grid.grouped(lambda model: repr(model.get_params() | {"C": None})):
-            ascending = sorted(group, key=lambda member: float(member[1].C))
-            for j, (train, test) in enumerate(grid.folds):
-                last: list[Any] = []
-                for i, candidate in ascending:
-                    if len(last) < 2 or not _equal(*last):
-                        last = [*last[-1:], clone(candidate).fit(grid.X[train], grid.y[train])]
-                        outputs = getattr(last[-1], grid.output)(grid.X[test])
-                    yield Evaluated(i, j, outputs, last[-1].solvers_)
-
-
-def _equal(smaller: Any, larger: Any) -> bool:
-    """Return True if LIBSVM took the same steps with two different values of C."""
-    names = ("n_iter_", "support_", "dual_coef_")
-    return smaller.C < larger.C and all(np.array_equal(getattr(smaller, n), getattr(larger, n)) for n in names)

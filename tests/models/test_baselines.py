@@ -14,7 +14,6 @@ from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.kernel_approximation import Nystroem, RBFSampler
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
-from sklearn.model_selection import KFold
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -163,33 +162,6 @@ def test_a_fit_that_is_stopped_says_so_and_is_counted():
     assert (model.capped_, model.solvers_) == (1.0, {"capped": 1})
     model = SVMClassifier(C=1.0, gamma=1e-3, max_iter=100_000).fit(X, y)
     assert (model.capped_, model.solvers_) == (0.0, {})
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("kind", ["binary", "multi"])
-def test_the_path_of_the_support_vector_machine_equals_its_fits_to_the_last_bit(kind, monkeypatch):
-    X, y = problem(120, 3, 1, kind)
-    folds = list(KFold(3).split(X))
-    candidates = [{"C": C, "gamma": gamma} for C in 10.0 ** np.arange(12)[::-1] for gamma in (0.5, 4.0, "scale")]
-    candidates += candidates[:2]
-    fixed = {"class_weight": "balanced", "max_iter": 2000}
-    expected, capped = {}, 0
-    for i, params in enumerate(candidates):
-        for j, (train, test) in enumerate(folds):
-            model = SVMClassifier(**params, **fixed).fit(X[train], y[train])
-            expected[i, j] = model.decision_function(X[test])
-            capped += model.solvers_.get("capped", 0)
-    fits = []
-    plain = SVMClassifier.fit
-    monkeypatch.setattr(SVMClassifier, "fit", lambda self, X, y: fits.append(self.C) or plain(self, X, y))
-    seen = {
-        (i, j): (values, solvers)
-        for i, j, values, solvers in SVMClassifier.decision_grid(X, y, folds, candidates, **fixed)
-    }
-    for key, values in expected.items():
-        np.testing.assert_array_equal(seen[key][0], values)
-    assert sum(solvers.get("capped", 0) for _, solvers in seen.values()) == capped > 0
-    assert len(fits) < 0.8 * len(expected)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

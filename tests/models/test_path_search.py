@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import warnings
 from typing import Any
-from unittest.mock import Mock
 
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
 from elm_problems import class_of
-from joblib import parallel_config
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
 from sklearn.exceptions import NotFittedError
@@ -25,7 +23,7 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from elmbench import PathSearchCV
-from elmbench.models import ELMClassifier, ELMRegressor, KELMClassifier, KELMRegressor, SVMClassifier
+from elmbench.models import ELMClassifier, ELMRegressor, KELMClassifier, KELMRegressor
 
 GRID = {"C": [0.5, 8.0, 128.0], "gamma": [0.25, 2.0]}
 KERNEL = {f"kelmclassifier__{name}": values for name, values in GRID.items()}
@@ -273,16 +271,3 @@ def test_parameters_are_checked_under_its_own_name() -> None:
         PathSearchCV(KELMClassifier(), GRID, cv="many").fit(X, y)
     with pytest.raises(ValueError, match="refit must be set"):
         PathSearchCV(KELMClassifier(), GRID, scoring=["accuracy", "f1_macro"]).fit(X, y)
-
-
-@pytest.mark.parametrize("n_jobs", [None, 2])
-def test_a_support_vector_machine_takes_its_path_in_one_process_only(n_jobs, monkeypatch):
-    monkeypatch.setattr(SVMClassifier, "evaluate_grid", Mock(wraps=SVMClassifier.evaluate_grid))
-    X, y = load_iris(return_X_y=True)
-    grid = {"C": [1.0, 10.0, 1e9], "gamma": [0.1, "scale"]}
-    with parallel_config("threading"):  # processes take seconds to start
-        search = PathSearchCV(SVMClassifier(), grid, n_jobs=n_jobs).fit(X, y)
-    expected = GridSearchCV(SVMClassifier(), grid).fit(X, y)
-    assert SVMClassifier.evaluate_grid.called == (n_jobs is None)
-    assert search.best_params_ == expected.best_params_
-    np.testing.assert_array_equal(search.cv_results_["mean_test_score"], expected.cv_results_["mean_test_score"])

@@ -5,7 +5,7 @@ from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any
 
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgWarning
@@ -66,12 +66,7 @@ def _without_single_column(outputs: Array) -> Array:
 
 
 class PathMixin:
-    """A path over a grid, for predictions and decision values.
-
-    `_path_beats_processes` is False if the path saves less than separate fits in two processes.
-    """
-
-    _path_beats_processes: ClassVar[bool] = True
+    """A path over a grid, for predictions and decision values."""
 
     @classmethod
     @abstractmethod
