@@ -88,16 +88,9 @@ def test_libraries_are_imported_where_they_may_be(path: Path) -> None:
 HEAVY = ("numpy", "scipy", "pandas", "sklearn", "numba", "matplotlib", "pydantic", "openml", "pyarrow")
 
 
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "import elmbench",
-        "import elmbench.cli",
-        "import elmbench.running.executors.worker",
-    ],
-)
+@pytest.mark.parametrize("statement", ["import elmbench", "import elmbench.running.executors.worker"])
 def test_an_import_costs_little(statement: str) -> None:
-    """`elmbench --help` answers at once, and a worker can end with its owner before anything slow happens."""
+    """A worker can end with its owner before anything slow happens."""
     code = f"import sys\n{statement}\nprint(*[name for name in {HEAVY!r} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == []

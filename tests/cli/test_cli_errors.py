@@ -35,8 +35,6 @@ MISTAKES = [
     ("run table4 --reading order=stored --reading order=shuffled", "names a reading twice", "ID=VALUE"),
     ("run table4 --select best", "unknown selection 'best'", "nested, oracle, published"),
     ("run table4 --limit time=-1s", "the limit 'time=-1s' cannot be read", "time=NUMBER"),
-    ("run table4 --limit 600", "the limit '600' cannot be read", "time=NUMBER"),
-    ("run table4 --limit time=600s,time=1h", "the limit 'time=1h' cannot be read", "each once"),
     ("run table4 --select published --profile ci -m svm", "no printed hyperparameters", "columns that the paper"),
     ("run table4 -d sylva", "the data set 'sylva' is not here", "the data that are named"),
     ("run table4 --all", "table4 is named beside --all", "--paper KEY, or --all"),

@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 from rich.progress import Progress
 
+from elmbench.cli.progress import duration
 from elmbench.errors import ElmbenchError
 from elmbench.running.executors import Settings
 from elmbench.running.executors.local import LocalExecutor
@@ -252,6 +253,8 @@ def test_a_plan_of_several_experiments_has_a_line_for_each(elmbench: Callable) -
     assert [line.split()[0] for line in lines[2:]] == ["kos-elm/table2", "kos-elm/table4"]
     one = elmbench("run", "table4", "--profile", "paper", "--dry-run", "--json").json["tables"]
     assert lines[3].split()[1] == str(sum(line["cells"] for line in one))
+    # The data of one of them are not here.
+    assert lines[3].endswith(" " + duration(sum(line["seconds"] for line in one)))
 
 
 def test_a_long_plan_is_summed_by_data_set(elmbench: Callable, toy: Callable, worker: dict) -> None:

@@ -10,14 +10,11 @@ from forced_solvers import force
 from hypothesis import given
 from hypothesis import strategies as st
 from random_examples import examples
-from sklearn.model_selection import KFold
 
-import elmbench.numerics.fold_solutions as module
 from elmbench.numerics.arrays import EPS
 from elmbench.numerics.fold_solutions import FoldViews, fold_solutions, residuals
 from elmbench.numerics.kernels import kernel_matrix
 from elmbench.numerics.krylov import STOP, KrylovSpace
-from elmbench.numerics.shared_space import SharedSpace
 
 RIDGES = 2.0 ** -np.arange(-8.0, 14.0)
 
@@ -52,15 +49,6 @@ def test_any_folds(n, n_folds, seed, repeated):
         product = part.product(K, Z)
         np.testing.assert_allclose(product[part.test], A[np.ix_(test, part.rows)] @ Z, rtol=1e-12)
         np.testing.assert_allclose(product[part.training], A[np.ix_(part.rows, part.rows)] @ Z, rtol=1e-12)
-
-
-@pytest.mark.parametrize("n_splits", [2, 3, 5])
-def test_training_parts_of_a_cross_validation_are_two_stretches_at_most(n_splits):
-    """The first training part and the last are one."""
-    folds = list(KFold(n_splits, shuffle=True, random_state=0).split(np.zeros(31)))
-    stretches = [len(part._runs) for part in FoldViews(folds).folds]
-    assert stretches.count(1) == 2
-    assert max(stretches) == (1 if n_splits == 2 else 2)
 
 
 def awkward_rows(n: int, seed: int, kind: str) -> np.ndarray:
@@ -119,15 +107,6 @@ def all_rows(X, gamma):
     return part, kernel_matrix(X, gamma=gamma, out=np.empty((len(X), len(X)), order="F"))
 
 
-@pytest.mark.parametrize("scale", [0.0, 1e-60, 1.0, 1e60])  # also beyond what single precision can hold
-def test_the_inverse_is_to_single_precision(seed, scale):
-    random = np.random.RandomState(seed)
-    part, K = all_rows(random.rand(50, 3), 8.0)
-    b = random.randn(50)
-    inverse = module._single_inverse(K, part, 1.0, np.empty(50 * 50))
-    np.testing.assert_allclose(inverse(b * scale), np.linalg.solve(K + np.eye(50), b) * scale, atol=1e-5 * scale)
-
-
 def test_an_inverse_beyond_single_precision(monkeypatch, seed):
     """Something is added to the diagonal of the inverse, and the solutions stay exact."""
     force(monkeypatch, "inverse")
@@ -137,21 +116,6 @@ def test_an_inverse_beyond_single_precision(monkeypatch, seed):
     Z = fold_solutions(K, part, B, ridges, np.empty(80 * 80), Counter())
     left = np.linalg.norm(B - K @ Z - Z * ridges, axis=0)
     assert (left <= 80 * 80 * 8 * EPS * np.linalg.norm(Z, axis=0)).all()
-
-
-def test_krylov_while_it_is_short_and_else_the_cheapest(seed):
-    X = np.random.RandomState(seed).rand(300, 2)
-    B = np.random.RandomState(seed + 1).randn(300, 1)
-    ways = {}
-    for gamma in (2.0**-8, 64.0):
-        part, K = all_rows(X, gamma)
-        ways[gamma] = Counter()
-        fold_solutions(K, part, B, RIDGES, np.empty(300 * 300), ways[gamma])
-    assert ways[2.0**-8] == {"krylov": 22}
-    # What a space has solved when it is given up, the larger ridges, is kept.
-    assert set(ways[64.0]) == {"krylov given up", "krylov", "reduction"}
-    assert ways[64.0].total() == 23
-    assert ways[64.0]["krylov"] < ways[64.0]["reduction"]
 
 
 @pytest.mark.parametrize("n", [1, 2, 60])
@@ -176,16 +140,6 @@ def test_a_krylov_space_knows_its_residuals_and_images(n, kind, seed):
     np.testing.assert_allclose(KW, K @ W, atol=1e-11)
     np.testing.assert_allclose(H, W.T @ K @ W, atol=1e-11)
     assert space.steps <= (0 if kind == "zero" else n)
-
-
-@pytest.mark.parametrize("direction", [np.zeros(20), np.full(20, np.nan), "known"])
-def test_directions_that_do_not_widen(direction, seed):
-    random = np.random.RandomState(seed)
-    K, b = kernel_matrix(random.rand(20, 3), gamma=1.0), random.randn(20)
-    space = SharedSpace(KrylovSpace(lambda v, out: np.dot(K, v, out=out), b, np.ones(1), 1.0), 30)
-    assert space.widen(b)
-    assert not space.widen(-3 * b if isinstance(direction, str) else direction)
-    assert [space.widen(random.randn(20)) for _ in range(21)] == [True] * 19 + [False] * 2
 
 
 def test_residuals_are_those_of_numpy(seed):

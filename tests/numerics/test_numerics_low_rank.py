@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elmbench.numerics import low_rank
 from elmbench.numerics.arrays import EPS
 from elmbench.numerics.kernels import kernel_matrix
 from elmbench.numerics.low_rank import ALLOWED, kernel_factor
@@ -51,11 +50,3 @@ def test_a_smooth_kernel_has_few_columns(gamma: float, most: int) -> None:
     assert L.shape[1] <= most
     # No entry of a positive semi-definite matrix exceeds its trace.
     np.testing.assert_allclose(L @ L.T, kernel_matrix(X, gamma=gamma), rtol=0, atol=ALLOWED * EPS * len(X))
-
-
-def test_a_kernel_of_full_rank_is_given_up_after_one_block(monkeypatch: pytest.MonkeyPatch) -> None:
-    blocks = []
-    monkeypatch.setattr(low_rank, "kernel_matrix", lambda *args, **kw: blocks.append(1) or kernel_matrix(*args, **kw))
-    X = np.random.default_rng(0).uniform(size=(900, 10))
-    assert kernel_factor(X, 2.0, 300) is None
-    assert len(blocks) == 1

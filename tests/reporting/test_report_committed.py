@@ -14,23 +14,12 @@ from scipy.stats import t
 
 from elmbench.reporting.folders import PICTURE, ResultsDirs
 from elmbench.reporting.results import rewrite_results
-from elmbench.specs.catalogue import find_experiment, load_catalogue
+from elmbench.specs.catalogue import find_experiment
 from elmbench.specs.profiles import resolve
 from elmbench.workflow.checks import check_published
 
 #: Tables of the profile `paper` and what a printed mean of theirs is over.
 TABLES = {"kos-elm/table4": ("mcc", 20), "eem/table4": ("gmean", 1), "rkelm/table5": ("accuracy", 20)}
-
-
-def printed_in_paper(paper: str, metric: str) -> set[tuple[str, str, float]]:
-    """The data sets, models and values that the tables of a paper print of a metric."""
-    resolved = [resolve(file, file.profiles[-1]) for file in load_catalogue().values() if file.spec.paper == paper]
-    return {
-        (dataset, model, float(figure.value))
-        for one in resolved
-        for (dataset, model, name), figure in one.published.items()
-        if name == metric and figure.value is not None and not figure.cited
-    }
 
 
 @pytest.mark.parametrize("table", TABLES)
@@ -39,8 +28,7 @@ def test_each_verdict_by_hand(table: str) -> None:
     metric, mean_of = TABLES[table]
     cells = pd.read_csv(RESULTS / "paper" / table / "cells.csv", keep_default_na=False, na_values=[""])
     cells = cells[cells["reading"].isna()]
-    figures = resolve(find_experiment(table), "paper").published
-    in_paper = printed_in_paper(table.partition("/")[0], metric)
+    resolved = resolve(find_experiment(table), "paper")
     assert len(paper.tables[0].figures) > 3
     for line in paper.tables[0].figures:
         part = cells[(cells["dataset"] == line["dataset"]) & (cells["model"] == line["model"])]
@@ -49,13 +37,10 @@ def test_each_verdict_by_hand(table: str) -> None:
             assert (part["status"] != "ok").any()
             continue
         runs = part.groupby("run")[metric].mean().to_numpy(float)
-        figure = figures[line["dataset"], line["model"], metric]
+        figure = resolved.published[line["dataset"], line["model"], metric]
         published = float(figure.value)
-        others = [
-            abs(other - published)
-            for dataset, model, other in in_paper
-            if (dataset, model != line["model"]) == (line["dataset"], True)
-        ]
+        in_paper = resolved.printed_in_paper[line["dataset"], metric]
+        others = [abs(other - published) for model, other in in_paper if model != line["model"]]
         if len(runs) < 3:
             expected = "too few runs"
         else:

@@ -27,13 +27,12 @@ from elmbench.errors import ElmbenchError
 from elmbench.protocol.scaling import prepared_inputs
 from elmbench.workflow.final_model import predict_file, save
 
-RANDOM = np.random.default_rng(0)
-
 
 def shop(rows: int) -> pd.DataFrame:
-    frame = pd.DataFrame({"age": RANDOM.normal(40, 10, rows), "colour": RANDOM.choice(["red", "green", "blue"], rows)})
+    random = np.random.default_rng(rows)
+    frame = pd.DataFrame({"age": random.normal(40, 10, rows), "colour": random.choice(["red", "green", "blue"], rows)})
     frame["buys"] = np.where((frame["age"] > 40) ^ (frame["colour"] == "red"), "yes", "no")
-    frame["spends"] = frame["age"] * 2 + 30 * (frame["colour"] == "blue") + RANDOM.normal(size=rows)
+    frame["spends"] = frame["age"] * 2 + 30 * (frame["colour"] == "blue") + random.normal(size=rows)
     frame.loc[::7, "age"] = np.nan
     frame.loc[::11, "colour"] = None
     return frame
@@ -94,7 +93,7 @@ def in_a_fresh_process(*words: str) -> pd.DataFrame:
 @pytest.mark.usefixtures("alone")
 def test_dates_are_in_the_pipeline() -> None:
     frame = shop(120)
-    days = pd.Timestamp("2022-01-20") + pd.to_timedelta(RANDOM.integers(0, 600, 120), unit="D")
+    days = pd.Timestamp("2022-01-20") + pd.to_timedelta(np.random.default_rng(0).integers(0, 600, 120), unit="D")
     frame["when"] = days.strftime("%d/%m/%Y")
     frame["spends"] += np.where(days.month > 6, 100, 0)
     frame.loc[::9, "when"] = None

@@ -189,6 +189,19 @@ def test_a_file_is_read_as_its_entry_says_and_may_be_described_in_full(folder: P
     assert "41 rows" in str(caught.value.expected)
 
 
+def test_an_entry_may_have_held_out_rows_and_missing_values(folder: Path) -> None:
+    frame = pd.read_csv(folder / "rows" / "my-notes.csv")
+    frame.loc[3, "a"] = np.nan
+    frame[:30].to_csv(folder / "rows" / "my-notes.csv", index=False)
+    frame[30:].to_csv(folder / "rows" / "new.csv", index=False)
+    source = {"kind": "file", "path": "rows/my-notes.csv", "target": "forged", "test": "rows/new.csv"}
+    (folder / "datasets.yaml").write_text(yaml.safe_dump({"my-notes": {"by_fold": True, "sources": [source]}}))
+    add_spec_dir(folder)
+    data = load_dataset("my-notes")
+    assert [len(rows) for rows in data.splits.values()] == [30, 10]
+    assert np.isnan(data.X[3, 0])
+
+
 def test_a_folder_of_a_paper(folder: Path, tmp_path: Path) -> None:
     paper = folder / "experiments" / "mine"
     paper.mkdir(parents=True)
