@@ -109,3 +109,5 @@ def test_a_line_now_and_then_tells_the_time_left(
     assert seen == tables
     lines = ["2/6 tables, about 12 s left", "4/6 tables, about 6 s left"]
     assert capsys.readouterr().err.splitlines() == ([] if silent else lines)
+    words = ["1 s", "89 s", "2 min", "90 min", "1.5 h"]
+    assert list(map(progress.duration, (0.2, 89, 100, 5399, 5400))) == words

@@ -65,6 +65,10 @@ def test_the_best_model_is_one_pipeline_for_new_rows() -> None:
     new[["colour", "age"]].to_csv("new.csv", index=False)
     assert predict_file(Path("best.joblib"), Path("new.csv"))["prediction"].tolist() == best.predict(new).tolist()
     assert in_a_fresh_process("best.joblib", "new.csv")["prediction"].tolist() == best.predict(new).tolist()
+    for bad, message in ((new.drop(columns="colour"), "has no column 'colour'"), (new.assign(age="x"), "column 'age'")):
+        bad.to_csv("bad.csv", index=False)
+        with pytest.raises(ElmbenchError, match=f"bad.csv.* {message}"):
+            predict_file(Path("best.joblib"), Path("bad.csv"))
 
 
 def test_a_regression_is_predicted_in_its_own_units() -> None:
@@ -143,7 +147,7 @@ def test_sparse_rows_are_predicted_with_probabilities(width: int) -> None:
     assert (lines["prediction"] == y[:20]).mean() > 0.8
 
 
-def test_what_cannot_be_loaded_or_lacks_columns_is_said(tmp_path: Path) -> None:
+def test_what_cannot_be_loaded_is_said(tmp_path: Path) -> None:
     text, other = tmp_path / "text.joblib", tmp_path / "other.joblib"
     text.write_bytes(b"hello")
     joblib.dump({"a": 1}, other)
