@@ -12,7 +12,7 @@ from elmbench.models.base.stochastic import BLOCK_BYTES, StochasticClassifier
 from elmbench.numerics import centres
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.centres import CentreKernel
-from elmbench.numerics.online.budgeted_sgd import MAINTENANCE, BudgetedState
+from elmbench.numerics.online.budgeted_sgd import BudgetedState
 from elmbench.numerics.online.loops import Numbers
 from elmbench.numerics.rows import Rows
 
@@ -35,12 +35,11 @@ class BSGDClassifier(StochasticClassifier):
         Weight of the errors; n is the number of rows in `fit`, or in all calls of `partial_fit` so far.
     gamma : float, "scale" or "auto", default="auto"
         As in `KOSELMClassifier`.
-    maintenance : {"merging", "projection", "removal"}, default="merging"
+    maintenance : {"merging", "removal"}, default="merging"
         Treatment of the support vector with the smallest weight (the oldest of equal ones) if the budget is exceeded.
         "merging": it and another one are replaced by a single vector between them, found by golden section search; the
-        other one is that with the least loss. "projection": it is projected onto the span of the others, which takes
-        budget^3 / 3 operations. "removal": it is dropped. The loss is the squared distance by which the weight vector
-        moves, summed over the outputs.
+        other one is that with the least loss, the squared distance by which the weight vector moves, summed over the
+        outputs. "removal": it is dropped.
     n_epochs : int, default=1
         Passes of `fit` over the rows.
     shuffle : bool, default=True
@@ -91,14 +90,14 @@ class BSGDClassifier(StochasticClassifier):
     maintenance: str = "merging"
     n_epochs: int = 1
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {"maintenance": [StrOptions(set(MAINTENANCE))]}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {"maintenance": [StrOptions({"merging", "removal"})]}
 
     def _new_state(self, n_features: int, n_outputs: int) -> BudgetedState:
-        return BudgetedState(n_features, n_outputs, width(self), self.budget, self.maintenance)
+        return BudgetedState(n_features, n_outputs, width(self), self.budget, self.maintenance == "merging")
 
-    def _pass(self, X: Rows, labels: Numbers, order: Numbers, epoch: int) -> None:
+    def _pass(self, X: Rows, labels: Numbers, order: Numbers) -> None:
         self._sparse = sp.issparse(X)
-        super()._pass(X, labels, order, epoch)
+        super()._pass(X, labels, order)
 
     def _outputs(self, X: Rows) -> Array:
         return CentreKernel(self.support_vectors_, gamma=self._state.gamma).product(X, self.beta_)

@@ -122,18 +122,9 @@ def least(state):
     return near[np.argsort(np.array(state.born)[near], kind="stable")]
 
 
-def without(state, a, W=None):
+def without(state, a):
     keep = np.arange(len(state.X)) != a
-    return Dense(state.X[keep], (state.W if W is None else W)[keep], list(np.array(state.born)[keep]), state.t)
-
-
-def projected(state, a, gamma):
-    """Return the state whose weight vector is nearest among those without support vector `a`."""
-    rest = np.arange(len(state.X)) != a
-    K = kernel(state.X, state.X, gamma)
-    W = state.W.copy()
-    W[rest] = np.linalg.lstsq(K[np.ix_(rest, rest)], K[rest] @ state.W, rcond=1e-12)[0]
-    return without(state, a, W)
+    return Dense(state.X[keep], state.W[keep], list(np.array(state.born)[keep]), state.t)
 
 
 def scores_of(W, x, t, ridge):
@@ -159,13 +150,12 @@ def pegasos_step(W, x, label, t, ridge):
     return shrunk
 
 
-def amm_step(W, owners, x, label, t, ridge, limit, own=None):
-    """Return weights and their classes after step t; `own` is the weight that the row is assigned to, if it is."""
+def amm_step(W, owners, x, label, t, ridge, limit):
+    """Return weights and their classes after step t."""
     scores = scores_of(W, x, t, ridge)
     mine = np.where(owners == label, scores, -np.inf)
     others = np.where(owners == label, -np.inf, scores)
-    grows = own is None and mine.max() <= 0 and (owners == label).sum() < limit
-    own = mine.argmax() if own is None else own
+    grows, own = mine.max() <= 0 and (owners == label).sum() < limit, mine.argmax()
     shrunk = (1 - 1 / t) * W
     if 1 + others.max() - scores[own] > 0:
         shrunk[others.argmax()] -= x / (ridge * t)

@@ -15,20 +15,8 @@ import numpy as np
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.online.algebra import inner
 from elmbench.numerics.online.loops import DONE, GROW, Numbers, SparseRows, enlarged, loop_array, run, sparse_rows
-from elmbench.numerics.online.support_vectors import (
-    SupportVectors,
-    best_partner,
-    least_weight,
-    merge_into,
-    project,
-    take_out,
-)
+from elmbench.numerics.online.support_vectors import SupportVectors, best_partner, least_weight, merge_into, take_out
 from elmbench.numerics.rows import Rows
-
-REMOVAL, PROJECTION, MERGING = 0, 1, 2
-
-MAINTENANCE = {"merging": MERGING, "projection": PROJECTION, "removal": REMOVAL}
-"""Ways to treat the support vector of least weight if there is one too many, by name."""
 
 
 def distance_row(t: int, rows: SparseRows, m: int, norms: Array, columns: Array, out: Array) -> None:
@@ -69,14 +57,15 @@ def absorb_budgeted(
     ridge: float,
     gamma: float,
     budget: int,
-    maintenance: int,
+    merges: bool,
     held: SupportVectors,
 ) -> tuple[int, int, int, int]:
     """Learn sparse rows from `position` on by Algorithm 1 of Wang, Crammer and Vucetic (2012).
 
     After t steps the model is sum_s w_s k(x_s, .) / (ridge t), so shrinking all weights by 1 - 1/t does not change w,
     and a row that violates the margin joins with a weight of 1. `ridge` is lambda in the paper; labels are class
-    numbers, 0 and 1 for a single output; `held` is changed in place. The status is `GROW` if the capacity does not
+    numbers, 0 and 1 for a single output; `held` is changed in place. A support vector too many is merged with another
+    one or, unless it `merges`, dropped. The status is `GROW` if the capacity does not
     suffice.
     """
     columns, norms, weights, born, distances = held
@@ -86,12 +75,10 @@ def absorb_budgeted(
     while True:
         if m > budget:
             a = least_weight(m, weights, born)
-            if maintenance == MERGING:
+            if merges:
                 b, h = best_partner(a, m, gamma, weights, distances)
                 merge_into(a, b, h, m, gamma, held)
                 born[b] = step
-            elif maintenance == PROJECTION:
-                project(a, m, gamma, weights, distances)
             take_out(a, m, held)
             m -= 1
         if t == len(labels):
@@ -148,7 +135,7 @@ class BudgetedState:
     n_outputs: int
     gamma: float
     budget: int
-    maintenance: str = "merging"
+    merges: bool = True
     size: int = 0
     step: int = 0
     held: SupportVectors = field(init=False)
@@ -169,7 +156,7 @@ class BudgetedState:
             self._reserve()
             position, self.step, self.size, status = run(
                 absorb_budgeted, position, self.step, self.size, rows, labels,
-                float(ridge), float(self.gamma), self.budget, MAINTENANCE[self.maintenance], self.held,
+                float(ridge), float(self.gamma), self.budget, self.merges, self.held,
             )  # fmt: skip
 
     def solution(self, ridge: float) -> Array:

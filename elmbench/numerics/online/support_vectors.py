@@ -1,4 +1,4 @@
-"""The budget of support vectors: removal, projection or merging of the one with the least weight.
+"""The budget of support vectors: removal or merging of the one with the least weight.
 
 Support vectors are the columns of a dense matrix, (n_features, capacity), so products with a sparse row are sums of its
 rows. All arrays have the support vectors along their last or only axis, of which the leading `m` are in use. See Wang,
@@ -9,11 +9,7 @@ training, JMLR 13, 2012, section 4.
 import math
 from typing import NamedTuple
 
-import numpy as np
-
 from elmbench.numerics.arrays import Array
-from elmbench.numerics.online.algebra import solve_lower, solve_upper
-from elmbench.numerics.online.kernel_loops import LEAST_DISTANCE
 from elmbench.numerics.online.loops import Numbers
 
 GOLDEN_STEPS = 24
@@ -131,38 +127,6 @@ def merge_into(a: int, b: int, h: float, m: int, gamma: float, held: SupportVect
         distance = max(0.0, h * distances[a, s] + (1.0 - h) * distances[b, s] - between)
         distances[b, s] = distances[s, b] = distance
     distances[b, b] = 0.0
-
-
-def project(a: int, m: int, gamma: float, weights: Array, distances: Array) -> None:
-    """Project support vector `a` onto the span of the others, by changing their weights.
-
-    Vectors within a squared distance of `LEAST_DISTANCE` of the span of those before them get no share.
-    """
-    factor = np.zeros((m, m))
-    basis = np.zeros(m, np.int64)
-    w = np.zeros(m)
-    r = 0
-    for s in range(m):
-        if s != a:
-            for i in range(r):
-                w[i] = math.exp(-gamma * distances[s, basis[i]])
-            solve_lower(factor, r, w)
-            left = 1.0
-            for i in range(r):
-                left -= w[i] * w[i]
-            if left > LEAST_DISTANCE:
-                for i in range(r):
-                    factor[r, i] = factor[i, r] = w[i]
-                factor[r, r] = math.sqrt(left)
-                basis[r] = s
-                r += 1
-    for i in range(r):
-        w[i] = math.exp(-gamma * distances[a, basis[i]])
-    solve_lower(factor, r, w)
-    solve_upper(factor, r, w)
-    for o in range(len(weights)):
-        for i in range(r):
-            weights[o, basis[i]] += w[i] * weights[o, a]
 
 
 def take_out(a: int, m: int, held: SupportVectors) -> None:
