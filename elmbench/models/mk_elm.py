@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
 
 from elmbench.models.base.family import FamilyClassifier, FamilyRegressor
-from elmbench.models.base.parameters import POSITIVE, check_choice, check_count, check_real, estimator
+from elmbench.models.base.parameters import COUNT, NOT_NEGATIVE, POSITIVE, estimator
 from elmbench.numerics.arrays import EPS, Array
 from elmbench.numerics.kernel_weights import Surface, learn_weights, squared_radii
 from elmbench.numerics.kernels import row_blocks
@@ -37,36 +37,38 @@ def gaussian_ladder(n_features: int) -> list[tuple[str, dict[str, float]]]:
     return [("rbf", {"gamma": 2.0**e / n_features}) for e in range(-4, 6)]
 
 
+#: Constraints of the name and the parameters of a kernel in a list.
+_CONSTRAINTS: dict[str, list[Any]] = {
+    "name": [StrOptions(set(KERNELS))],
+    "gamma": [POSITIVE],
+    "degree": [COUNT],
+    "coef0": [NOT_NEGATIVE],
+    "columns": [Sequence],
+}
+
+
 def _checked_kernels(specs: Any, n_features: int) -> list[BaseKernel]:
     """Return the kernels of a list: a TypeError or a ValueError if one is not a kernel on `n_features` columns."""
-    if isinstance(specs, str) or not isinstance(specs, Sequence):
-        raise TypeError(f"kernels: expected a list of kernels, got {specs!r} instead")
-    if len(specs) == 0:
-        raise ValueError("kernels: expected one kernel or more, got none")
+    if not isinstance(specs, Sequence) or len(specs) == 0:
+        raise TypeError(f"kernels: expected a list of one kernel or more, got {specs!r} instead")
     return [_kernel(f"kernels[{p}]", spec, n_features) for p, spec in enumerate(specs)]
 
 
 def _kernel(name: str, spec: Any, n_features: int) -> BaseKernel:
-    if isinstance(spec, str) or not isinstance(spec, Sequence) or len(spec) != 2 or not isinstance(spec[1], Mapping):
+    if not isinstance(spec, Sequence) or len(spec) != 2 or not isinstance(spec[1], Mapping):
         raise TypeError(f"{name}: expected a name and a mapping of parameters, got {spec!r} instead")
-    kernel, given = check_choice(name, spec[0], KERNELS), dict(spec[1])
-    for key in given:
-        check_choice(f"parameter of {name}, {kernel}", key, (*KERNELS[kernel][1], "columns"))
-    columns = given.pop("columns", None)
-    result: dict[str, Any] = {}
-    for key, value in given.items():
-        check = check_count if key == "degree" else check_real
-        zero = key == "coef0" and isinstance(value, Real) and value == 0
-        result[key] = 0.0 if zero else check(f"{name}, {key}", value)
-    if columns is not None:
-        name = f"{name}, columns"
-        if not (isinstance(columns, Sequence) and len(columns) == 2 and all(isinstance(v, Integral) for v in columns)):
-            expected = "the numbers of the first column and of the one after the last"
-            raise TypeError(f"{name}: expected {expected}, got {columns!r}")
-        start, stop = result["columns"] = tuple(map(int, columns))
-        if not 0 <= start < stop <= n_features:
-            raise ValueError(f"{name}: expected 0 <= start < stop <= {n_features}, got {columns!r} instead")
-    return BaseKernel(kernel, **result)
+    kernel, params = spec[0], dict(spec[1])
+    validate_parameter_constraints(_CONSTRAINTS, {"name": kernel, **params}, caller_name=name)
+    known = {*KERNELS[kernel][1], "columns"}
+    if unknown := sorted(set(params) - known):
+        raise ValueError(f"{name}: expected parameters of {kernel!r} among {sorted(known)}, got {unknown} instead")
+    if "columns" in params:
+        params["columns"] = columns = tuple(params["columns"])
+        integers = len(columns) == 2 and all(isinstance(column, Integral) for column in columns)
+        if not (integers and 0 <= columns[0] < columns[1] <= n_features):
+            expected = f"integers (start, stop) with 0 <= start < stop <= {n_features}"
+            raise ValueError(f"{name}, columns: expected {expected}, got {columns} instead")
+    return BaseKernel(kernel, **params)
 
 
 @estimator

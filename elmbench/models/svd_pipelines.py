@@ -7,20 +7,20 @@ are those of all rows of `fit`, so a pipeline has no `partial_fit`; its second s
 
 import inspect
 from collections.abc import Iterator
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
 import sklearn
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
 from sklearn.decomposition import TruncatedSVD
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from elmbench.models.amm import AMMClassifier
-from elmbench.models.base.parameters import check_count
+from elmbench.models.base.parameters import COUNT
 from elmbench.models.bsgd import BSGDClassifier
 from elmbench.models.os_elm import OSELMClassifier
 from elmbench.models.pegasos import PegasosClassifier
@@ -62,6 +62,8 @@ class SingularFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     Computational Intelligence and Neuroscience, 2016, eq. (32) and section 4.1.
     """
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = {"n_components": [COUNT], "random_state": ["random_state"]}
+
     def __init__(self, n_components: int = 100, random_state: int | np.random.RandomState | None = None) -> None:
         self.n_components = n_components
         self.random_state = random_state
@@ -71,10 +73,11 @@ class SingularFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         tags.input_tags.sparse = True
         return tags
 
+    @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
         """Compute the directions of the rows of `X`, of shape (n_samples, n_features), dense or sparse."""
         rows = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
-        size = check_count("n_components", self.n_components)
+        size = self.n_components
         if sp.issparse(rows) and 8 * rows.shape[0] * rows.shape[1] > DENSE_BYTES:
             size = min(size, min(rows.shape) - 1)
             result = TruncatedSVD(size, algorithm="arpack", random_state=self.random_state).fit(rows)

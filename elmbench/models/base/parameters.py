@@ -1,6 +1,6 @@
 """Constructors of the estimators, and the constraints of their parameters, which `fit` checks."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from numbers import Integral, Real
 from typing import Any, TypeVar, dataclass_transform
@@ -55,20 +55,3 @@ def check_real(name: str, value: Any) -> float:
     if not (np.isfinite(number) and number > 0):
         raise ValueError(f"{name}: expected a finite number greater than 0, got {value!r} instead")
     return number
-
-
-def check_count(name: str, value: Any) -> int:
-    """Return `value` as an int: a TypeError if it is not an integer, a ValueError if it is not positive."""
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral):
-        raise TypeError(f"{name}: expected a positive integer, got {value!r} instead")
-    if value < 1:
-        raise ValueError(f"{name}: expected a positive integer, got {value!r} instead")
-    return int(value)
-
-
-def check_choice(name: str, value: Any, choices: Iterable[str]) -> str:
-    """Return `value`: a ValueError if it is not one of `choices`."""
-    choices = sorted(choices)
-    if value not in choices:
-        raise ValueError(f"{name}: expected one of {', '.join(map(repr, choices))}, got {value!r} instead")
-    return str(value)
