@@ -3,24 +3,21 @@
 import time
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
-import sklearn
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgWarning
 from sklearn.base import ClassifierMixin, RegressorMixin, _fit_context, clone, is_classifier, is_regressor
 from sklearn.exceptions import EfficiencyWarning
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import GridSearchCV, ParameterGrid, check_cv
 from sklearn.pipeline import Pipeline
-from sklearn.utils import Tags, _safe_indexing, check_random_state, check_X_y, get_tags, indexable
+from sklearn.utils import _safe_indexing, check_random_state, check_X_y, get_tags, indexable
 from sklearn.utils.validation import _num_samples
 
-from elmbench.metrics import REGISTRY, Metric
+from elmbench.metrics import REGISTRY
 from elmbench.models.protocols import DecisionPath, Folds, GridPath
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.scores import confusion_counts, roc_areas
@@ -72,17 +69,13 @@ class PathSearchCV(GridSearchCV):
     best_estimator_, best_score_, best_params_, best_index_, scorer_, n_splits_, refit_time_, multimetric_
         As in `GridSearchCV`.
 
-    See Also
-    --------
-    sklearn.model_selection.GridSearchCV : One fit for each candidate and fold.
-
     Notes
     -----
     Scores that `elmbench.metrics.REGISTRY` has, such as "matthews_corrcoef", "f1" or "roc_auc", are computed for all
     candidates at once. Other scorers are called once for each candidate and fold.
 
     An estimator whose `random_state` is None has one random stream for the whole grid. A sub-class that changes `fit`
-    or `predict` of an estimator has to change its path too. Singular systems cause one warning for each search.
+    or `predict` of an estimator has to change its path too.
 
     Examples
     --------
@@ -97,12 +90,6 @@ class PathSearchCV(GridSearchCV):
     {'kelmclassifier__C': 1, 'kelmclassifier__gamma': 1}
     """
 
-    def __sklearn_tags__(self) -> Tags:
-        tags: Tags = super().__sklearn_tags__()
-        target_tags = get_tags(self.estimator).target_tags
-        tags.target_tags = replace(target_tags, required=tags.target_tags.required)
-        return tags
-
     @_fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: Any, y: Any = None, **params: Any) -> Self:
         """Search the grid, and fit the best candidate to all rows.
@@ -115,16 +102,15 @@ class PathSearchCV(GridSearchCV):
         """
         for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
             delattr(self, name)
-        with _singular_once(), threads_for(X):
+        with threads_for(X):
             if not self._fit_by_path(X, y, params):
                 super().fit(X, y, **params)
         return self
 
     def _fit_by_path(self, X: Any, y: Any, params: dict[str, Any]) -> bool:
         """Search by the paths of the candidates; return False if that is not possible."""
-        routed = bool(params) and sklearn.get_config()["enable_metadata_routing"]
-        others = any(name != "groups" and value is not None for name, value in params.items())
-        if y is None or others or routed or self.return_train_score:
+        given = {name: value for name, value in params.items() if value is not None}
+        if y is None or given.keys() - {"groups"} or self.return_train_score:
             return False
         candidates = list(ParameterGrid(self.param_grid))
         grids = _grids(self.estimator, candidates)
@@ -135,9 +121,8 @@ class PathSearchCV(GridSearchCV):
             return False
         X, y = indexable(X, y)
         cv = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
-        splits = cv.split(X, y) if params.get("groups") is None else cv.split(X, y, groups=params["groups"])
         numbers = np.arange(_num_samples(X))  # a splitter may yield masks or negative numbers
-        folds = [(numbers[np.asarray(train)], numbers[np.asarray(test)]) for train, test in splits]
+        folds = [(numbers[np.asarray(train)], numbers[np.asarray(test)]) for train, test in cv.split(X, y, **given)]
         try:
             out = _path_results(X, y, folds, grids, len(candidates), scored)
         except _REFUSALS:
@@ -186,19 +171,6 @@ class PathSearchCV(GridSearchCV):
         return result
 
 
-@contextmanager
-def _singular_once() -> Iterator[None]:
-    """Pass on all warnings, but of those for singular systems only the last one."""
-    with warnings.catch_warnings(record=True) as caught:
-        try:
-            yield
-        finally:
-            of_systems = [w for w in caught if issubclass(w.category, LinAlgWarning)]
-            passing = [w for w in caught if not issubclass(w.category, LinAlgWarning)] + of_systems[-1:]
-    for w in passing:
-        warnings.warn_explicit(w.message, w.category, w.filename, w.lineno)
-
-
 def _path_results(
     X: Any, y: Any, folds: Folds, grids: list[_Grid], n_candidates: int, scored: dict[str, tuple[Any, str]]
 ) -> list[dict[str, Any]]:
@@ -221,38 +193,35 @@ def _path_results(
             taken["evaluate_grid"] = classes[(taken[method] > 0) * (len(classes) - 1)]
         values.append({name: _scores_of(scorer, true, taken[wanted]) for name, (scorer, wanted) in scored.items()})
     score_time = (time.perf_counter() - started) / fit_times.size
-    results = []
-    for i in range(n_candidates):
-        for j, by_name in enumerate(values):
-            scores: Any = {name: column[i] for name, column in by_name.items()}
-            scores = scores.get("", scores)
-            result = {"fit_time": fit_times[i, j], "score_time": score_time, "fit_error": None, "test_scores": scores}
-            results.append(result)
-    return results
+    return [
+        {
+            "fit_time": fit_times[i, j],
+            "score_time": score_time,
+            "fit_error": None,
+            "test_scores": columns[""][i] if "" in columns else {name: column[i] for name, column in columns.items()},
+        }
+        for i in range(n_candidates)
+        for j, columns in enumerate(values)
+    ]
 
 
-def _same(one: Any, other: Any) -> bool:
-    return one._score_func is other._score_func and one._kwargs == other._kwargs
-
-
-def _metric_of(scorer: Any) -> Metric | None:
-    """Return the metric of the registry that computes the values of a scorer, apart from the sign."""
-    known = (metric for metric in REGISTRY.values() if metric.scorer and metric.takes in ("counts", "values"))
-    return next((metric for metric in known if _same(get_scorer(metric.scorer), scorer)), None)
+def _is(name: str, scorer: Any) -> bool:
+    """Return True if a scorer is scikit-learn's of that name, apart from the sign."""
+    named = get_scorer(name)
+    return named._score_func is scorer._score_func and named._kwargs == scorer._kwargs
 
 
 def _scores_of(scorer: Any, y: NDArray[Any], predicted: NDArray[Any]) -> Array:
     """Return the scores of p candidates, from predictions of shape (p, n) or (p, n, k), or decision values (p, n)."""
-    metric = _metric_of(scorer)
-    takes = "" if metric is None else metric.takes
-    if metric and takes == "counts" and predicted.dtype.kind != "f":
+    metric = next((one for one in REGISTRY.values() if one.scorer and _is(one.scorer, scorer)), None)
+    if metric and metric.takes == "counts" and predicted.dtype.kind != "f":
         classes = np.unique(np.concatenate([y, predicted.ravel()]))
         true, labels = np.searchsorted(classes, y), np.searchsorted(classes, predicted)
         if metric.name not in ("precision", "recall", "f1") or (len(classes) == 2 and classes[1] == 1):
             return np.asarray(metric.function(confusion_counts(true, labels, len(classes))))
-    if metric and takes == "values" and y.ndim == 1 and np.ptp(y) > 0 and np.isfinite(predicted).all():
+    if metric and metric.takes == "values" and y.ndim == 1 and np.ptp(y) > 0 and np.isfinite(predicted).all():
         return np.asarray(scorer._sign * metric.function(y, predicted))
-    if _same(get_scorer("roc_auc"), scorer):
+    if metric and metric.name == "roc_auc":
         return roc_areas(y == y.max(), predicted)
     return np.array([scorer._sign * scorer._score_func(y, some, **scorer._kwargs) for some in predicted])
 
@@ -262,12 +231,9 @@ def _grids(estimator: Any, candidates: list[dict[str, Any]]) -> list[_Grid]:
     prefix = estimator.steps[-1][0] + "__" if isinstance(estimator, Pipeline) else ""
     grids: dict[tuple[tuple[str, int], ...], _Grid] = {}
     for i, params in enumerate(candidates):
-        inner = {
-            name[len(prefix) :]: value
-            for name, value in params.items()
-            if name.startswith(prefix) and "__" not in name[len(prefix) :]
-        }
-        outer = {name: value for name, value in params.items() if name.removeprefix(prefix) not in inner}
+        of_model = [name for name in params if name.startswith(prefix) and "__" not in name[len(prefix) :]]
+        inner = {name[len(prefix) :]: params[name] for name in of_model}
+        outer = {name: value for name, value in params.items() if name not in of_model}
         # The values of a grid are the same objects in each candidate that has them.
         key = tuple((name, id(value)) for name, value in outer.items())
         if key not in grids:
@@ -275,9 +241,14 @@ def _grids(estimator: Any, candidates: list[dict[str, Any]]) -> list[_Grid]:
             if not isinstance(type(model), GridPath):
                 return []
             grids[key] = _Grid(head, model, model.get_params(deep=False))
-        if not _has_path(grids[key].params, inner):
+        grid = grids[key]
+        values = grid.params | inner
+        # A path has the random numbers of a fit from a seed only, and takes rows, not a kernel.
+        seeded = isinstance(values.get("random_state"), int | np.integer | None)
+        precomputed = any(isinstance(value, str) and value == "precomputed" for value in values.values())
+        if len(values) > len(grid.params) or not seeded or precomputed:
             return []
-        grids[key].members.append((i, inner))
+        grid.members.append((i, inner))
     return list(grids.values())
 
 
@@ -285,14 +256,6 @@ def _steps(estimator: Any) -> tuple[Pipeline | None, Any]:
     if not isinstance(estimator, Pipeline) or getattr(estimator, "transform_input", None):
         return None, estimator
     return (estimator[:-1] if len(estimator.steps) > 1 else None), estimator.steps[-1][1]
-
-
-def _has_path(known: dict[str, Any], params: dict[str, Any]) -> bool:
-    """Return True if a path evaluates a candidate with the random numbers of its fit, from rows and not a kernel."""
-    values = known | params
-    seeded = isinstance(values.get("random_state"), int | np.integer | None)
-    precomputed = any(isinstance(value, str) and value == "precomputed" for value in values.values())
-    return len(values) == len(known) and seeded and not precomputed
 
 
 def _path_outputs(
