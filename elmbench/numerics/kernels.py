@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.utils import gen_batches
 
 from elmbench.numerics.arrays import EPS, Array
+from elmbench.numerics.rows import squared_norms
 from elmbench.numerics.solve import mirror
 
 BLOCK_BYTES = 8 * 2**20  # size of the temporaries of this module, in bytes (one row is the least)
@@ -59,12 +60,12 @@ def _fill(X: Array, Y: Array | None, out: Array | None, transform: Callable[[Arr
     out = np.empty((len(X), len(Y))) if out is None else out
     centre = Y.mean(axis=0)
     Y = Y - centre
-    y_norms = np.einsum("ij,ij->i", Y, Y)
+    y_norms = squared_norms(Y)
     for rows in row_blocks(len(X), len(Y)):
         block_x = Y[rows] if symmetric else X[rows] - centre
         stop = rows.stop if symmetric else len(Y)
         block = (-2.0 * block_x) @ Y[:stop].T
-        block += np.einsum("ij,ij->i", block_x, block_x)[:, np.newaxis]
+        block += squared_norms(block_x)[:, np.newaxis]
         block += y_norms[:stop]
         np.maximum(block, 0.0, out=block)
         if symmetric:

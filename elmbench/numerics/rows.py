@@ -31,11 +31,19 @@ def sparse_distances(X: Rows, centres: Rows) -> Array:
 
 
 def squared_norms(X: Rows) -> Array:
-    """Return the squared norms of rows; sparse rows may name an entry more than once."""
+    """Return the squared norms of rows; a ValueError is raised if one is infinite.
+
+    Sparse rows may name an entry more than once.
+    """
     if sp.issparse(X) and not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
     norms: Array = row_norms(X, squared=True)
+    if not np.isfinite(norms).all():
+        largest = float(abs(X).max())
+        raise ValueError(
+            f"X: expected squared distances below 1e308, got entries up to {largest:.1e}, centred, instead"
+        )
     return norms
 
 

@@ -235,6 +235,20 @@ def test_missing_values_are_refused_by_the_estimator() -> None:
         PathSearchCV(KELMClassifier(), GRID, cv=3).fit(X, y)
 
 
+@pytest.mark.parametrize("container", [np.asarray, sp.csr_matrix])
+@pytest.mark.filterwarnings("ignore:overflow:RuntimeWarning")
+def test_codes_of_missing_values_end_a_search(container: Any) -> None:
+    """Their squared distances are infinite, which left a path in an endless loop."""
+    X, y = rows("iris")
+    model = KELMClassifier(gamma=1.0).fit(container(X), y)
+    X[3, 1] = np.finfo(float).max
+    for broken in (lambda: model.fit(container(X), y), lambda: model.predict(container(X))):
+        with pytest.raises(ValueError, match=r"X: expected squared distances below 1e308, got entries up to 1.8e\+308"):
+            broken()
+    with pytest.raises(ValueError, match="expected squared distances"):
+        PathSearchCV(KELMClassifier(), GRID, cv=3, error_score="raise").fit(container(X), y)
+
+
 @pytest.mark.parametrize("name", ["EEM", "ELM", "ELMRBF", "FBKOSELM", "KELM", "LSSVM", "PVM", "RKELM", "WELM"])
 def test_scores_from_decision_values_are_those_of_fits(name: str) -> None:
     X, y = rows("wdbc")
