@@ -76,6 +76,17 @@ def test_models_are_tested_once_on_a_held_out_file(ordered_by: str | None) -> No
     assert "one held-out test part" in results.text
 
 
+def test_held_out_rows_choose_no_parameters_of_the_saved_model() -> None:
+    ages = np.random.default_rng(0).normal(40, 10, 40)
+    pd.DataFrame({"age": ages, "spends": ages}).to_csv("shop.csv", index=False)
+    pd.DataFrame({"age": ages, "spends": 80 - ages}).to_csv("held-out.csv", index=False)
+    data = UserData("shop.csv", "spends", test="held-out.csv")
+    comparison = Comparison((data,), ("ridge",), {"ridge": {"C": [0.0001, 1000.0]}}, folds=3)
+    run = prepare_comparison(comparison, RunOptions(), Path("elmbench-results"))
+    (results,) = execute(run)
+    assert fit_final(run, results, "ridge").regressor_["model"].alpha == 0.001
+
+
 def test_folds_of_a_column_are_the_outer_folds() -> None:
     frame = shop()
     (results,) = execute(prepared(frame, "logistic-regression", fold="part", drop=("heavy",)))
