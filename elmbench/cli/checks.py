@@ -59,7 +59,7 @@ def baseline_text(outcomes: Mapping[str, BaselineCheck]) -> RenderableType:
     for name, check in outcomes.items():
         for one in check.differences[:_SHOWN]:
             allowed = f"baseline {one.baseline} (allowed: {one.allowed})"
-            parts.append(Text(f"{name}: {one.place}: {one.what} is {one.found}, {allowed}"))
+            parts.append(Text(f"{name}: {one.cell}: {one.column} is {one.value}, {allowed}"))
         if len(check.differences) > _SHOWN:
             parts.append(Text(f"{name}: and {len(check.differences) - _SHOWN} more; --json has them all"))
     return Group(*parts)

@@ -38,12 +38,12 @@ AT_A_POINT = 0.01
 
 @dataclass(frozen=True)
 class Difference:
-    """A cell that differs from the baseline: its place, the column, both values, and the tolerance in words."""
+    """A cell that differs from the baseline: the column, both values, and the tolerance in words."""
 
-    place: str
-    what: str
+    cell: str
+    column: str
     baseline: str
-    found: str
+    value: str
     allowed: str
 
 
@@ -127,13 +127,13 @@ def _compare_classes(old: dict[Any, Any], new: dict[Any, Any]) -> Iterator[tuple
         negatives, positives = slice(0, 2), slice(2, 4)
         # A changed prediction moves a row from one count to another of the same true class.
         same_rows = a[negatives].sum() == b[negatives].sum() and a[positives].sum() == b[positives].sum()
-        what, agree = ", ".join(COUNTS), same_rows and np.abs(a - b).sum() <= 2
+        column, agree = ", ".join(COUNTS), same_rows and np.abs(a - b).sum() <= 2
     else:
         a, b = (np.round([_real(line, "accuracy") * _real(line, "n_test")]) for line in (old, new))
-        what, agree = "right predictions", np.abs(a - b).max() <= 1
+        column, agree = "right predictions", np.abs(a - b).max() <= 1
     if not agree:
         was, now = (", ".join(f"{count:g}" for count in counts) for counts in (a, b))
-        yield what, was, now, "one test row predicted otherwise"
+        yield column, was, now, "one test row predicted otherwise"
         return
     measured = [name for name in names_taking("counts") if name in old] if np.array_equal(a, b) else []
     wrong = [name for name in measured if not _within(RELATIVE, _real(old, name), _real(new, name))]

@@ -123,7 +123,7 @@ def _tests(claim: Claim, results: _Results) -> tuple[list[Finding], ClaimVerdict
     datasets = results.datasets(claim)
     comparable = [dataset for dataset in datasets if results.is_comparable(dataset)]
     if not comparable or (claim.dataset != MOST and len(comparable) < len(datasets)):
-        return [], "not comparable", "the rows are not all of the paper's, or not the paper's"
+        return [], "not comparable", "the data lack rows of the paper, or are other rows"
     rows = [pairs for dataset in comparable if (pairs := _pairs(claim, dataset, results))]
     pairs = [pair for row in rows for pair in row]
     if claim.dataset == MOST and rows:

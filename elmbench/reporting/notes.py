@@ -156,7 +156,8 @@ def ending_notes(cells: pd.DataFrame) -> Iterator[Note]:
     missing: dict[str, list[str]] = {}
     for dataset, group in bad[bad["status"] == "unavailable"].groupby("dataset", sort=False):
         name = rf"(?<![\w-]){re.escape(str(dataset))}(?![\w-])"
-        missing.setdefault(re.sub(name, _ANY, str(group["reason"].iloc[0])), []).append(str(dataset))
+        reason = " ".join(str(group["reason"].iloc[0]).split())
+        missing.setdefault(re.sub(name, _ANY, reason), []).append(str(dataset))
     for reason, names in missing.items():
         reason = reason if len(names) > 1 else reason.replace(_ANY, names[0])
         yield Note("ending", f"{', '.join(names)} unavailable: {reason}")

@@ -46,7 +46,7 @@ def test_differs(elmbench: Callable, baseline: Path) -> None:
     assert elmbench("check", "one", "-q", code=1).out == result.out
     (line,) = elmbench("check", "one", "--json", code=1).json
     assert (line["compared"], len(line["differences"])) == (12, 1)
-    assert line["differences"][0]["what"] == "tn, fp, fn, tp"
+    assert line["differences"][0]["column"] == "tn, fp, fn, tp"
 
 
 def test_many_differences_are_counted(elmbench: Callable, baseline: Path) -> None:

@@ -44,7 +44,7 @@ def both(toy: Toy, tmp_path: Path) -> Both:
 
 
 def differences(result: BaselineCheck) -> list[str]:
-    return [d.what for d in result.differences]
+    return [d.column for d in result.differences]
 
 
 @pytest.mark.parametrize(
@@ -154,13 +154,13 @@ def test_missing_and_extra_cells(both: Both) -> None:
     lines = [cell(model, fold=fold, **COUNTED) for model in ("ELM", "K-ELM") for fold in (0, 1)]
     result = both(lines, lines[1:])
     assert (result.compared, differences(result)) == (3, ["cell"])
-    assert (result.differences[0].place, result.differences[0].found) == ("wdbc ELM run 0 fold 0 nested", "missing")
+    assert (result.differences[0].cell, result.differences[0].value) == ("wdbc ELM run 0 fold 0 nested", "missing")
     result = both(lines[1:], lines)
     assert (result.compared, result.differences[0].baseline) == (3, "missing")
     # The same cell of another reading or selection is another cell.
     result = both(lines[:1], [lines[0] | {"reading": "order=stored"}])
     assert (result.compared, len(result.differences)) == (0, 2)
-    assert result.differences[1].place.endswith("nested order=stored")
+    assert result.differences[1].cell.endswith("nested order=stored")
 
 
 def test_a_baseline_has_no_times_and_reasons_but_may_have_them(both: Both, toy: Any, tmp_path: Path) -> None:
