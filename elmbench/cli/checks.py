@@ -74,7 +74,8 @@ def published_text(papers: Sequence[PaperResults]) -> RenderableType:
     if counts:
         headings = _stacked(_SHORT.get(verdict, verdict) for verdict in VERDICTS)
         parts.append(grid(("experiment", *headings), counts, right=headings, whole=headings))
-        parts.append(Text("A figure that several tables print counts once in the sentences below.", style="dim"))
+        once = "A figure that several tables print counts once in the sentences below."
+        parts += [Text(once, style="dim")] * (len(counts) > 1)
     if rows:
         columns = _stacked(Agreement.COLUMNS)
         parts += [Text(""), grid(("experiment", *columns), rows, right=columns[1:], whole=columns)]

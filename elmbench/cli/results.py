@@ -140,7 +140,8 @@ def check(
     experiments: options.Tables = None,
     against: Annotated[Literal["baseline", "published"], typer.Option(help="Reference.")] = "baseline",
     profile: Annotated[
-        str | None, typer.Option(help="ci, fast or paper; by default ci against the baseline, else the most faithful.")
+        Literal["ci", "fast", "paper"] | None,
+        typer.Option(help="Profile; the baseline has ci alone, published values go by the most faithful by default."),
     ] = None,
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit with code 1 if a figure differs from the paper.")
@@ -149,13 +150,20 @@ def check(
     """Compare results with the committed baseline or with the published values."""
     from elmbench.cli.checks import baseline_text, published_text
     from elmbench.cli.progress import watched
+    from elmbench.errors import ElmbenchError
     from elmbench.layouts.table import COMPARED
     from elmbench.specs.catalogue import find_experiment
     from elmbench.workflow.checks import NothingToCompareError, check_baselines, check_published, published_record
 
     names = [find_experiment(name).id for name in experiments or ()]
     if against == "baseline":
-        outcomes = check_baselines(names, profile or "ci", state.results_dir)
+        if profile not in (None, "ci"):
+            raise ElmbenchError(
+                f"--profile {profile}: baselines have the cells of profile ci alone",
+                expected="profile ci, or a comparison with the paper",
+                next_step=f"elmbench check {' '.join(names)} --against published --profile {profile}",
+            )
+        outcomes = check_baselines(names, state.results_dir)
         state.emit([{"experiment": name, **asdict(one)} for name, one in outcomes.items()], baseline_text(outcomes))
         compared = sum(one.compared for one in outcomes.values())
         differs = any(one.differences for one in outcomes.values())

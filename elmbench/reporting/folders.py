@@ -62,10 +62,9 @@ class ResultsDirs:
     def origins(self, tables: Iterable[tuple[str, str]]) -> str:
         """Return a line with the number of tables, given by profile and id, from each folder."""
         counts = Counter(self.of(profile, experiment) for profile, experiment in tables)
-        return (
-            f"{counts[self.user]} tables from your results ({self.user}), "
-            f"{counts.total() - counts[self.user]} from the committed ones ({self.committed})"
-        )
+        own, total = counts[self.user], counts.total()
+        origins = f"{own} from your results ({self.user}), {total - own} committed ({self.committed})"
+        return f"{total} table{'s' * (total != 1)}: {origins}"
 
 
 def committed_results() -> Path | None:

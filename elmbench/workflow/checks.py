@@ -30,15 +30,15 @@ def _baseline(file: ExperimentFile) -> Path:
     return file.path.parent / f"{file.spec.table}.baseline.csv"
 
 
-def check_baselines(names: list[str], profile: str, results_dir: Path) -> dict[str, BaselineCheck]:
-    """Compare the cells of the named tables, or of all that have results and a baseline, with their baselines.
+def check_baselines(names: list[str], results_dir: Path) -> dict[str, BaselineCheck]:
+    """Compare the cells of profile `ci` of the named tables with their baselines; by default, of all that have both.
 
     Raises NothingToCompareError if a named table has no baseline or no results, or if no table has both.
     """
     files = _files(names, lambda file: _baseline(file).is_file())
     if not names:
         # A table without results is no failure unless all of them lack results.
-        files = [file for file in files if has_results(results_dir, profile, file.id)] or files
+        files = [file for file in files if has_results(results_dir, "ci", file.id)] or files
     lacking = [file.id for file in files if not _baseline(file).is_file()]
     if lacking or not files:
         table = lacking[0] if lacking else "table4"
@@ -49,10 +49,10 @@ def check_baselines(names: list[str], profile: str, results_dir: Path) -> dict[s
         )
     outcomes = {}
     for file in files:
-        resolved = resolve(file, profile)
+        resolved = resolve(file, "ci")
         compare = f", or to compare with the paper: elmbench check {file.id} --against published"
-        _require_results([file.id], profile, results_dir, compare)
-        cells = read_cells(results_folder(results_dir, profile, file.id) / "cells.csv")
+        _require_results([file.id], "ci", results_dir, compare)
+        cells = read_cells(results_folder(results_dir, "ci", file.id) / "cells.csv")
         outcomes[file.id] = compare_with_baseline(cells, _baseline(file), layout_of(resolved).values(resolved))
     return outcomes
 
@@ -106,10 +106,10 @@ def check_published(
     wanted = (profile,) if profile else tuple(reversed(PROFILES))
     for file in watch(_files(names, lambda file: dirs.best_profile(file.id, wanted) is not None)):
         best = dirs.best_profile(file.id, wanted) or profile or "fast"
-        results_dir = dirs.of(best, file.id)
+        resolved, results_dir = resolve(file, best), dirs.of(best, file.id)
         _require_results([file.id], best, results_dir)
         others = [name for name in wanted if name not in (best, "ci") and has_results(results_dir, name, file.id)]
-        results = (read_results(resolve(file, name), results_dir) for name in (best, *others))
+        results = (read_results(one, results_dir) for one in (resolved, *(resolve(file, name) for name in others)))
         tables.append(TableResults(file, tuple(results)))
     return papers_of(tables)
 

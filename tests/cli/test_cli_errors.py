@@ -81,6 +81,7 @@ def test_a_mistake_gets_one_clear_message(elmbench: Callable, command: str, prob
         ("run table4 --runs 0", "Invalid value for '--runs'"),
         ("run table4 --blas-threads 0", "Invalid value for '--blas-threads'"),
         ("table table4 --format pdf", "Invalid value for '--format'"),
+        ("check --against published --profile nope", "Invalid value for '--profile'"),
         ("list tables", "Invalid value for 'what'"),
         ("compare mine.csv --task ranking", "Invalid value for '--task'"),
         ("check --against nothing", "Invalid value for '--against'"),

@@ -45,7 +45,7 @@ def feed_cells(content: bytes, folder: Path) -> None:
     path.write_bytes(cells)
     try:
         resolved = resolved_table(name)
-        check_baselines([name], "ci", folder)
+        check_baselines([name], folder)
         check_published([name], "ci", ResultsDirs(folder))
         show(read_results(resolved, folder))
     except ElmbenchError:
