@@ -16,7 +16,7 @@ from elmbench.models.base.paths import Grid
 from elmbench.models.base.weights import WeightedClassifier, WeightedRegressor, weight_key
 from elmbench.numerics.arrays import EPS, Array
 from elmbench.numerics.fold_solutions import FoldView, FoldViews, fold_solutions, residuals
-from elmbench.numerics.kernels import kernel_matrix, kernel_round_off
+from elmbench.numerics.kernels import kernel_ladder, kernel_round_off
 from elmbench.numerics.pairwise import Kernel
 
 RESIDUAL = 2e-11
@@ -40,7 +40,7 @@ class _KELM(KernelSystemMixin):
         for kernels of low rank. All `C` of a fold are solved at once, see `fold_solutions`. Values are accepted if
         their residual is at most `RESIDUAL` or the round-off of a fit, and labels if the errors of the outputs do not
         change them. Otherwise the model is fitted. Shared work takes 8 n^2 bytes for n training rows and at most 8 m^2
-        more for the m rows of the largest fold.
+        more for the m rows of the largest fold; the distances of few rows are kept as well, see `kernel_ladder`.
         """
         by_label = grid.output == "predict" and issubclass(cls, FamilyClassifier)
         kernels = {i: model._make_kernel() for i, model in enumerate(grid.models)}
@@ -62,18 +62,15 @@ class _KELM(KernelSystemMixin):
         )
         coded = [grid.coded(part.rows) for part in parts.folds]
         room = np.empty(max(len(part.rows) for part in parts.folds) ** 2)
-        X = grid.X[parts.order]
-        omega = np.empty((len(X), len(X)), order="F")
-        for gamma, members in gammas.items():
-            kernel_matrix(X, gamma=gamma, out=omega)
-            ridges = np.array([1.0 / grid.models[i].C for i in members])
+        for gamma, omega in kernel_ladder(grid.X[parts.order], list(gammas)):
+            ridges = np.array([1.0 / grid.models[i].C for i in gammas[gamma]])
             shared = _SharedKernel(omega, kernel_round_off(grid.X, gamma), room, grid.solvers)
             for j, part in enumerate(parts.folds):
                 T, decoded = coded[j]
                 probes = None if within[j] else grid.X[grid.folds[j][1]]
                 cross = None if probes is None else partial(Kernel(gamma=gamma).product, probes, grid.X[part.rows])
                 result = _fold_outputs(cls, shared, part, T, ridges, cross, by_label)
-                for i, outputs in zip(members, result, strict=True):
+                for i, outputs in zip(gammas[gamma], result, strict=True):
                     if outputs is None:
                         grid.solvers["cholesky"] += 1
                         yield i, j, grid.fitted_outputs(i, j, Kernel(gamma=gamma))

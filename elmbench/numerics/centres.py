@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from sklearn.utils import gen_batches
 
 from elmbench.numerics.arrays import Array
-from elmbench.numerics.kernels import squared_distances
+from elmbench.numerics.kernels import exponentials, squared_distances
 from elmbench.numerics.lapack import add_gram
 from elmbench.numerics.pairwise import Kernel
 from elmbench.numerics.rows import Rows, inner_products, scaled_rows, sparse_distances
@@ -23,7 +23,7 @@ _SPARSE = 4  # cost of an addition in a product of two sparse matrices, relative
 
 def _gaussian(distances: Array, gamma: float | Array) -> Array:
     distances *= -gamma
-    return np.exp(distances, out=distances)
+    return exponentials(distances)
 
 
 def _inverse_multiquadric(distances: Array, gamma: float | Array) -> Array:

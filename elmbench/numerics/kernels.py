@@ -1,5 +1,6 @@
 """Squared distances and kernel matrices, in row blocks that need no temporary of the size of the result."""
 
+import math
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -9,6 +10,8 @@ from elmbench.numerics.arrays import EPS, Array
 from elmbench.numerics.rows import squared_norms
 from elmbench.numerics.solve import mirror
 
+SQUARINGS = 3  # most times in a row that a Gaussian kernel is squared instead of computed, see `kernel_ladder`
+DISTANCES_UP_TO = 2048  # most rows whose distances are kept, to compute further kernels from them: 32 MB
 BLOCK_BYTES = 8 * 2**20  # size of the temporaries of this module, in bytes (one row is the least)
 
 
@@ -17,10 +20,30 @@ def row_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
     return gen_batches(n_rows, max(1, BLOCK_BYTES // (8 * max(1, n_columns))))
 
 
+_LEAST = -700.0  # exponents below are slow: 5 ns if the result is zero, 50 ns if it is denormal
+_BAND = -746.0, -660.0  # below, the result is zero; above, the exponential of `_LEAST` is less than its round-off
+
+
+def exponentials(exponents: Array) -> Array:
+    """Replace exponents of any shape, none positive, by their exponentials; most zeros are not computed."""
+    lines = exponents.T if exponents.flags.f_contiguous else exponents
+    for part in row_blocks(len(lines), lines[:1].size):
+        block = lines[part]
+        if not block.min(initial=0.0) < _LEAST:
+            np.exp(block, out=block)
+            continue
+        band = (block > _BAND[0]) & (block < _BAND[1])
+        smallest = np.exp(block[band])
+        np.maximum(block, _LEAST, out=block)
+        np.exp(block, out=block)
+        block -= math.exp(_LEAST)
+        block[band] = smallest
+    return exponents
+
+
 def rbf_from_distances(distances: Array, gamma: float, out: Array | None = None) -> Array:
     """Return the Gaussian kernel exp(-gamma d^2) of squared distances, of any shape, in `out` or over the distances."""
-    out = np.multiply(distances, -gamma, out=distances if out is None else out)
-    return np.exp(out, out=out)
+    return exponentials(np.multiply(distances, -gamma, out=distances if out is None else out))
 
 
 def squared_distances(X: Array, Y: Array | None = None, *, out: Array | None = None) -> Array:
@@ -45,12 +68,42 @@ def kernel_round_off(X: Array, gamma: float) -> float:
     """Bound the relative difference between two computations of an entry of the Gaussian kernel of some rows.
 
     A computation that centres the rows, of d columns and of length R at most, has d^2 within (d + 4) (2 R)^2 eps / 2;
-    with the mean of a part of the rows, within four times that. The kernel multiplies the error by gamma; `exp` adds
-    2 eps.
+    with the mean of a part of the rows, within four times that. The kernel multiplies the error by gamma; `exp` and
+    `kernel_ladder` add 16 eps.
     """
     centred = X - X.mean(axis=0)
     longest = float(np.einsum("ij,ij->i", centred, centred).max(initial=0.0))
-    return EPS * (10 * gamma * (X.shape[1] + 4) * longest + 2)
+    return EPS * (10 * gamma * (X.shape[1] + 4) * longest + 16)
+
+
+def kernel_ladder(X: Array, gammas: list[float]) -> Iterator[tuple[float, Array]]:
+    """Yield each gamma, ascending, and the Gaussian kernel matrix of the rows of `X` for it.
+
+    The kernel of twice a gamma is its square, entry by entry: a tenth of the work. Squaring doubles the relative error
+    of an entry, so after `SQUARINGS` times in a row, with an error below 2e-15, the kernel is recomputed. The matrix,
+    in Fortran order and exactly symmetric, is overwritten by the next one and must not be changed.
+    """
+    matrix = np.empty((len(X), len(X)), order="F")
+    ascending = sorted(set(gammas))
+    holds_distances = len(X) <= DISTANCES_UP_TO and len(ascending) > 1 + SQUARINGS
+    distances = squared_distances(X, out=np.empty_like(matrix)) if holds_distances else None
+    last, squarings = 0.0, 0
+    for gamma in ascending:
+        times = round(math.log2(gamma) - math.log2(last)) if last > 0 else 0
+        if 0 < times <= SQUARINGS - squarings and gamma == 2.0**times * last:
+            for columns in row_blocks(len(X), len(X)):
+                block = matrix[:, columns]
+                for _ in range(times):
+                    np.multiply(block, block, out=block)
+            squarings += times
+        else:
+            if distances is None:
+                kernel_matrix(X, gamma=gamma, out=matrix)
+            else:
+                rbf_from_distances(distances, gamma, out=matrix)
+            squarings = 0
+        last = gamma
+        yield gamma, matrix
 
 
 def _fill(X: Array, Y: Array | None, out: Array | None, transform: Callable[[Array], Array]) -> Array:

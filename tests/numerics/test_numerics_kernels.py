@@ -16,7 +16,7 @@ from sklearn.metrics.pairwise import KERNEL_PARAMS, pairwise_kernels
 
 import elmbench.numerics.kernels as kernels
 from elmbench.numerics.arrays import EPS
-from elmbench.numerics.kernels import kernel_matrix, kernel_round_off, squared_distances
+from elmbench.numerics.kernels import kernel_ladder, kernel_matrix, kernel_round_off, squared_distances
 from elmbench.numerics.pairwise import NAMES, Kernel
 
 SETTINGS = examples(80)
@@ -63,6 +63,28 @@ def test_allocates_no_second_matrix(symmetric):
 
 @SETTINGS
 @given(
+    n=SIZES,
+    d=st.integers(1, 6),
+    seed=st.integers(0, 2**31 - 1),
+    exponents=st.lists(st.integers(-8, 13), min_size=1, max_size=22),
+    kept=st.sampled_from([0, 2048]),
+)
+def test_ladder(n, d, seed, exponents, kept):
+    """Each gamma once, from the smallest; entries to 2e-15 relative of a kernel that is computed for itself."""
+    X = np.random.RandomState(seed).rand(n, d)
+    seen = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kernels, "DISTANCES_UP_TO", kept)
+        for gamma, K in kernel_ladder(X, [2.0**e for e in exponents]):
+            seen.append(gamma)
+            np.testing.assert_allclose(K, kernel_matrix(X, gamma=gamma), rtol=2e-15, atol=1e-300)
+            np.testing.assert_array_equal(K, K.T)
+            assert (np.diag(K) == 1.0).all()
+    assert seen == sorted({2.0**e for e in exponents})
+
+
+@SETTINGS
+@given(
     n=st.integers(2, 60),
     d=st.integers(1, 40),
     seed=st.integers(0, 2**31 - 1),
@@ -80,6 +102,15 @@ def test_round_off_of_a_kernel(n, d, seed, e, spread):
     for K, expected in ((kernel_matrix(X, gamma=2.0**e), exact), (part, exact[:, : n // 2])):
         seen = expected > 1e-290
         assert (np.abs(K - expected)[seen] <= np.expm1(off) * expected[seen]).all()
+
+
+def test_exponentials_are_those_of_numpy_to_the_smallest_number():
+    exponents = -np.concatenate([[0.0, 1e-9, np.inf, 1e6], np.linspace(600, 800, 2001)]).reshape(5, -1, order="F")
+    np.testing.assert_allclose(kernels.exponentials(exponents.copy(order="F")), np.exp(exponents), rtol=1e-15, atol=0)
+    np.testing.assert_array_equal(
+        np.isnan(kernels.exponentials(np.array([np.nan, -1.0, -800.0]))), [True, False, False]
+    )
+    assert kernels.exponentials(np.empty((0, 2))).shape == (0, 2)
 
 
 @examples(100)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils import gen_batches
 
 from elmbench.numerics.arrays import Array
-from elmbench.numerics.kernels import squared_distances
+from elmbench.numerics.kernels import exponentials, squared_distances
 from elmbench.numerics.rows import Rows, sparse_distances
 
 ROW_BLOCK = 2048  # rows that are passed through the hidden layer at a time where their outputs need not be kept
@@ -94,7 +94,7 @@ def _radial(X: Rows, weights: Array, biases: Array) -> Array:
     else:
         distances = squared_distances(X, weights, out=np.empty((len(X), len(weights)), order="F"))
     distances *= -biases
-    return np.exp(distances, out=distances)
+    return exponentials(distances)
 
 
 NODES: dict[str, Callable[[Rows, Array, Array], Array]] = {
