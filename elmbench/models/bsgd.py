@@ -8,8 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from elmbench.models.base.family import width
 from elmbench.models.base.parameters import estimator
-from elmbench.models.base.stochastic import BLOCK_BYTES, StochasticClassifier
-from elmbench.numerics import centres
+from elmbench.models.base.stochastic import StochasticClassifier
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.centres import CentreKernel
 from elmbench.numerics.online.budgeted_sgd import BudgetedState
@@ -120,10 +119,3 @@ class BSGDClassifier(StochasticClassifier):
         """The number of support vectors."""
         check_is_fitted(self, "classes_")
         return self._state.size
-
-    @classmethod
-    def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
-        """Count the support vectors with their features, twice while they grow, and their distances."""
-        size = min(n_samples, params.get("budget", 100)) + 1
-        growing = 2 * (n_features * size + size**2 + size * n_outputs)
-        return 8 * (growing + size**2 + n_samples * (n_outputs + 3)) + 6 * BLOCK_BYTES + 3 * centres.BLOCK_BYTES

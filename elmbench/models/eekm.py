@@ -1,7 +1,5 @@
 """The extreme entropy kernel machine: an extreme entropy machine in the features of a kernel at some landmarks."""
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
@@ -10,9 +8,7 @@ from elmbench.models.base.entropy import EntropyClassifier, discriminants
 from elmbench.models.base.kernels import KernelMixin
 from elmbench.models.base.parameters import estimator
 from elmbench.numerics.arrays import Array
-from elmbench.numerics.entropy.discriminant import HELD_BYTES
 from elmbench.numerics.low_rank import landmark_map
-from elmbench.numerics.nodes.hidden_layer import ROW_BLOCK
 from elmbench.numerics.rows import Rows
 
 CONSTANT_KERNEL = (
@@ -104,11 +100,3 @@ class EEKMClassifier(EntropyClassifier, KernelMixin):
 
     def _projections(self, X: Rows) -> Array:
         return self._kernel.product(X, self.landmarks_, self.beta_)
-
-    @classmethod
-    def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
-        """Count matrices of the landmarks squared and the features of the rows, up to `HELD_BYTES` of these."""
-        size = min(n_samples, params.get("n_landmarks", 100))
-        block = 4 * size * min(n_samples, ROW_BLOCK) + 2 * n_features * ROW_BLOCK
-        held = min(8 * n_samples * size, HELD_BYTES)
-        return held + 8 * (block + 6 * size**2 + 2 * n_samples * n_outputs + size * n_features)

@@ -13,8 +13,8 @@ from elmbench.models.base.parameters import estimator
 from elmbench.models.base.paths import Grid, PathMixin
 from elmbench.models.protocols import Evaluated, Folds
 from elmbench.numerics.arrays import Array
-from elmbench.numerics.entropy.discriminant import HELD_BYTES, Discriminant
-from elmbench.numerics.nodes.hidden_layer import NODES, ROW_BLOCK, node_outputs
+from elmbench.numerics.entropy.discriminant import Discriminant
+from elmbench.numerics.nodes.hidden_layer import NODES, node_outputs
 from elmbench.numerics.rows import Rows
 
 
@@ -96,15 +96,6 @@ class EEMClassifier(EntropyClassifier, HiddenNodesMixin, PathMixin):
 
     def _projections(self, X: Rows) -> Array:
         return HiddenNodesMixin._outputs(self, X)
-
-    @classmethod
-    def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
-        """Count matrices of the nodes squared, a block of rows and up to `HELD_BYTES` of their outputs."""
-        n_hidden = params.get("n_hidden", 100)
-        outputs = 3 * n_hidden * ROW_BLOCK
-        nodes = 3 * n_hidden * (n_features + 1)
-        rows = min(n_samples, ROW_BLOCK) * n_features + 2 * n_samples * n_outputs
-        return min(8 * n_samples * n_hidden, 2 * HELD_BYTES) + 8 * (nodes + rows + outputs + 6 * n_hidden**2)
 
     @classmethod
     def project_grid(

@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from elmbench.models.base.family import checked_condition, target_bytes
+from elmbench.models.base.family import checked_condition
 from elmbench.models.base.nodes import HiddenNodesMixin, by_nodes
 from elmbench.models.base.parameters import estimator
 from elmbench.models.base.paths import Grid, PathMixin
 from elmbench.models.base.weights import WeightedClassifier, WeightedRegressor, weight_key
 from elmbench.numerics.arrays import EPS, Array
-from elmbench.numerics.nodes.hidden_layer import ROW_BLOCK, Nodes
+from elmbench.numerics.nodes.hidden_layer import Nodes
 from elmbench.numerics.nodes.output_weights import many_weights, output_weights
 from elmbench.numerics.rows import Rows
 
@@ -40,17 +40,6 @@ class _ELM(HiddenNodesMixin, PathMixin):
 
     def _hidden(self, X: Rows) -> Array:
         return self._nodes().outputs(X)
-
-    @classmethod
-    def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
-        """Count the nodes twice, and H'H with a block of outputs or, for fewer rows than nodes, H and twice HH'."""
-        n_hidden = params.get("n_hidden", 100)
-        nodes = 2 * n_hidden * (n_features + 1)
-        if n_hidden <= n_samples:
-            floats = nodes + 3 * n_hidden**2 + n_hidden * (2 * min(n_samples, ROW_BLOCK) + 4 * n_outputs)
-        else:
-            floats = nodes + 2 * n_samples * n_hidden + 2 * n_samples**2 + 3 * n_hidden * n_outputs
-        return 8 * floats + target_bytes(n_samples, n_outputs)
 
     @classmethod
     def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:

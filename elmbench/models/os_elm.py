@@ -5,7 +5,6 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
-from elmbench.models.base.family import target_bytes
 from elmbench.models.base.nodes import HiddenNodesMixin
 from elmbench.models.base.parameters import estimator
 from elmbench.models.base.weights import WeightedClassifier, WeightedRegressor
@@ -67,16 +66,6 @@ class _OSELM(HiddenNodesMixin):
         """The condition number of `P_` in the 1-norm: infinite if it is singular, NaN after a divergence."""
         with np.errstate(all="ignore"):
             return float(np.linalg.cond(self.P_, 1))
-
-    @classmethod
-    def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
-        """Count matrices of the size of `P_` and an update with the largest block."""
-        n_hidden = params.get("n_hidden", 20)
-        rows = min(n_samples, max(params.get("initial_batch", 250), params.get("batch_size", 200)))
-        # Three matrices of the size of P, the hidden outputs and two products with them, and HPH' with its inverse.
-        floats = 4 * n_hidden**2 + 4 * rows * n_hidden + 3 * rows**2
-        nodes = 2 * n_hidden * (n_features + 1)
-        return 8 * (floats + nodes + 2 * n_hidden * n_outputs) + target_bytes(n_samples, n_outputs)
 
 
 @estimator

@@ -49,12 +49,6 @@ class _RKELM(KernelMixin, CentresMixin):
     def _fold_kernel(self) -> Kernel:
         return super()._fold_kernel if self._is(*KERNELS) else self._make_kernel()
 
-    @classmethod
-    def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
-        """Count as in `CentresMixin`, with at most as many centres as rows."""
-        landmarks = min(params.get("n_landmarks", 100), n_samples)
-        return super().memory_estimate(n_samples, n_features, n_outputs, **params | {"n_landmarks": landmarks})
-
     def _drawn_by(self) -> Hashable:
         kernel = self.kernel if self._is(*KERNELS) else self._make_kernel().key
         return kernel, self.degree, self.coef0, self.widths, self.random_state, weight_key(self)

@@ -2,7 +2,7 @@
 
 import warnings
 from abc import abstractmethod
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -10,10 +10,8 @@ from sklearn.utils import check_random_state
 
 from elmbench.models.base.family import FamilyClassifier, FamilyRegressor, width
 from elmbench.models.base.parameters import estimator
-from elmbench.numerics import centres
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.centres import CentreKernel
-from elmbench.numerics.kernels import BLOCK_BYTES
 from elmbench.numerics.rows import Rows
 from elmbench.numerics.smooth_svm import Loss, minimise, smooth_hinge, smooth_insensitive
 
@@ -62,15 +60,6 @@ class _RSVM:
 
     def _outputs(self, X: Rows) -> Array:
         return CentreKernel(self.landmarks_, gamma=width(self)).product(X, self.beta_) + self.intercept_
-
-    @classmethod
-    def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
-        """Count the kernel between the rows and the landmarks, and matrices of the landmarks squared."""
-        size = min(n_samples, params.get("n_landmarks", 100))
-        # The features; the Hessian, and its eigenvectors if Cholesky fails; a few vectors with an entry for each row.
-        floats = n_samples * (size + 1) + 4 * (size + 1) ** 2 + n_samples * (n_outputs + 24)
-        floats += size * n_features + n_outputs * (size + 1)
-        return 8 * floats + 3 * centres.BLOCK_BYTES + 2 * BLOCK_BYTES
 
 
 class RSVMClassifier(FamilyClassifier, _RSVM):

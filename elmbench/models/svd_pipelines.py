@@ -122,15 +122,14 @@ class SVDPipeline:
         return make_pipeline(SingularFeatures(n_components, random_state), model)
 
     def memory_estimate(self, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
-        """Count the decomposition, and the model on the features."""
-        size = min(params.pop("n_components", 100), n_samples, n_features)
+        """Count the decomposition and the features."""
+        size = min(params.get("n_components", 100), n_samples, n_features)
         smaller = min(n_samples, n_features)
         decomposed = 3 * n_samples * n_features + 8 * smaller**2
         if 8 * n_samples * n_features > DENSE_BYTES:
             # The Lanczos method, for sparse rows, needs two vectors for each direction.
             decomposed = min(decomposed, (2 * size + 1) * (smaller + 2 * size) + 3 * size * n_features)
-        peak: int = self.model.memory_estimate(n_samples, size, n_outputs, **params)
-        return max(8 * decomposed, peak) + 8 * size * (n_features + n_samples)
+        return 8 * (decomposed + size * (n_features + n_samples))
 
     def evaluate_grid(
         self, X: Rows, y: NDArray[Any], folds: Folds, candidates: list[dict[str, Any]], **fixed: Any

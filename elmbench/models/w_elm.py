@@ -121,16 +121,6 @@ class WELMClassifier(WeightedClassifier, HiddenNodesMixin, PathMixin):
         return *super()._kind(), weight_key(self)
 
     @classmethod
-    def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
-        """Count the hidden outputs, the part that is decomposed at a time, and triangles of the number of nodes."""
-        n_hidden = params.get("n_hidden", 100)
-        nodes = 3 * n_hidden * (n_features + 1)
-        least = min(n_hidden, n_samples)
-        # H, which is decomposed in place or (with more nodes than rows) in a copy; triangles; their singular vectors.
-        decomposed = 0 if n_hidden <= n_samples else 2 * n_samples * n_hidden
-        return 8 * (nodes + n_samples * (n_hidden + 3 * n_outputs) + decomposed + 5 * least**2) + 2**20
-
-    @classmethod
     def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
         """Decompose the outputs of the largest network only: its QR decomposition serves all sizes up to the rows."""
         for fold in by_nodes(grid):

@@ -15,7 +15,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import check_param_validation, parametrize_with_checks
 
 from elmbench import models
-from elmbench.models.protocols import GridPath
+from elmbench.models.protocols import GridPath, MemoryEstimate
 from elmbench.models.svd_pipelines import SingularFeatures
 from elmbench.numerics.arrays import EPS
 
@@ -237,28 +237,8 @@ def test_unknown_labels_in_a_later_call(name):
 
 #: Family, parameters, rows, columns, classes.
 FITS = [
-    ("ELM", {"n_hidden": 300}, 6000, 5, 2),
-    ("ELM", {"n_hidden": 1500}, 400, 5, 2),
-    ("ELM", {"n_hidden": 20}, 600, 3000, 2),
-    ("OSELM", {"n_hidden": 500}, 3000, 5, 2),
-    ("OSELM", {"n_hidden": 900, "initial_batch": 300}, 300, 5, 2),
-    ("WELM", {"n_hidden": 200}, 6000, 5, 2),
-    ("WELM", {"n_hidden": 900}, 300, 5, 2),
-    ("EEM", {"n_hidden": 200}, 6000, 5, 2),
-    ("EEM", {"n_hidden": 20}, 8000, 5, 60),
-    ("EEKM", {"n_landmarks": 200}, 6000, 5, 2),
-    ("EEKM", {"n_landmarks": 900}, 300, 5, 2),
     ("KELM", {}, 1500, 6, 4),
     ("LSSVM", {}, 1500, 5, 2),
-    ("RKELM", {"n_landmarks": 200}, 6000, 5, 2),
-    ("RKELM", {"n_landmarks": 100}, 3000, 800, 2),
-    ("ELMRBF", {"n_hidden": 900}, 300, 5, 2),
-    ("ELMRBF", {"n_hidden": 100}, 100_000, 5, 2),
-    ("RSVM", {"n_landmarks": 50, "gamma": 5.0}, 20_000, 4, 2),
-    ("RSVM", {"n_landmarks": 700, "gamma": 5.0}, 3000, 4, 2),
-    ("BSGD", {"budget": 200, "maintenance": "removal", "gamma": 1.0}, 3000, 300, 2),
-    ("AMM", {"C": 100.0}, 3000, 300, 4),
-    ("Pegasos", {}, 60, 20_000, 4),
     ("PVM", {}, 2500, 60, 3),
     ("PVM", {"n_hidden": 20}, 120, 8000, 3),
     ("OSPVM", {"mode": "truncate", "n_hidden": 20}, 2500, 60, 3),
@@ -285,7 +265,17 @@ def test_memory_estimates_bound_the_peak(name, params, n, d, n_classes):
     assert estimate - fixed < 6 * peak
 
 
-@pytest.mark.parametrize("name", [name for name in models.__all__ if name != "SVMClassifier"])
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("name", ["ELM", "ELMRBF", "OSELM", "RKELM"])
+def test_many_rows_are_learnt_in_blocks(name):
+    X = np.random.default_rng(0).random((300_000, 5))
+    size = {"n_landmarks" if name == "RKELM" else "n_hidden": 100}
+    model = class_of(name, "regression")(random_state=0, **size)
+    clone(model).fit(X[:60], X[:60, 0])
+    assert peak_of(lambda: model.fit(X, X[:, 0])) < 8 * len(X) * 100 / 2
+
+
+@pytest.mark.parametrize("name", [name for name in models.__all__ if isinstance(getattr(models, name), MemoryEstimate)])
 def test_memory_estimates_grow_and_know_the_defaults(name):
     cls = getattr(models, name)
     assert cls.memory_estimate(2000, 30) == cls.memory_estimate(2000, 30, 1, **cls().get_params())
@@ -313,7 +303,7 @@ def test_wide_sparse_rows_are_never_made_dense(name, params, seed):
     model = class_of(name, "binary")(random_state=0, **params)
     clone(model).fit(X[:50, :9], y[:50])
     size = X.data.nbytes + X.indices.nbytes + X.indptr.nbytes
-    limit = model.memory_estimate(n, d, 1, **params) + 2 * size
+    limit = 8 * (3 * params["n_hidden"] * (d + 1) + 2 * n * (params["n_hidden"] + n)) + 2 * size
     for step in (lambda: model.fit(X, y), lambda: model.predict(X)):
         peak = peak_of(step)
         assert peak < limit

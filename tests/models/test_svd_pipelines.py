@@ -68,7 +68,7 @@ def test_parameters_are_those_of_the_second_step(name):
 
 
 @each_pipeline
-def test_the_version_and_the_memory_are_those_of_the_second_step(name):
+def test_the_version_of_the_second_step_and_the_memory_of_the_first(name):
     cls, params = STEPS[name]
     entry = find_model(name)
     factory = entry.factory("classification")

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from elmbench.models.base.family import checked_condition, target_bytes, width
+from elmbench.models.base.family import checked_condition, width
 from elmbench.models.base.parameters import estimator
 from elmbench.models.base.paths import Grid, PathMixin
 from elmbench.numerics.arrays import EPS, Array, Indices
-from elmbench.numerics.centres import BLOCK_BYTES, DENSE_CENTRES_BYTES, CentreKernel, normal_equations
+from elmbench.numerics.centres import CentreKernel, normal_equations
 from elmbench.numerics.pairwise import Kernel
 from elmbench.numerics.ridge_path import ridge_solutions
 from elmbench.numerics.rows import Rows
@@ -87,15 +87,6 @@ class CentresMixin(PathMixin):
         """The number of centres."""
         check_is_fitted(self)
         return len(self._kernel)
-
-    @classmethod
-    def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
-        """Count K'K, some blocks of rows and the centres; wide centres are sparse."""
-        size = params.get(cls._size_name, 100)
-        block = min(8 * n_samples * max(size, n_features), BLOCK_BYTES)
-        centres = min(8 * size * n_features, DENSE_CENTRES_BYTES)
-        floats = size**2 + 4 * size * n_outputs
-        return 8 * floats + target_bytes(n_samples, n_outputs) + 3 * centres + 4 * block
 
     @classmethod
     def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:

@@ -1,7 +1,7 @@
 """Base classes of linear and kernel machines that are learnt by stochastic gradient descent."""
 
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from elmbench.models.base.family import FamilyClassifier
 from elmbench.models.base.parameters import estimator
 from elmbench.numerics.arrays import Array
-from elmbench.numerics.nodes.hidden_layer import ROW_BLOCK, layer_blocks
+from elmbench.numerics.nodes.hidden_layer import layer_blocks
 from elmbench.numerics.online.hyperplanes import HyperplaneState
 from elmbench.numerics.online.loops import Numbers
 from elmbench.numerics.rows import Rows
@@ -110,11 +110,3 @@ class HyperplaneClassifier(StochasticClassifier):
         """Return the weights, their intercepts and the numbers of their classes, in ascending order."""
         check_is_fitted(self, "classes_")
         return self._state.solution(self._ridge)
-
-    @classmethod
-    def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
-        """Count the most weights twice, as growth and the end copy them, a block of rows, and the outputs."""
-        n_classes = max(2, n_outputs)
-        most = n_classes * min(params.get("n_weights", getattr(cls, "n_weights", 1)), n_samples + 1)
-        floats = 4 * most * (n_features + 4) + 2 * min(n_samples, ROW_BLOCK) * most + n_samples * (n_classes + 4)
-        return 8 * floats + 6 * BLOCK_BYTES
