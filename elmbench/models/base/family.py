@@ -144,7 +144,7 @@ class FamilyClassifier(ClassifierMixin, Model):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Fit to inputs `X` and labels `y`, of more than two classes one against the rest, forgetting earlier fits."""
+        """Fit the model to inputs `X` and labels `y`, forgetting any earlier fit."""
         rows, labels = self._validated(X, y)
         check_classification_targets(labels)
         self.classes_ = unique_labels(labels)

@@ -46,7 +46,7 @@ class RowWeightedClassifier(FamilyClassifier):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit to inputs `X` and labels `y`, of more than two classes one against the rest, forgetting earlier fits.
+        """Fit the model to inputs `X` and labels `y`, forgetting any earlier fit.
 
         A row counts `sample_weight` times, 1 by default: a weight of 2 repeats it, a weight of 0 leaves it out. A
         `class_weight` multiplies these.
