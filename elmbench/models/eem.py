@@ -37,7 +37,8 @@ class EEMClassifier(EntropyClassifier, HiddenNodesMixin, PathMixin):
         uniform on [0, 1].
     priors : array-like of shape (n_classes,) or dict, default=None
         Prior probability of each class, in the order of the sorted labels or by label; only their ratios count. By
-        default, all classes have the same, regardless of their sizes, as in the paper.
+        default, all classes have the same, regardless of their sizes, as in the paper. In a cross-validation, some rows
+        may lack a class: use a dictionary.
     costs : array-like of shape (n_classes,) or dict, default=None
         Cost of an error on each class, in the same form; by default, the same for all.
 

@@ -148,7 +148,7 @@ def _by_class(name: str, values: Any, classes: NDArray[Any]) -> Array:
         return np.ones(len(classes))
     if isinstance(values, Mapping):
         labels = classes.tolist()
-        if set(values) != set(labels):
+        if any(label not in values for label in labels):
             raise ValueError(f"{name}: expected a number for each of the labels {labels}, got {dict(values)} instead")
         values = [values[label] for label in labels]
     values = list(values)
