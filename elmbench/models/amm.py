@@ -1,11 +1,16 @@
 """The adaptive multi-hyperplane machine: several weights for each class, learnt by stochastic gradient descent."""
 
+from typing import Any, ClassVar
+
 import numpy as np
+from sklearn.utils._param_validation import StrOptions
 
 from elmbench.models.base.parameters import estimator
-from elmbench.models.base.stochastic import HyperplaneClassifier
+from elmbench.models.base.stochastic import HyperplaneClassifier, row_blocks
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.online.hyperplanes import HyperplaneState
+from elmbench.numerics.online.loops import Numbers
+from elmbench.numerics.rows import Rows
 
 
 @estimator
@@ -16,8 +21,8 @@ class AMMClassifier(HyperplaneClassifier):
     largest output is predicted. Each class starts with one weight of zero. Stochastic gradient descent on lambda |W|^2
     / 2 + the mean of the losses max(0, 1 + largest output of another class - output of the row's own weight): step t
     shrinks all weights by 1 - 1/t and, if a row has a loss, adds it to its own weight, and takes it from the largest of
-    the other classes, with weight 1/(lambda t). A row's own weight is the one of its class with the largest output. A
-    row becomes a new weight of its class if none of them has a positive output.
+    the other classes, with weight 1/(lambda t). A row's own weight is one of its class. A row becomes a new weight of
+    its class if none of them has a positive output.
 
     Parameters
     ----------
@@ -27,6 +32,10 @@ class AMMClassifier(HyperplaneClassifier):
         machine, |w|^2 / 2 + C sum of the losses.
     n_weights : int, default=50
         The most weights of a class. At this number, a row is added to the largest weight instead of becoming a new one.
+    mode : {"online", "batch"}, default="online"
+        The choice of a row's own weight. "online": the weight of its class with the largest output at the time of the
+        step. "batch": the one with the largest output before the pass of `fit`, which adds no weights; a class with
+        rows of negative output gets one weight of zero for these. The first pass, and `partial_fit`, are online.
     n_epochs : int, default=5
         Passes of `fit` over the rows.
     pruning : float, default=10.0
@@ -64,8 +73,7 @@ class AMMClassifier(HyperplaneClassifier):
     -----
     Rows may be a CSR matrix, which is not made dense; the weights are dense.
 
-    This is the online algorithm of the paper; its batch version assigns rows to weights once a pass. In the paper, a
-    class has infinitely many weights of zero. Here, as in the toolbox of its authors (BudgetedSVM), it
+    In the paper, a class has infinitely many weights of zero. Here, as in the toolbox of its authors (BudgetedSVM), it
     has one, which rows of other classes move like any other; new weights replace the remaining ones. The defaults are
     those of the toolbox. In the toolbox, a class with `n_weights` weights ignores rows for which no weight has a
     positive output, so `n_weights=1` would not be Pegasos.
@@ -86,12 +94,24 @@ class AMMClassifier(HyperplaneClassifier):
     """
 
     n_weights: int = 50
+    mode: str = "online"
     pruning: float = 10.0
     prune_every: int = 10_000
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {"mode": [StrOptions({"online", "batch"})]}
 
     def _new_state(self, n_features: int, n_outputs: int) -> HyperplaneState:
         sizes = n_features, max(2, n_outputs), float(self.fit_intercept)
         return HyperplaneState(*sizes, limit=self.n_weights, pruning=self.pruning, prune_every=self.prune_every)
+
+    def _pass(self, X: Rows, labels: Numbers, order: Numbers, epoch: int) -> None:
+        if self.mode == "online" or epoch == 0:
+            super()._pass(X, labels, order, epoch)
+            return
+        blocks = list(row_blocks(X, order))
+        assigned = [self._state.assign(X[rows], labels[rows]) for rows in blocks]
+        for rows, names in zip(blocks, assigned, strict=True):
+            self._state.extend(X[rows], labels[rows], self._ridge, names)
 
     @property
     def weights_(self) -> Array:

@@ -94,9 +94,9 @@ class BSGDClassifier(StochasticClassifier):
     def _new_state(self, n_features: int, n_outputs: int) -> BudgetedState:
         return BudgetedState(n_features, n_outputs, width(self), self.budget, self.maintenance == "merging")
 
-    def _pass(self, X: Rows, labels: Numbers, order: Numbers) -> None:
+    def _pass(self, X: Rows, labels: Numbers, order: Numbers, epoch: int) -> None:
         self._sparse = sp.issparse(X)
-        super()._pass(X, labels, order)
+        super()._pass(X, labels, order, epoch)
 
     def _outputs(self, X: Rows) -> Array:
         return CentreKernel(self.support_vectors_, gamma=self._state.gamma).product(X, self.beta_)

@@ -68,6 +68,7 @@ OPTIONS = [
     models.MKELMClassifier(radius=True, tol=1e-2),
     models.MKELMRegressor(q=2.0, radius=True, tol=1e-2),
     models.BSGDClassifier(maintenance="removal"),
+    models.AMMClassifier(mode="batch"),
     models.OSPVMClassifier(mode="truncate", ratio="squared"),
     models.OSPVMClassifier(update_mean=False),
     models.SVMClassifier(class_weight="balanced", max_iter=1000),

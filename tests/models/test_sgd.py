@@ -39,10 +39,11 @@ def test_with_one_weight_a_class_the_machine_is_pegasos(kind, fit_intercept, see
     y = targets(X, seed, kind)
     common = {"C": 4.0, "n_epochs": 3, "fit_intercept": fit_intercept, "random_state": seed}
     expected = PegasosClassifier(**common).fit(X, y)
-    model = AMMClassifier(**common, n_weights=1).fit(X, y)
-    outputs = expected.decision_function(X)
-    np.testing.assert_allclose(model.decision_function(X), outputs, atol=1e-12 * (1 + np.abs(outputs).max()))
-    assert model.n_units_ == max(2, len(model.classes_))
+    for mode in ("online", "batch"):
+        model = AMMClassifier(**common, n_weights=1, mode=mode).fit(X, y)
+        outputs = expected.decision_function(X)
+        np.testing.assert_allclose(model.decision_function(X), outputs, atol=1e-12 * (1 + np.abs(outputs).max()))
+        assert model.n_units_ == max(2, len(model.classes_))
     assert expected.n_units_ == (4 if kind == "multi" else 1) == len(expected.coef_)
 
 
@@ -63,6 +64,17 @@ def test_outputs_are_those_of_the_weights_that_are_shown(kind, seed):
         assert model.n_units_ == len(model.weights_) > len(model.classes_)
 
 
+def test_the_modes_are_the_same_for_one_pass_and_differ_after_it(seed):
+    X = rows(90, 4, seed) - 0.5
+    y = targets(X, seed, "multi")
+
+    def outputs(n_epochs, mode):
+        return AMMClassifier(C=8.0, n_epochs=n_epochs, mode=mode, random_state=0).fit(X, y).decision_function(X)
+
+    np.testing.assert_array_equal(outputs(1, "online"), outputs(1, "batch"))
+    assert (outputs(4, "online") != outputs(4, "batch")).any()
+
+
 def test_small_weights_are_dropped(seed):
     X = rows(200, 4, seed) - 0.5
     y = targets(X, seed, "multi")
@@ -75,8 +87,8 @@ def test_small_weights_are_dropped(seed):
 
 @pytest.mark.parametrize(
     "model",
-    [PegasosClassifier(), AMMClassifier(), BSGDClassifier(budget=15, gamma=1.0)],
-    ids=["pegasos", "amm", "bsgd"],
+    [PegasosClassifier(), AMMClassifier(), AMMClassifier(mode="batch"), BSGDClassifier(budget=15, gamma=1.0)],
+    ids=["pegasos", "amm-online", "amm-batch", "bsgd"],
 )
 def test_one_pass_in_order_is_partial_fit_and_the_steps_go_on(model):
     X, y = problem(90, 3, 1, "multi")

@@ -17,7 +17,7 @@ from elmbench.registry import find_model, make_model, model_version
 STEPS = {
     "svd+os-elm": (OSELMClassifier, {"n_hidden": 30, "C": 4.0, "start": "ridge", "initial_batch": 20, "batch_size": 8}),
     "svd+bsgd": (BSGDClassifier, {"budget": 20, "C": 4.0, "gamma": 0.01, "maintenance": "removal", "n_epochs": 3}),
-    "svd+amm": (AMMClassifier, {"C": 4.0, "n_weights": 3, "n_epochs": 7, "fit_intercept": False}),
+    "svd+amm": (AMMClassifier, {"C": 4.0, "n_weights": 3, "mode": "batch", "n_epochs": 7, "fit_intercept": False}),
     "svd+pegasos": (PegasosClassifier, {"C": 4.0, "n_epochs": 7, "fit_intercept": False}),
 }
 each_pipeline = pytest.mark.parametrize("name", STEPS)

@@ -150,12 +150,13 @@ def pegasos_step(W, x, label, t, ridge):
     return shrunk
 
 
-def amm_step(W, owners, x, label, t, ridge, limit):
-    """Return weights and their classes after step t."""
+def amm_step(W, owners, x, label, t, ridge, limit, own=None):
+    """Return weights and their classes after step t; `own` is the weight that the row is assigned to, if it is."""
     scores = scores_of(W, x, t, ridge)
     mine = np.where(owners == label, scores, -np.inf)
     others = np.where(owners == label, -np.inf, scores)
-    grows, own = mine.max() <= 0 and (owners == label).sum() < limit, mine.argmax()
+    grows = own is None and mine.max() <= 0 and (owners == label).sum() < limit
+    own = mine.argmax() if own is None else own
     shrunk = (1 - 1 / t) * W
     if 1 + others.max() - scores[own] > 0:
         shrunk[others.argmax()] -= x / (ridge * t)

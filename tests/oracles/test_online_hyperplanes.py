@@ -85,15 +85,54 @@ def test_each_row_does_what_the_online_machine_says(shape, ridge, constant, limi
         W = kernels
 
 
+@examples(100)
+@given(shape=SHAPES, ridge=RIDGES, limit=LIMITS)
+def test_assigned_rows_stay_with_their_weights(shape, ridge, limit):
+    """A pass with assignments: they are those before it, of zero where the output was negative, and none is added."""
+    X, labels = a_problem(*shape)
+    state = HyperplaneState(X.shape[1], shape[2], 1.0, limit)
+    state.extend(X, labels, ridge)
+    before, owners_before = held(state, ridge)
+    counts = state.counts.copy()
+    names = state.assign(X, labels)
+    W, owners = held(state, ridge)
+    np.testing.assert_array_equal(W[: len(before)], before)
+    assert not W[len(before) :].any()
+    own = [list(state.names[: state.size]).index(name) for name in names]
+    expected_zero = set()
+    for i in range(len(X)):
+        scores = np.where(
+            owners_before == labels[i], dense.scores_of(before, extended(X, 1.0)[i], len(X) + 1, ridge), -np.inf
+        )
+        if scores.max() < 0 and counts[labels[i]] < limit:
+            assert own[i] >= len(before)
+            assert owners[own[i]] == labels[i]
+            expected_zero.add(labels[i])
+        else:
+            assert own[i] == scores.argmax()
+    np.testing.assert_array_equal(np.sort(owners[len(before) :]), np.sort(list(expected_zero)))
+    size = state.size
+    for i in range(len(X)):
+        W, _ = dense.amm_step(W, owners, extended(X, 1.0)[i], labels[i], state.step + 1, ridge, limit, own[i])
+        state.extend(X[i : i + 1], labels[i : i + 1], ridge, names[i : i + 1])
+        assert state.size == size
+        kernels, _ = held(state, ridge)
+        assert_close(kernels, W)
+        W = kernels
+
+
 @examples(40)
 @given(shape=SHAPES, limit=LIMITS, prune_every=st.sampled_from([3, 7, 10_000]), data=st.data())
 def test_blocks_do_not_matter_nor_whether_rows_are_sparse(shape, limit, prune_every, data):
     X, labels = a_problem(*shape)
     whole, cut = (HyperplaneState(X.shape[1], shape[2], 1.0, limit, 1.5, prune_every) for _ in range(2))
-    for _ in range(2):
-        whole.extend(X, labels, np.pi / 60)
+    for learns_assigned in (False, True):
+        names = whole.assign(X, labels) if learns_assigned else None
+        whole.extend(X, labels, np.pi / 60, names)
+        if learns_assigned:
+            names = cut.assign(sp.csr_matrix(X), labels)
         for piece in pieces(data, len(X), 20):
-            cut.extend(sp.csr_matrix(X[piece]), labels[piece], np.pi / 60)
+            cut.extend(sp.csr_matrix(X[piece]), labels[piece], np.pi / 60, None if names is None else names[piece])
     for one, other in zip(whole.solution(0.1), cut.solution(0.1), strict=True):
         np.testing.assert_array_equal(one, other)
 
@@ -123,6 +162,7 @@ def test_pruning_drops_the_smallest_up_to_the_threshold(shape, limit, pruning):
                 kept.remove(s)
         np.testing.assert_array_equal(held(state, ridge)[0], W[kept])
         np.testing.assert_array_equal(held(state, ridge)[1], owners[kept])
+        np.testing.assert_array_equal(state.names[: state.size], free.names[kept])
         np.testing.assert_array_equal(state.counts, np.bincount(owners[kept], minlength=shape[2]))
         assert not state.columns[:, state.size :].any()
 
@@ -134,8 +174,9 @@ def test_weights_are_handed_out_class_by_class_and_looking_changes_nothing(seed)
     before = copy.deepcopy(state)
     weights, intercepts, owners = state.solution(0.01)
     assert (np.diff(owners) >= 0).all()
+    outputs = X @ weights.T + intercepts
     order = np.argsort(state.owners[: state.size], kind="stable")
-    np.testing.assert_allclose(np.column_stack([weights, intercepts]), state.columns[:, order].T / 0.6, atol=1e-10)
+    np.testing.assert_allclose(outputs, state.outputs(X)[:, order] / 0.6, atol=1e-10)
     weights[:], intercepts[:], owners[:] = np.nan, np.nan, -1
     np.testing.assert_array_equal(state.columns, before.columns)
     np.testing.assert_array_equal(state.owners, before.owners)

@@ -40,9 +40,9 @@ class StochasticClassifier(FamilyClassifier):
         self._start(X.shape[1], T.shape[1])
         self._n_rows = X.shape[0]
         labels = class_numbers(T)
-        for _ in range(self.n_epochs):
+        for epoch in range(self.n_epochs):
             order = random_state.permutation(X.shape[0]) if self.shuffle else np.arange(X.shape[0])
-            self._pass(X, labels, order)
+            self._pass(X, labels, order, epoch)
 
     def _start(self, n_features: int, n_outputs: int) -> None:
         self._state = self._new_state(n_features, n_outputs)
@@ -50,9 +50,9 @@ class StochasticClassifier(FamilyClassifier):
 
     def _update(self, X: Rows, T: Array) -> None:
         self._n_rows += X.shape[0]
-        self._pass(X, class_numbers(T), np.arange(X.shape[0]))
+        self._pass(X, class_numbers(T), np.arange(X.shape[0]), 0)
 
-    def _pass(self, X: Rows, labels: Numbers, order: Numbers) -> None:
+    def _pass(self, X: Rows, labels: Numbers, order: Numbers, epoch: int) -> None:
         for rows in row_blocks(X, order):
             self._state.extend(X[rows], labels[rows], self._ridge)
 

@@ -20,6 +20,8 @@ from elmbench.numerics.arrays import Array
 from elmbench.numerics.online.loops import DONE, GROW, Numbers, SparseRows, enlarged, loop_array, run, sparse_rows
 from elmbench.numerics.rows import Rows
 
+NOT_ASSIGNED = -1  # stands for the name of a weight where a row is assigned to none
+
 
 def add_row(sign: float, t: int, rows: SparseRows, constant: float, s: int, columns: Array) -> None:
     """Add a sparse row, with `constant` as the feature of the intercept, `sign` times to weight `s`."""
@@ -32,26 +34,30 @@ def absorb_hyperplanes(
     position: int,
     step: int,
     m: int,
+    born: int,
     rows: SparseRows,
     labels: Numbers,
+    assigned: Numbers,
     ridge: float,
     constant: float,
     limit: int,
     columns: Array,
     owners: Numbers,
+    names: Numbers,
     counts: Numbers,
-) -> tuple[int, int, int, int]:
+) -> tuple[int, int, int, int, int]:
     """Learn sparse rows from `position` on by the online algorithm of Wang, Djuric, Crammer and Vucetic (2011).
 
     After t steps the weights are the columns divided by ridge t, so shrinking all weights by 1 - 1/t does not change
-    the columns. A row that violates its margin is subtracted from the largest weight of the other classes, and added to
-    the weight of its class with the largest output, or becomes a new weight if that is not positive. With one weight
-    for each class, `limit` 1, this is Pegasos with the loss of Crammer and Singer.
+    the columns. A row that violates its margin is added to a weight of its class and subtracted from the largest weight
+    of the others. With one weight for each class, `limit` 1, this is Pegasos with the loss of Crammer and Singer.
 
-    `labels`, of shape (n,), are class numbers, `constant` is the feature of the intercepts, and `limit` the largest
-    number of weights of a class. `columns`, of shape (n_features + 1, capacity), holds the weights, `owners` their
-    classes, and `counts` the number of weights of each class, at least one. The status is `GROW` if the capacity does
-    not suffice.
+    `labels` and `assigned`, of shape (n,), are class numbers and names of weights. An assigned row is added to that
+    weight if it still exists. Any other row is added to the weight of its class with the largest output, or becomes a
+    new weight if that is not positive. `constant` is the feature of the intercepts, `limit` the largest number of
+    weights of a class. `columns`, of shape (n_features + 1, capacity), holds the weights, `owners` and `names` their
+    classes and names, `born` the name of the next one, and `counts` the number of weights of each class, at least one.
+    The status is `GROW` if the capacity does not suffice.
     """
     capacity = len(owners)
     scores = np.zeros(capacity)
@@ -64,26 +70,32 @@ def absorb_hyperplanes(
             for s in range(m):
                 scores[s] += x * row[s]
         label = labels[t]
-        right = other = -1
+        right = other = held = -1
         for s in range(m):
             if owners[s] != label:
                 if other < 0 or scores[s] > scores[other]:
                     other = s
-            elif right < 0 or scores[s] > scores[right]:
-                right = s
-        grows = scores[right] <= 0.0 and counts[label] < limit
+            else:
+                if right < 0 or scores[s] > scores[right]:
+                    right = s
+                if names[s] == assigned[t]:
+                    held = s
+        grows = held < 0 and scores[right] <= 0.0 and counts[label] < limit
+        if held >= 0:
+            right = held
         if step == 0 or scores[right] - scores[other] < ridge * step:
             if grows:
                 if m == capacity:
-                    return t, step, m, GROW
+                    return t, step, m, born, GROW
                 right = m
-                owners[right] = label
+                owners[right], names[right] = label, born
                 counts[label] += 1
+                born += 1
                 m += 1
             add_row(1.0, t, rows, constant, right, columns)
             add_row(-1.0, t, rows, constant, other, columns)
         step += 1
-    return len(labels), step, m, DONE
+    return len(labels), step, m, born, DONE
 
 
 @dataclass
@@ -104,31 +116,61 @@ class HyperplaneState:
     prune_every: int = 10_000
     size: int = 0
     step: int = 0
+    born: int = 0
     columns: Array = field(init=False)
     owners: Numbers = field(init=False)
+    names: Numbers = field(init=False)
     counts: Numbers = field(init=False)
 
     def __post_init__(self) -> None:
         self.columns = np.zeros((self.n_features + 1, self.n_classes))
-        self.owners, self.counts = np.arange(self.n_classes), np.ones(self.n_classes, np.int64)
-        self.size = self.n_classes
+        self.owners, self.names = np.arange(self.n_classes), np.arange(self.n_classes)
+        self.counts = np.ones(self.n_classes, np.int64)
+        self.size = self.born = self.n_classes
 
-    def extend(self, X: Rows, labels: Numbers, ridge: float) -> None:
+    def extend(self, X: Rows, labels: Numbers, ridge: float, assigned: Numbers | None = None) -> None:
         """Learn rows `X`, dense or CSR, with the numbers of their classes, in their order.
 
-        `ridge` is the lambda of the objective ridge |W|^2 / 2 + the mean hinge loss of all weights W.
+        `ridge` is the lambda of the objective ridge |W|^2 / 2 + the mean hinge loss of all weights W. `assigned` is the
+        result of `assign` for the rows; without it, each row is added to the weight of the largest output.
         """
-        rows, labels, position = sparse_rows(X), loop_array(labels, np.int64), 0
+        rows = sparse_rows(X)
+        if assigned is None:
+            assigned = np.full(len(labels), NOT_ASSIGNED)
+        labels, assigned = (loop_array(a, np.int64) for a in (labels, assigned))
+        position = 0
         while position < len(labels):
             stop = min(len(labels), position + self.prune_every - self.step % self.prune_every)
-            position, self.step, self.size, status = run(
-                absorb_hyperplanes, position, self.step, self.size, rows, labels[:stop],
-                float(ridge), float(self.constant), self.limit, self.columns, self.owners, self.counts,
+            position, self.step, self.size, self.born, status = run(
+                absorb_hyperplanes, position, self.step, self.size, self.born, rows, labels[:stop],
+                assigned, float(ridge), float(self.constant), self.limit,
+                self.columns, self.owners, self.names, self.counts,
             )  # fmt: skip
             if status == GROW:
                 self._reserve()
             elif self.step % self.prune_every == 0:
                 self._prune()
+
+    def assign(self, X: Rows, labels: Numbers) -> Numbers:
+        """Return, for each row, the name of the weight of its class with the largest output.
+
+        If that is negative and the class has fewer than `limit` weights, the class gets a weight of zero, which is then
+        the largest for all such rows.
+        """
+        mine = self.owners[np.newaxis, : self.size] == labels[:, np.newaxis]
+        scores = np.where(mine, self.outputs(X), -np.inf)
+        result = self.names[np.argmax(scores, axis=1)]
+        negative = scores.max(axis=1) < 0
+        for label in np.unique(labels[negative]):
+            if self.counts[label] < self.limit:
+                result[negative & (labels == label)] = self._add_zero(label)
+        return result
+
+    def outputs(self, X: Rows) -> Array:
+        """Return the products of the rows with the columns in use, of shape (n, size): outputs times ridge t."""
+        outputs: Array = X @ self.columns[:-1, : self.size]
+        outputs += self.constant * self.columns[-1, : self.size]
+        return outputs
 
     def solution(self, ridge: float) -> tuple[Array, Array, Numbers]:
         """Return the weights, of shape (size, n_features), their intercepts and their classes, in ascending order."""
@@ -136,13 +178,22 @@ class HyperplaneState:
         weights = self.columns[:, order].T / (ridge * max(1, self.step))
         return np.ascontiguousarray(weights[:, :-1]), self.constant * weights[:, -1], self.owners[order]
 
+    def _add_zero(self, label: int) -> int:
+        if self.size == len(self.owners):
+            self._reserve()
+        self.owners[self.size], self.names[self.size] = label, self.born
+        self.counts[label] += 1
+        self.size += 1
+        self.born += 1
+        return self.born - 1
+
     def _reserve(self) -> None:
         capacity = min(self.limit * self.n_classes, max(16, 2 * len(self.owners)))
         self.columns = enlarged(self.columns, (self.n_features + 1, capacity))
-        self.owners = enlarged(self.owners, (capacity,))
+        self.owners, self.names = (enlarged(a, (capacity,)) for a in (self.owners, self.names))
 
     def _prune(self) -> None:
-        """Drop small weights; the others keep their order."""
+        """Drop small weights; the others keep their order and their names."""
         norms = np.einsum("ij,ij->j", self.columns[:, : self.size], self.columns[:, : self.size])
         order = np.argsort(norms, kind="stable")
         selected = np.ones(self.size, bool)
@@ -151,7 +202,7 @@ class HyperplaneState:
                 self.counts[self.owners[s]] -= 1
                 selected[s] = False
         left = np.flatnonzero(selected)
-        for array in (self.columns, self.owners):
+        for array in (self.columns, self.owners, self.names):
             array[..., : len(left)] = array[..., left]
         self.columns[:, len(left) : self.size] = 0.0
         self.size = len(left)
