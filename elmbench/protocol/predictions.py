@@ -75,12 +75,15 @@ def class_outputs(estimator: Any, method: str, X: Any, labels: list[int]) -> Arr
     """Return the outputs of `decision_function` or `predict_proba` for all classes; None if the model has none.
 
     The result (ndarray of shape (n,) or (n, k)): decision values of two classes are for the second one. A class without
-    training rows has the probability 0, and a decision value below all others.
+    training rows has the probability 0, and a decision value below all others. Raises ValueError if they are not one
+    for each row.
     """
     if not hasattr(estimator, method):
         return None
     k, proba = len(labels), method == "predict_proba"
     outputs = np.asarray(getattr(estimator, method)(X), dtype=np.float64)
+    if outputs.shape[:1] != X.shape[:1]:
+        raise ValueError(f"expected {method} to return {X.shape[0]} rows, got shape {outputs.shape} instead")
     outputs = outputs.reshape(len(outputs), -1)
     learnt = np.asarray(getattr(estimator, "classes_", labels))
     if not proba and outputs.shape[1] == 1:

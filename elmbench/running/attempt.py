@@ -1,5 +1,6 @@
 """The execution of one unit of work; every failure becomes a result."""
 
+import contextlib
 import json
 import re
 import traceback
@@ -52,12 +53,15 @@ def attempt(work: Work, inputs: Mapping[str, Result], context: Context, blas_thr
     if failed is not None:
         # One prefix is enough for a chain of searches and choices.
         return {"status": failed["status"], "reason": BEFORE + failed["reason"].removeprefix(BEFORE)}
-    with warnings.catch_warnings(record=True) as caught, libraries().limit(limits=blas_threads):
+    threads, folder = libraries().limit(limits=blas_threads), contextlib.chdir(".")
+    # What a model changes here, such as the working folder, does not reach the work after it.
+    with warnings.catch_warnings(record=True) as caught, threads, folder, np.errstate(all="warn", under="ignore"):
         warnings.simplefilter("default")
         result = guarded(lambda: work.run(inputs, context), context)
     messages = sorted({printable(f"{w.category.__name__}: {w.message}") for w in caught})
-    solvers = {"solvers": dict(sorted(context.solvers.items()))} if context.solvers else {}
-    return result | {"warnings": messages[:5]} | solvers
+    # A plug-in's model may count with the integers of numpy.
+    solvers = {name: int(count) for name, count in sorted(context.solvers.items())}
+    return result | {"warnings": messages[:5]} | ({"solvers": solvers} if solvers else {})
 
 
 def guarded(action: Callable[[], Result], context: Context) -> Result:

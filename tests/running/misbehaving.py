@@ -43,6 +43,14 @@ def leaving(self):
     sys.exit(5)
 
 
+class Unusual(BaseException):
+    """Derives from no Exception."""
+
+
+def unusual(self):
+    raise Unusual("odd")
+
+
 def killed(self):
     os.kill(os.getpid(), 9)
 
@@ -177,8 +185,8 @@ class SlowToMake(Base):
 
 
 ACTIONS = [
-    exiting, leaving, killed, stuck, locking, leaking, leaking_child, printing, forking, parent, colourful, detaching,
-    orphaning, treacherous, treacherous_once,
+    exiting, leaving, unusual, killed, stuck, locking, leaking, leaking_child, printing, forking, parent, colourful,
+    detaching, orphaning, treacherous, treacherous_once,
 ]  # fmt: skip
 MODELS = {act.__name__.replace("_", "-"): type(act.__name__, (Base,), {"act": act}) for act in ACTIONS}
 MODELS |= {"healthy": Base, "negative": Negative, "no-label": NoLabel, "unjson": Unjson, "slow-to-make": SlowToMake}

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import os
 import warnings
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -125,6 +128,23 @@ def test_warnings_are_kept_each_once(acting: Callable[..., Any]) -> None:
     result = acting(complain)
     assert result["status"] == "ok"
     assert result["warnings"] == ["RuntimeWarning: c", "UserWarning: a", "UserWarning: b"]
+
+
+def test_what_a_model_changes_does_not_reach_other_work(acting: Callable[..., Any]) -> None:
+    folder, settings = Path.cwd(), np.geterr()
+
+    def change() -> None:
+        os.chdir("/")
+        np.seterr(all="raise")
+
+    assert acting(change)["status"] == "ok"
+    assert (Path.cwd(), np.geterr()) == (folder, settings)
+
+
+def test_a_model_may_count_with_numpy(make_unit: MakeUnit, add_model: AddModel) -> None:
+    add_model("counting", type("Counting", (Base,), {"solvers_": {"mine": np.int64(3)}}))
+    solvers = attempted(make_unit(model="counting"), {})["solvers"]
+    assert json.dumps(solvers) == '{"mine": 3}'
 
 
 def test_threads_are_what_is_asked_for(acting: Callable[..., Any]) -> None:

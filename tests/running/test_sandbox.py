@@ -80,6 +80,7 @@ def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ("model", "status", "reason", "survives"),
     [
         ("leaving", "failed", "SystemExit: 5", True),
+        ("unusual", "failed", "Unusual: odd", True),
         ("negative", "failed", "ValueError: expected an n_units_ of at least 0 that fits into 64 bits, got -1", True),
         ("unjson", "failed", "TypeError: ", True),
         ("colourful", "failed", "RuntimeError: ?[2J red??1m ?der\tand\nmore", True),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import time
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
-from made_work import default_metrics, fold_data, metrics_of, model_seed
+from made_work import attempted, default_metrics, fold_data, metrics_of, model_seed
 from made_work import fit as cell
 from sklearn.base import BaseEstimator, ClassifierMixin
 from toy_data import AddModel, MakeUnit
@@ -94,6 +96,16 @@ def test_outputs_that_are_not_finite(make_unit: MakeUnit, add_model: AddModel, b
         assert result["status"] == "diverged"
         assert result["reason"]
         assert metrics_of(result) == {}
+
+
+@pytest.mark.parametrize("outputs", [1.0, np.ones(3), np.ones((3, 2))])
+def test_decision_values_that_are_not_one_for_each_row(make_unit: MakeUnit, add_model: AddModel, outputs: Any) -> None:
+    add_model("short", type("Short", (Simple,), {"decision_function": lambda self, X: outputs}))
+    result = attempted(make_unit(model="short"), {})
+    assert result["status"] == "failed"
+    assert re.match(
+        r"ValueError: expected decision_function to return \d+ rows, got shape \(.*\) instead", result["reason"]
+    )
 
 
 @pytest.mark.parametrize(

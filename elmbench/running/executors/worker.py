@@ -68,7 +68,7 @@ def run(asked: "Asked", settings: "Settings", memory: int | None) -> "Result":
     os.ftruncate(2, 0)
     try:
         return attempt(work_of(asked), asked["inputs"], Context(settings.data_dir, memory), settings.blas_threads)
-    except (SystemExit, KeyboardInterrupt) as error:
+    except BaseException as error:  # noqa: BLE001 - such as SystemExit; it ends its own cell and no other
         return {"status": "failed", "reason": f"{type(error).__name__}: {error}"}
 
 
