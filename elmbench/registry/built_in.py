@@ -56,7 +56,7 @@ class ModelEntry:
             raise ElmbenchError(problem, expected=expected, next_step="elmbench list models")
         try:
             return load(target) if isinstance(target, str) else target
-        except (ImportError, AttributeError, ValueError) as error:
+        except Exception as error:
             failed = f"the model {self.name!r} ({self.origin}) is at {target!r}, which cannot be imported: {error}"
             next_step = "correct it where it is declared"
             raise ElmbenchError(failed, expected="an address `module:name`", next_step=next_step) from error

@@ -6,7 +6,7 @@ import inspect
 import sys
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import cache
 from importlib.metadata import entry_points
@@ -48,19 +48,20 @@ def _as_entry(name: str, loaded: Any, origin: str, version: str) -> ModelEntry:
     """Return the entry of a declared model: a ModelEntry, an estimator class, or an estimator that is cloned."""
     if isinstance(loaded, ModelEntry):
         return replace(loaded, name=name, version=loaded.version or version, origin=origin)
-    from sklearn.base import BaseEstimator, is_classifier, is_regressor
+    from sklearn.base import is_classifier, is_regressor
 
     is_class = isinstance(loaded, type)
     lacks = [method for method in ("fit", "predict") if not hasattr(loaded, method)]
     tasks = []
-    if not lacks and (not is_class or issubclass(loaded, BaseEstimator)):
+    if not lacks and hasattr(loaded, "__sklearn_tags__"):
         try:
             estimator = loaded() if is_class else loaded
-        except TypeError as error:
-            problem = f"the model {name!r} ({origin}) cannot be made without arguments: {error}"
+        except Exception as error:
+            problem = f"the model {name!r} ({origin}) cannot be made without arguments: {_message_of(error)}"
             raise _badly_declared(problem, "a default for every parameter, as scikit-learn has it") from error
         kinds = {"classification": is_classifier, "regression": is_regressor}
-        tasks = [task for task, is_kind in kinds.items() if is_kind(estimator)]
+        with suppress(AttributeError):  # of a mixin without BaseEstimator
+            tasks = [task for task, is_kind in kinds.items() if is_kind(estimator)]
     if not tasks:
         missing = f", which has no {' and no '.join(lacks)}" if lacks else ""
         raise _badly_declared(
@@ -80,6 +81,21 @@ def _digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()[:12]
 
 
+def _digest_of_code(source: Path, folder: Path, module: str = "") -> str:
+    """Return the digest of a file of code, a `module` or else a script, and of the modules in a folder that it uses."""
+    from modulefinder import ModuleFinder
+
+    finder = ModuleFinder([str(folder)])
+    with suppress(ImportError, SyntaxError, ValueError):  # running the code tells what is wrong
+        if module:
+            finder.import_hook(module)
+        else:
+            finder.run_script(str(source))
+    files = (vars(one)["__file__"] for one in finder.modules.values())
+    others = sorted({file for file in files if file} - {str(source)})
+    return _digest(b"".join(Path(file).read_bytes() for file in (source, *others)))
+
+
 @cache
 def load_address(address: str) -> ModelEntry:
     """Return the entry of the estimator class at `package.module:Class`, if need be in the current folder."""
@@ -97,7 +113,7 @@ def load_address(address: str) -> ModelEntry:
         problem = f"the module {module_name!r} has no {attribute!r}" + (f" (did you mean {guess!r}?)" if guess else "")
         raise ElmbenchError(problem, expected=expected, next_step="correct the address")
     source = inspect.getsourcefile(module)
-    version = _digest(Path(source).read_bytes()) if source else ""
+    version = _digest_of_code(Path(source), Path(folder), module_name) if source else ""
     return _as_entry(address, getattr(module, attribute), f"module {module_name}", version)
 
 
@@ -133,7 +149,7 @@ def load_plugin(file: str | Path) -> Path:
     except OSError as error:
         problem = f"cannot read the plug-in {path}: {error.strerror}"
         raise ElmbenchError(problem, expected="a Python file", next_step="check the path") from error
-    digest = _digest(content)
+    digest = _digest_of_code(path, path.parent)
     module_name = f"elmbench_plugin_{path.stem}_{digest}"
     module = sys.modules[module_name] = ModuleType(module_name)
     module.__file__ = str(path)

@@ -60,8 +60,9 @@ class Work(ABC):
     immediate: ClassVar[bool] = False
 
     def content(self) -> dict[str, Any]:
-        """Return the JSON content that determines the value."""
-        return content_of_fields(self) | {"kind": self.kind}
+        """Return the JSON content that determines the value; for a plug-in's kind, also the version of its code."""
+        code = {} if self._is_built_in else {"code": type(self).__module__}
+        return content_of_fields(self) | {"kind": self.kind} | code
 
     @abstractmethod
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
@@ -109,8 +110,11 @@ class Work(ABC):
     @property
     def is_from_outside(self) -> bool:
         """True if the kind of work or its model comes from a plug-in."""
-        is_ours = type(self).__module__.partition(".")[0] == __name__.partition(".")[0]
-        return not is_ours or bool(self.model_name and not is_built_in(self.model_name))
+        return not self._is_built_in or bool(self.model_name and not is_built_in(self.model_name))
+
+    @property
+    def _is_built_in(self) -> bool:
+        return type(self).__module__.partition(".")[0] == __name__.partition(".")[0]
 
     @property
     def number_of_fits(self) -> int:

@@ -13,6 +13,7 @@ from sklearn.linear_model import Ridge
 
 import elmbench
 from elmbench.errors import ElmbenchError
+from elmbench.protocol.folds import DatasetRef
 from elmbench.registry import (
     TASKS,
     find_model,
@@ -25,6 +26,7 @@ from elmbench.registry import (
 )
 from elmbench.registry.plugins import load_plugin, plugin_objects
 from elmbench.specs.grids import read_all_grids
+from elmbench.work import work_from
 
 MODEL = """
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -166,6 +168,17 @@ def test_an_edit_of_a_plugin_makes_another_version(plugin: Callable[..., Path]) 
     assert model_version(find_model("mine"), "classification") != first
 
 
+def test_an_edit_of_a_plugin_makes_other_results_of_its_kinds_of_work(plugin: Callable[..., Path]) -> None:
+    text = "from elmbench.work.description import Description\nclass Mine(Description):\n    kind = 'mine'\n"
+    keys = []
+    for edit in ("", "", "# edited\n"):
+        load_plugin(plugin(text + edit + "WORK = {'mine': Mine}\n"))
+        work = plugin_objects("WORK")["mine"]("classification", DatasetRef("two", "abc"))
+        assert work_from(work.content()) == work
+        keys.append(work.key)
+    assert keys[0] == keys[1] != keys[2]
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -184,6 +197,15 @@ def test_an_edit_of_a_plugin_makes_another_version(plugin: Callable[..., Path]) 
         (
             MODEL.replace("depth=1", "depth") + 'MODELS = {"mine": Mine}',
             "the model 'mine' .* cannot be made without arguments: .*depth",
+        ),
+        (
+            MODEL.replace("self.depth = depth", "import nothing_of_that_name") + 'MODELS = {"mine": Mine}',
+            "the model 'mine' .* cannot be made without arguments: ModuleNotFoundError",
+        ),
+        (
+            "from sklearn.base import ClassifierMixin\nclass A(ClassifierMixin):\n    fit = predict = None\n"
+            "MODELS = {'mine': A()}",
+            "the model 'mine' .* is <.*A object",
         ),
     ],
 )
@@ -320,7 +342,38 @@ def test_a_plugin_may_import_its_neighbour_and_its_error_names_the_line(folder: 
         load_plugin(folder / "bad.py")
 
 
+@pytest.mark.parametrize("by", ["plug-in", "address"])
+def test_an_edit_of_a_neighbour_makes_another_version(folder: Path, by: str) -> None:
+    (folder / "own_base.py").write_text(MODELS)
+    (folder / "own_neighbour.py").write_text("from own_base import Mine\n")
+    (folder / "own_mine.py").write_text("from own_neighbour import Mine\nMODELS = {'mine': Mine}\n")
+
+    def version() -> str:
+        if by == "plug-in":
+            load_plugin(folder / "own_mine.py")
+            return model_version(find_model("mine"), "classification")
+        plugins.load_address.cache_clear()
+        return model_version(find_model("own_mine:Mine"), "classification")
+
+    first = version()
+    assert version() == first
+    (folder / "own_base.py").write_text(MODELS + "# edited\n")
+    assert version() != first
+
+
+def test_an_address_that_cannot_be_imported_is_said(folder: Path) -> None:
+    (folder / "own_broken.py").write_text("def (:\n")
+    text = "from elmbench.registry import ModelEntry\nMODELS = {'mine': ModelEntry('', '', 'own_broken:Mine')}\n"
+    (folder / "mine.py").write_text(text)
+    load_plugin(folder / "mine.py")
+    with pytest.raises(ElmbenchError, match="is at 'own_broken:Mine', which cannot be imported"):
+        make_model("mine")
+
+
 def test_grids_as_they_are_typed() -> None:
+    assert read_all_grids(["svm: {C: [1e-3, 1.5E3, -2e+4], kernel: [null, true, e3]}"]) == {
+        "svm": {"C": [0.001, 1500.0, -20000.0], "kernel": [None, True, "e3"]}
+    }
     assert read_all_grids(["k-elm: {C: [1, 10], gamma: 2}"]) == {"k-elm": {"C": [1, 10], "gamma": [2]}}
     assert read_all_grids(["own.models:Mine: {depth: {from: 1, to: 3, step: 1}}"]) == {
         "own.models:Mine": {"depth": {"from": 1, "to": 3, "step": 1}}
