@@ -41,6 +41,9 @@ class Curves(Layout):
         super().check(spec)
         for column, model in spec.models.items():
             self._check_column(column, model)
+            for name, values in spec.grid_of(model).items():
+                if words := [value for value in values if isinstance(value, str | list)]:
+                    raise ValueError(f"models.{column} searches {name} over {words[0]!r}; expected numbers")
 
     def _check_column(self, column: str, model: Model) -> None:
         if len(model.search) != 1:
@@ -150,9 +153,8 @@ def _thinned(values: list[float]) -> list[float]:
     """Return the values of a curve that a table shows."""
     if len(values) <= _MOST_POINTS:
         return values
-    exponents = exponents_of(values)
-    if exponents is None:
-        return [value for value in values if value == values[0] or 5 * value % values[-1] == 0]
+    if exponents_of(values) is None:
+        return [min(values, key=lambda value: abs(value - i * max(values) / 5)) for i in range(6)]
     return [value for value in values if math.log2(value) % 5 == 0 or value in (min(values), max(values))]
 
 

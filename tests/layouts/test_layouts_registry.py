@@ -54,6 +54,10 @@ def test_a_kind_that_does_not_exist(toy: Toy) -> None:
     [
         ({"models": {}}, "models is empty; expected at least one column"),
         ({"layout": "curves"}, "models.ELM searches n_hidden, C; expected one hyperparameter"),
+        (
+            {"layout": "curves", "models": {"ELM": {"model": "elm", "search": {"activation": ["rbf", "tanh"]}}}},
+            "models.ELM searches activation over 'rbf'; expected numbers",
+        ),
         ({"options": {"dcs": "corrected"}}, r"unknown key 'options\.dcs'"),
         (CORRELATION | {"options": {"operator": 5}}, r"unknown key 'options\.operator'; allowed here: .*operators"),
         (CORRELATION | {"options": {"operators": 0}}, r"'options\.operators' is 0"),
