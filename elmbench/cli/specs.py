@@ -1,6 +1,7 @@
 """`elmbench list`, `show`, `validate` and `env`."""
 
 from collections.abc import Callable, Iterator
+from itertools import product
 from typing import Annotated, Any, Literal
 
 import typer
@@ -99,25 +100,34 @@ def validate() -> None:
     """Check datasets.yaml and every experiment file."""
     from elmbench.errors import ElmbenchError
     from elmbench.layouts import layout_of
-    from elmbench.registry import find_model
+    from elmbench.registry import check_parameters, find_model
     from elmbench.specs.catalogue import check_readings, load_catalogue
     from elmbench.specs.datasets import load_dataset_specs
+    from elmbench.specs.files import invalid
     from elmbench.specs.profiles import resolve
 
     files = load_catalogue()
     for file in files.values():
         try:
             check_readings(file)
-            for model in file.spec.models.values():
-                find_model(model.model)
             choices = [{name: value} for name in file.spec.readings for value in file.paper.readings[name].values]
             resolved = [resolve(file, profile) for profile in file.profiles]
             resolved += [resolve(file, profile, choice) for profile in file.profiles[:1] for choice in choices]
+            tasks = {dataset.task for one in resolved for dataset in one.datasets.values()}
+            for model, task in product(file.spec.models.values(), tasks):
+                entry = find_model(model.model)
+                if getattr(entry, task) is not None:
+                    check_parameters(entry.name, entry.factory(task), {*model.search, *model.params})
             for one in resolved:
                 for dataset in one.datasets.values():
                     one.spec.protocol.metric_for(dataset.task)
-                layout_of(one)
-                _ = one.published
+                    one.spec.protocol.outer.split(dataset.name, dataset.task)
+                layout = layout_of(one)
+                for (name, shown, metric), figure in one.published.items():
+                    if layout.judges and figure.value is not None and shown in layout.models(one):
+                        known = [measure.column for measure in layout.measures(one, name, shown)]
+                        if metric not in known:
+                            raise invalid(f"the published metric {metric!r} is not in the table", ", ".join(known))
             _ = file.printed_parameters
         except ElmbenchError as error:
             problem = error.found if str(file.path.parent) in error.found else f"{file.path}: {error.found}"

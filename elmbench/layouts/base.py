@@ -9,13 +9,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict
-
 from elmbench.layouts.figures import Figure, png
 from elmbench.layouts.table import Column, Entry, Item, Line, Note
 from elmbench.metrics import PREQUENTIAL, columns, counts_rows
 from elmbench.specs.experiments import Experiment
-from elmbench.specs.files import parse_spec
+from elmbench.specs.files import SpecPart, parse_spec
 from elmbench.specs.measures import FACTS, Measure
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.published import ALL, PublishedValue
@@ -46,10 +44,8 @@ RESULT = Column("value", "found")
 Points = Iterable[dict[str, Any]]
 
 
-class LayoutOptions(BaseModel):
-    """The options of a kind of table, from `options` of the experiment file; other keys are refused."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+class LayoutOptions(SpecPart):
+    """The options of a kind of table, from `options` of the experiment file."""
 
 
 @dataclass(frozen=True)

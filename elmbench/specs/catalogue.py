@@ -162,7 +162,7 @@ def _with_base(path: Path, seen: tuple[Path, ...] = ()) -> dict[str, Any]:
     if Path(f"{base}").name != base or not base_path.is_file() or base_path in (*seen, path):
         others = sorted(p.stem for p in path.parent.glob("*.yaml") if p.stem not in ("paper", path.stem))
         problem = f"{path}: based on {base!r}, which is not another table of this paper, or is based on this one"
-        raise invalid(problem, f"one of {', '.join(others)}")
+        raise invalid(problem, f"one of {', '.join(others) or 'the other tables, of which there is none'}")
     inherited = _with_base(base_path, (*seen, path))
     for name in ("id", "aliases", "title", "label", "claims"):
         inherited.pop(name, None)

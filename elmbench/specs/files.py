@@ -1,20 +1,32 @@
 """The YAML files: their folder, their reader, their errors."""
 
+import re
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
 import yaml
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic.fields import FieldInfo
 
 from elmbench.errors import ElmbenchError
 
 SpecModel = TypeVar("SpecModel", bound=BaseModel)
 
+#: Messages in the terms of YAML, by pydantic's type of error.
+_EXPECTED = dict.fromkeys(("tuple_type", "list_type"), "expected a list") | dict.fromkeys(
+    ("dict_type", "model_type"), "expected a mapping of keys"
+)
 #: Largest number of faulty keys that an error names.
 _NAMED = 20
-_MERGE = "tag:yaml.org,2002:merge"
+_MERGE, _FLOAT = "tag:yaml.org,2002:merge", "tag:yaml.org,2002:float"
+
+
+class SpecPart(BaseModel):
+    """A part of a spec: immutable, without unknown keys."""
+
+    # Built on first use: a command needs few of the models, and building them all takes longer than it does.
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 def invalid(problem: str, expected: str) -> ElmbenchError:
@@ -36,8 +48,8 @@ def spec_root() -> Path:
     )
 
 
-class _UniqueKeyLoader(yaml.CSafeLoader if hasattr(yaml, "CSafeLoader") else yaml.SafeLoader):  # type: ignore[misc]
-    """A safe loader that rejects a duplicate key in a mapping (YAML itself lets the last one win)."""
+class SpecLoader(yaml.CSafeLoader if hasattr(yaml, "CSafeLoader") else yaml.SafeLoader):  # type: ignore[misc]
+    """A safe loader that rejects a duplicate key in a mapping (YAML itself lets the last one win), and reads 1e-3."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         refuse = partial(yaml.constructor.ConstructorError, None, None)
@@ -54,6 +66,10 @@ class _UniqueKeyLoader(yaml.CSafeLoader if hasattr(yaml, "CSafeLoader") else yam
         return super().construct_mapping(node, deep=deep)
 
 
+# YAML 1.1 takes 1e-3 and 1.5e3 for words: its floats need a point and a sign.
+SpecLoader.add_implicit_resolver(_FLOAT, re.compile(r"[-+]?\d+(\.\d*)?[eE][-+]?\d+$"), list("-+0123456789"))
+
+
 def read_yaml(path: Path) -> Any:
     """Return the content of a YAML file; an error names the line and column."""
     try:
@@ -61,7 +77,7 @@ def read_yaml(path: Path) -> Any:
     except (OSError, UnicodeDecodeError) as error:
         raise ElmbenchError(f"cannot read {path}: {error}", next_step="elmbench validate") from error
     try:
-        return yaml.load(text, _UniqueKeyLoader)  # a subclass of the safe loader
+        return yaml.load(text, SpecLoader)  # a subclass of the safe loader
     except (ValueError, KeyError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
         # Raised by a value that contradicts its tag, such as `!!bool`, or an integer of thousands of digits.
         problem = f"{path}: a value that cannot be read ({type(error).__name__}: {str(error)[:100]})"
@@ -97,7 +113,7 @@ def parse_spec(model: type[SpecModel], content: Any, source: Path | str, prefix:
 def _is_type(part: Any) -> bool:
     """Return True if a part of an error's location is the name of a type, such as `tuple[str, ...]`."""
     # Brackets may also be part of a data set's name, as in `sparse-10k[density=0.6]`.
-    return isinstance(part, str) and (("[" in part and "=" not in part) or part in ("float", "int", "str"))
+    return isinstance(part, str) and re.match(r"(bool|float|int|str|none)$|(list|tuple|dict)\[", part) is not None
 
 
 def _describe(model: type[BaseModel], item: Any, key: str) -> str:
@@ -106,7 +122,7 @@ def _describe(model: type[BaseModel], item: Any, key: str) -> str:
         return f"unknown key '{key}'" + (f"; allowed here: {', '.join(allowed)}" if allowed else "")
     if item["type"] == "missing":
         return f"the key '{key}' is missing"
-    message = item["msg"].removeprefix("Value error, ")
+    message = _EXPECTED.get(item["type"], item["msg"].removeprefix("Value error, "))
     if not key:
         return message
     if isinstance(item["input"], str | int | float | bool) or item["input"] is None:

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 from pydantic import Field, JsonValue, model_validator
 
 from elmbench.errors import ElmbenchError
+from elmbench.specs.files import SpecLoader
 from elmbench.specs.papers import Spec
 
 #: Largest numbers of values in a grid, and of combinations of several grids.
@@ -19,9 +20,9 @@ _MOST, _MOST_COMBINATIONS = 10_000, 1_000_000
 #: Exponents of powers, which are at most 1e300 and at least 1e-300.
 _Exponent2 = Annotated[int, Field(ge=-996, le=996)]
 _Exponent10 = Annotated[int, Field(ge=-300, le=300)]
-Value = float | int | str
+Value = float | int | str | bool
 #: A value of a grid: a single value, or a list such as a list of kernels.
-GridValue = Value | list[JsonValue]
+GridValue = Value | list[JsonValue] | None
 
 
 class Grid(Spec):
@@ -97,7 +98,7 @@ def read_all_grids(texts: Iterable[str]) -> dict[str, dict[str, Any]]:
         # An address contains a colon, so its name is quoted, which YAML reads as the same text.
         text = re.sub(r"^\s*([\w.]+:\w+)\s*:(?=\s)", r'"\1":', text)
         try:
-            content = yaml.safe_load(text)
+            content = yaml.load(text, SpecLoader)
         except yaml.YAMLError as error:
             reason = getattr(error, "problem", None) or error
             raise refused(f"the grid {text!r} is not valid YAML: {reason}") from error

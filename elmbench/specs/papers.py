@@ -3,19 +3,15 @@
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import ConfigDict, Field, field_validator
+
+from elmbench.specs.files import SpecPart
 
 
-class Spec(BaseModel):
-    """A frozen model that rejects unknown keys, and whose keys have hyphens."""
+class Spec(SpecPart):
+    """A part of a paper's specs, whose keys have hyphens."""
 
-    model_config = ConfigDict(
-        extra="forbid",
-        frozen=True,
-        alias_generator=lambda name: name.replace("_", "-"),
-        allow_inf_nan=False,
-        defer_build=True,  # a command needs few of the models, and building them all takes longer than it does
-    )
+    model_config = ConfigDict(alias_generator=lambda name: name.replace("_", "-"), allow_inf_nan=False)
 
 
 class ReadingValue(Spec):

@@ -12,8 +12,10 @@ from pathlib import Path
 
 from pydantic import Field
 
+from elmbench.metrics import names_taking
 from elmbench.specs.files import invalid
 from elmbench.specs.papers import Spec
+from elmbench.specs.protocol import MEASURES, TRAIN_ACCURACY
 
 _PERCENT = Decimal("0.01")
 #: A metric's name in the files -> the suite's name, and the factor to its natural unit.
@@ -39,9 +41,8 @@ _METRICS = {
 }
 
 _COLUMNS = ("dataset", "model", "metric", "value", "std", "note")
-#: Hyperparameters among the metrics.
-_PARAMETERS = ("n_hidden", "C", "gamma", "sigma", "lambda", "budget", "delta", "n_units", "target_dimensions")
-_WHOLE = ("n_hidden", "budget", "n_units", "target_dimensions")
+#: Hyperparameters that are whole numbers, besides those whose names begin with `n_`.
+_WHOLE = ("budget", "target_dimensions")
 #: A power as the papers print it, such as 2^-20.
 _POWER = re.compile(r"(\d+)\^(-?\d+)")
 #: Notes in the files: the authors stopped a fit, or cited a figure.
@@ -110,7 +111,7 @@ def read_published(path: Path) -> tuple[PublishedValue, ...]:
     column dataset and a column for each fact (a word has no value, an empty field is skipped).
     """
     try:
-        with path.open(newline="", encoding="utf-8") as stream:
+        with path.open(newline="", encoding="utf-8-sig") as stream:
             reader = csv.DictReader(stream)
             names = set(reader.fieldnames or ())
             if "dataset" in names and "metric" not in names:
@@ -123,6 +124,7 @@ def read_published(path: Path) -> tuple[PublishedValue, ...]:
 
 
 def _figures(rows: csv.DictReader[str], path: Path) -> Iterator[PublishedValue]:
+    shares, printed = {*names_taking("counts"), TRAIN_ACCURACY}, set()
     for row in rows:
         where = f"{path}, line {rows.line_num}"
         if None in row or None in row.values():
@@ -130,6 +132,12 @@ def _figures(rows: csv.DictReader[str], path: Path) -> Iterator[PublishedValue]:
             raise invalid(problem, "six fields, a field with a comma in double quotes")
         metric, factor = _METRICS.get(row["metric"], (row["metric"], 1))
         value, std, note = _number(row["value"], factor, where), _number(row["std"], factor, where), row["note"]
+        if value is not None and value > 1 and metric in shares:
+            percent = "at most 1; percentages have a metric such as test_accuracy_percent"
+            raise invalid(f"{where}: {row['metric']} is {row['value']}", percent)
+        if (figure := (row["dataset"], row["model"], metric)) in printed:
+            raise invalid(f"{where}: a second figure of {', '.join(figure)}", "one figure")
+        printed.add(figure)
         stopped = _STOPPED.fullmatch(note) if value is None else None
         over = float(stopped[1]) if stopped else None
         cited = row["model"].endswith(_CITED)
@@ -159,11 +167,14 @@ def _number(text: str, factor: int | Decimal, where: str) -> Decimal | None:
 
 
 def published_parameters(path: Path) -> dict[tuple[str, str], dict[str, float | int]]:
-    """Return the printed hyperparameters by (data set, model), both as the paper spells them."""
+    """Return the printed hyperparameters by (data set, model), both as the paper spells them.
+
+    A figure is one unless its metric is a measure other than the size of the model.
+    """
     table: dict[tuple[str, str], dict[str, float | int]] = {}
     for entry in read_published(path):
         name, value = entry.metric, entry.value
-        if name in _PARAMETERS and value is not None:
-            whole = value == value.to_integral_value() and name in _WHOLE
+        if value is not None and (name == "n_units" or name not in MEASURES):
+            whole = value == value.to_integral_value() and (name.startswith("n_") or name in _WHOLE)
             table.setdefault((entry.dataset, entry.model), {})[name] = int(value) if whole else float(value)
     return table

@@ -117,13 +117,15 @@ def test_broken_yaml(elmbench: Callable, toy: Callable, verb: str) -> None:
         ({"datasets": ["wdbc", "calhousing"]}, "WDBC", "without a regression metric"),
         ({"layout": "curvs"}, "WDBC", "'layout' is 'curvs' (did you mean 'curves'?)"),
         ({}, "WDCB", "unknown data set 'WDCB' (did you mean 'WDBC'?)"),
+        ({}, "WDBC,ELM,acc,1,,\nWDBC", "the published metric 'acc' is not in the table"),
+        ({"models": {"ELM": {"model": "elm", "params": {"hidden": 3}}}}, "WDBC", "'elm' has no parameter 'hidden'"),
     ],
 )
 def test_what_is_wrong_is_named(elmbench: Callable, toy: Callable, changes: dict, figures: str, said: str) -> None:
     path = toy()
     path.write_text(yaml.safe_dump(yaml.safe_load(path.read_text()) | changes, sort_keys=False))
     printed = path.with_name("one.csv")
-    printed.write_text(printed.read_text().replace("WDBC", figures))
+    printed.write_text(printed.read_text().replace("WDBC", figures, 1))
     result = elmbench("validate", code=2)
     assert result.out == ""
     assert said in result.err

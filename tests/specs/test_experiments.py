@@ -128,7 +128,7 @@ def test_every_fault_is_named_at_once(experiment: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("content", [None, [], 3, "text"])
 def test_a_file_that_is_no_mapping(content: Any) -> None:
-    with pytest.raises(ElmbenchError, match=r"^dir/one\.yaml: Input should be a valid dictionary"):
+    with pytest.raises(ElmbenchError, match=r"^dir/one\.yaml: expected a mapping of keys"):
         parse(content)
 
 

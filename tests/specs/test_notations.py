@@ -30,7 +30,7 @@ def values(content: Any) -> list[Any]:
         ({"powers-of-2": [-8, 13]}, [2.0**e for e in range(-8, 14)]),
         ({"powers-of-2": [0, 4], "step": 3}, [1.0, 8.0]),
         ({"powers-of-10": [-2, 1]}, [0.01, 0.1, 1.0, 10.0]),
-        ([5, 1, "relu", 0.5], [5, 1, "relu", 0.5]),
+        ([5, 1, "relu", 0.5, True, None, 0], [5, 1, "relu", 0.5, True, None, 0]),
         ({"values": [3]}, [3]),
     ],
 )
@@ -75,7 +75,7 @@ def test_a_value_may_be_a_list() -> None:
         ({"values": [1, 2], "step": 1}, "takes no step"),
         ({}, "expected one of"),
         ([], "holds no value"),
-        ([None], "valid"),
+        ([{}], "valid"),
         ([float("nan")], "finite"),
         ({"form": 1, "to": 2, "step": 1}, "Extra inputs"),
         ({"from": 0, "to": 1e308, "step": 1e-308}, "holds more than"),

@@ -64,6 +64,18 @@ def test_what_is_no_figure(table: Callable[[str], Path], figure: str) -> None:
         read_published(table(f'a,b,mcc,0.5,,\na,b,mcc,"{figure}",,\n'))
 
 
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ("a,b,accuracy,0.5,,\na,b,test_accuracy_percent,51,,\n", "line 3: a second figure of a, b, accuracy"),
+        ("a,b,accuracy,97.5,,\n", "line 2: accuracy is 97.5\nExpected: at most 1"),
+    ],
+)
+def test_figures_that_are_mistyped(table: Callable[[str], Path], rows: str, message: str) -> None:
+    with pytest.raises(ElmbenchError, match=message):
+        read_published(table(rows))
+
+
 def test_a_column_is_missing(table: Callable[..., Path]) -> None:
     with pytest.raises(ElmbenchError, match="columns note, std are missing"):
         read_published(table("", header="dataset,model,metric,value\n"))
@@ -73,6 +85,10 @@ def test_parameters_have_the_suite_s_names_and_whole_sizes(table: Callable[[str]
     result = published_parameters(
         table("WDBC,ELM,L,300,,\nWDBC,ELM,C,192,,\nWDBC,K-ELM,gamma,0.3,,\nWDBC,FB-KOS-ELM,F,200,,\nWDBC,ELM,mcc,1,,\n")
     )
+    read_published.cache_clear()
+    other = published_parameters(table("WDBC,AMM,n_weights,50,,\nWDBC,AMM,eta,2,,\nWDBC,AMM,train_seconds,3,,\n"))
+    assert other == {("WDBC", "AMM"): {"n_weights": 50, "eta": 2.0}}
+    assert type(other["WDBC", "AMM"]["n_weights"]) is int
     assert result == {
         ("WDBC", "ELM"): {"n_hidden": 300, "C": 192.0},
         ("WDBC", "K-ELM"): {"gamma": 0.3},

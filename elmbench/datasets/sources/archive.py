@@ -20,7 +20,7 @@ from pydantic import Field
 from elmbench.datasets.download import FetchJob
 from elmbench.datasets.sources.base import NetworkSource
 from elmbench.errors import ElmbenchError, first_line
-from elmbench.specs.datasets.steps import SpecPart
+from elmbench.specs.files import SpecPart
 
 if TYPE_CHECKING:
     from elmbench.datasets.table import Table

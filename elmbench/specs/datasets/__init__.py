@@ -9,8 +9,8 @@ from pydantic import Field, model_validator
 
 from elmbench.errors import ElmbenchError, unknown_name
 from elmbench.specs.datasets.sources import BUILT_IN, AnySource, SourceSpec
-from elmbench.specs.datasets.steps import Fingerprint, Label, SpecPart, Step
-from elmbench.specs.files import invalid, parse_spec, read_yaml, spec_root
+from elmbench.specs.datasets.steps import Fingerprint, Label, Step
+from elmbench.specs.files import SpecPart, invalid, parse_spec, read_yaml, spec_root
 
 NEXT = "elmbench list datasets"
 #: Characters that some system forbids in names of files, and the length that leaves room for an ending.

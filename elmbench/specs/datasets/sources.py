@@ -8,7 +8,8 @@ from pydantic.json_schema import JsonSchemaValue
 
 from elmbench.lazy import load
 from elmbench.registry.plugins import plugin_objects
-from elmbench.specs.datasets.steps import Label, SpecPart, Step
+from elmbench.specs.datasets.steps import Label, Step
+from elmbench.specs.files import SpecPart
 
 #: The suite's own kinds of source: the class of each, in a module below `elmbench.datasets.sources`.
 BUILT_IN = {

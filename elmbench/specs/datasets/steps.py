@@ -2,7 +2,9 @@
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic import BeforeValidator, Field, WithJsonSchema
+
+from elmbench.specs.files import SpecPart
 
 #: The remark on rows that are not those of the public file.
 OTHER_DATA = "is other data than"
@@ -15,12 +17,6 @@ Label = Annotated[
     BeforeValidator(lambda value: str(value) if isinstance(value, int | float) else value),
     WithJsonSchema({"type": ["string", "number"]}),
 ]
-
-
-class SpecPart(BaseModel):
-    """A part of a spec: immutable, without unknown keys."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class OneHot(SpecPart):
