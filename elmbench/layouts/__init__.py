@@ -48,7 +48,7 @@ def find_layout(name: str, source: object = "layout") -> Layout:
         raise ElmbenchError(
             f"{source}: 'layout' is {name!r}" + (f" (did you mean {guess!r}?)" if guess else ""),
             expected="one of " + ", ".join(known),
-            next_step=_CORRECT,
+            next_step="correct it, or load the plug-in that declares it: --plugin FILE",
         )
     layout: Layout = (load(known[name]) if isinstance(known[name], str) else known[name])()
     return layout

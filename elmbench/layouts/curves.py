@@ -8,6 +8,7 @@ from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from elmbench.errors import ElmbenchError
 from elmbench.layouts.base import Entry, Layout, Outputs, Points
 from elmbench.layouts.figures import entries_in, exponents_of, line_styles, mean_of, new_figure, title_of, words_for
 from elmbench.layouts.table import Line
@@ -53,7 +54,16 @@ class Curves(Layout):
             raise ValueError(f"models.{column} is like {model.like!r}; expected a column that takes over nothing")
 
     def plan(self, planner: DatasetPlanner) -> None:
-        """Add the work of each column that varies the table's hyperparameter, under the table's first selection."""
+        """Add the work of each column that varies the table's hyperparameter, under the table's first selection.
+
+        Raises ElmbenchError if the user gives a grid: the table finds the points of an added model in the registry.
+        """
+        if planner.request.grids:
+            raise ElmbenchError(
+                f"{planner.resolved.file.id} shows curves, and the grid of {', '.join(planner.request.grids)} is given",
+                expected="added models with their default grids",
+                next_step="leave --grid out",
+            )
         folds = planner.work.folds if self.has_folds else 1
         outer = list(product(range(planner.work.runs), range(folds)))
         select = planner.resolved.spec.protocol.selections[0]

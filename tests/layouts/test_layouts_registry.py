@@ -46,7 +46,7 @@ def test_a_kind_that_does_not_exist(toy: Toy) -> None:
     first, expected, following = str(error.value).splitlines()
     assert first == f"{resolved.file.path}: 'layout' is 'metricz' (did you mean 'metrics'?)"
     assert expected == "Expected: one of " + ", ".join(LAYOUTS)
-    assert following == "Next: correct it, then: elmbench validate"
+    assert following == "Next: correct it, or load the plug-in that declares it: --plugin FILE"
 
 
 @pytest.mark.parametrize(

@@ -182,6 +182,8 @@ def test_columns_of_other_models(plan_toy: MakePlan, curves: dict[str, Any], spe
     assert {row.model for row in plan_toy(curves, models=("w-elm", "svm")).cells} == {"w-elm"}
     with pytest.raises(ElmbenchError):
         plan_toy(curves, models=("svm",))
+    with pytest.raises(ElmbenchError, match="shows curves, and the grid of w-elm is given"):
+        plan_toy(curves, models=("w-elm",), grids={"w-elm": {"n_hidden": [7]}})
 
 
 @pytest.mark.parametrize(("layout", "cells"), [("curves", 6), ("rank-correlation", 2)])
