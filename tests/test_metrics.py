@@ -267,7 +267,8 @@ def test_decision_values_by_class(outputs: Any, learnt: list[int], labels: list[
         def decision_function(self, X: Any) -> Any:
             return np.array(outputs)
 
-    values = class_outputs(Model(), "decision_function", None, labels)
+    X = np.zeros((len(outputs), 1))
+    values = class_outputs(Model(), "decision_function", X, labels)
     assert (values is None) == (expected is None)
     assert values is None or values.tolist() == expected
-    assert class_outputs(Model(), "predict_proba", None, labels) is None
+    assert class_outputs(Model(), "predict_proba", X, labels) is None

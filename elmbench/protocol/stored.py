@@ -18,6 +18,9 @@ from elmbench.numerics.arrays import Array
 from elmbench.numerics.scores import confusion_counts
 from elmbench.protocol.predictions import class_numbers, class_outputs
 
+#: The largest decision value.
+_LARGEST = np.finfo(np.float64).max
+
 
 def stored_predictions(
     estimator: Any, X: Any, y: NDArray[Any], predicted: NDArray[Any], labels: list[int] | None
@@ -101,9 +104,12 @@ class StoredPredictions:
 
     @cached_property
     def scores(self) -> Array | None:
-        """Decision values, or else log-odds, of shape (n,) or (n, k); None if the model has neither."""
+        """Decision values, or else log-odds, of shape (n,) or (n, k); None if the model has neither.
+
+        They are finite: scikit-learn refuses the infinite log-odds of a probability of 0 or 1.
+        """
         name = next((name for name in ("scores", "log_odds") if name in self.content), None)
-        return None if name is None else self._columns(name)
+        return None if name is None else np.clip(self._columns(name), -_LARGEST, _LARGEST)
 
     @cached_property
     def probabilities(self) -> Array | None:

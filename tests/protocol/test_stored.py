@@ -92,6 +92,7 @@ def test_probabilities_close_to_0_and_1_keep_their_digits() -> None:
     one = stored(Sure(shares), np.zeros((5, 1)), np.array([-1, 1, 1, -1, 1]), [-1, 1])
     np.testing.assert_allclose(one.probabilities, Sure(shares).predict_proba(None), rtol=2e-4)
     assert np.argsort(one.scores).tolist() == [0, 1, 2, 3, 4]
+    assert np.isfinite(one.scores).all()
     assert one.value(find_metric("log_loss")) == pytest.approx(
         sk.log_loss([0, 1, 1, 0, 1], Sure(shares).predict_proba(None)), rel=1e-5
     )
