@@ -64,22 +64,19 @@ class Curves(Layout):
                 expected="added models with their default grids",
                 next_step="leave --grid out",
             )
-        folds = planner.work.folds if self.has_folds else 1
-        outer = list(product(range(planner.work.runs), range(folds)))
+        folds = planner.folds if self.has_folds else 1
+        outer = list(product(range(planner.runs), range(folds)))
         select = planner.resolved.spec.protocol.selections[0]
         for column in planner.columns:
-            shown = column in planner.resolved.spec.models or (
-                self.takes_models and len(planner.work.grid(column)) == 1
-            )
-            if shown and planner.work.does_task(column):
+            shown = column in planner.resolved.spec.models or (self.takes_models and len(planner.grid(column)) == 1)
+            if shown and planner.does_task(column):
                 planner.add_works(column, outer, partial(self.work, planner, column), select)
 
     def work(self, planner: DatasetPlanner, column: str, run: int, fold: int) -> Work:
         """Return the work that measures a column on one outer fold."""
         from elmbench.work.curve import Curve
 
-        work = planner.work
-        return Curve(**work.grid_fields(column, run, fold), metric=work.metric)
+        return Curve(**planner.grid_fields(column, run, fold), metric=planner.metric)
 
     def metric(self, resolved: Resolved, task: str) -> str:
         """Return the metric that is measured at each value."""

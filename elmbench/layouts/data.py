@@ -30,8 +30,8 @@ class Data(Layout):
         """Add the description of a data set, which needs no model."""
         from elmbench.work.description import Description
 
-        task, data = planner.work.dataset.task, planner.work.dataset_ref
-        split = planner.work.split if _prints_parts(planner.resolved) else None
+        task, data = planner.dataset.task, planner.dataset_ref
+        split = planner.split if _prints_parts(planner.resolved) else None
         planner.add_works(DATA, [(0, 0)], lambda run, _: Description(task, data(run), outer=split), "published")
 
     def models(self, resolved: Resolved) -> list[str]:

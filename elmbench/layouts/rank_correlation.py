@@ -47,9 +47,9 @@ class RankCorrelation(Curves):
         from elmbench.work.base import Grid
         from elmbench.work.correlation import Correlation, Scaling
 
-        work = planner.work
-        model = work.model_ref(column), work.models[column].params, Grid(work.grid(column))
-        data = work.dataset.task, work.dataset_ref(run), Scaling(work.protocol.scale_of(work.dataset.name)), run
+        model = planner.model_ref(column), planner.models[column].params, Grid(planner.grid(column))
+        dataset, scale = planner.dataset, planner.protocol.scale_of(planner.dataset.name)
+        data = dataset.task, planner.dataset_ref(run), Scaling(scale), run
         options = self.options(planner.resolved.spec)
         draws = {"projections": options.projections, "operators": options.operators}
         return Correlation(*data, *model, draws, options.dcs)

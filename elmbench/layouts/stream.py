@@ -69,8 +69,8 @@ class StreamCurves(Curves):
     def work(self, planner: DatasetPlanner, column: str, run: int, fold: int) -> Work:
         from elmbench.work.stream import Stream
 
-        work, spec = planner.work, planner.resolved.spec
-        learner = work.outer_fold(run, fold), work.model_ref(column), work.models[column].params
+        spec = planner.resolved.spec
+        learner = planner.outer_fold(run, fold), planner.model_ref(column), planner.models[column].params
         return Stream(*learner, self.options(spec).chunk, PREQUENTIAL in self._metrics(spec))
 
     def values(self, resolved: Resolved, extra: Iterable[str] = ()) -> list[Measure]:

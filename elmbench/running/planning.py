@@ -9,7 +9,6 @@ from elmbench.registry import find_model, registry
 from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.experiments import Model
 from elmbench.specs.profiles import Resolved
-from elmbench.work.columns import ColumnWork
 from elmbench.work.plan import Plan, Request
 from elmbench.work.planner import DatasetPlanner
 
@@ -20,8 +19,7 @@ def make_plan(resolved: Resolved, request: Request, data_dir: str | None = None)
     plan = Plan()
     columns = _columns(resolved, request)
     for dataset in _datasets(resolved, request):
-        work = ColumnWork(plan, resolved, request, dataset, resolved.spec.models | columns)
-        layout.plan(DatasetPlanner(work, columns, data_dir))
+        layout.plan(DatasetPlanner(plan, resolved, request, dataset, columns, data_dir))
     if request.models and not plan.cells:
         raise ElmbenchError(
             f"none of {', '.join(request.models)} is for the task of these data sets",

@@ -1,46 +1,207 @@
-"""The cells of one data set of a table, for the kinds of table to add."""
+"""The cells of one data set of a table, for the kinds of table to add, and the work that they need."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from itertools import product
 from typing import Any
 
 from elmbench.datasets.load import Identity, identify
-from elmbench.errors import DataUnavailableError
+from elmbench.errors import DataUnavailableError, ElmbenchError
+from elmbench.metrics import find_metric, is_metric
 from elmbench.protocol.content import content_of
+from elmbench.protocol.folds import DatasetRef, FoldProtocol, OuterFold
 from elmbench.protocol.splits import rare_class_remark
-from elmbench.specs.protocol import TRAIN_ACCURACY, Selection
-from elmbench.work.base import Work, key_of
-from elmbench.work.columns import ColumnWork
+from elmbench.registry import check_parameters, find_model, has_method, model_version
+from elmbench.specs.datasets import DatasetSpec
+from elmbench.specs.experiments import Model
+from elmbench.specs.profiles import Resolved
+from elmbench.specs.protocol import TRAIN_ACCURACY, Selection, Split
+from elmbench.work.base import Grid, ModelRef, Work, key_of
+from elmbench.work.choice import Choice
+from elmbench.work.divergence import DivergenceChoice, Projections
 from elmbench.work.fit import Fit
-from elmbench.work.plan import Cell
+from elmbench.work.grid import GridEvaluation
+from elmbench.work.plan import Cell, Plan, Request
+from elmbench.work.search import Search
 
 
 class DatasetPlanner:
-    """Adds the cells of one data set to a plan.
+    """Adds the cells of one data set to a plan, and the work that they need.
 
-    `work`: makes the work of its columns. `columns`: the columns to fill, of those that are run on this data set.
-    `missing`: the reason why the data are missing; empty if they are here. `remarks`: assumptions about the rows, that
-    they are not those of the public file, or rare classes.
+    `resolved`: the experiment under a profile and readings. `columns`: the columns to fill; afterwards, those of them
+    that are run on this data set. `models`: every column by name, also those that the user adds, as they are on this
+    data set, with printed values for the hyperparameters that are not searched. `missing`: the reason why the data are
+    missing; empty if they are here. `remarks`: assumptions about the rows, that they are not those of the public file,
+    or rare classes.
     """
 
-    def __init__(self, work: ColumnWork, columns: Iterable[str], data_dir: str | None) -> None:
-        self.work = work
-        self.resolved, self.request, dataset = work.resolved, work.request, work.dataset
-        self.columns = [column for column in columns if work.models[column].runs_on(dataset.name)]
+    def __init__(
+        self,
+        plan: Plan,
+        resolved: Resolved,
+        request: Request,
+        dataset: DatasetSpec,
+        columns: dict[str, Model],
+        data_dir: str | None = None,
+    ) -> None:
+        self.plan, self.resolved, self.request = plan, resolved, request
+        self.options = dict(resolved.spec.data.get(dataset.name, {}))
+        self.dataset = dataset.with_options(self.options)
+        name = resolved.stand_ins.get(dataset.name, dataset.name)
+        self._printed = {
+            column: params
+            for (spelled, column), params in resolved.file.printed_parameters.items()
+            if resolved.dataset(spelled).name == name
+        }
+        self.models = {column: model.on(dataset.name) for column, model in (resolved.spec.models | columns).items()}
+        self.models = {column: self._with_printed(column) for column in self.models}
+        self.columns = [column for column in columns if self.models[column].runs_on(dataset.name)]
+        self.protocol = resolved.spec.protocol
+        self.split = self.protocol.outer.split(dataset.name, dataset.task)
+        self.inner = self.protocol.inner.split(dataset.task)
+        self.folds = self.split.folds
+        self.runs = request.runs or self.protocol.outer.runs_of(dataset.name)
         self.missing = self.remarks = ""
+        #: The checksum of the data in each run.
+        self._checksums: list[str] = []
         try:
-            redrawn = work.runs if dataset.redraw == "run" else 1
-            identities = [
-                Identity("not loaded")
-                if self.request.without_data
-                else identify(dataset, data_dir, run, self.request.other_data)
-                for run in range(redrawn)
-            ]
-            work.checksums = [identity.checksum for identity in identities] * (work.runs // redrawn)
-            rare = rare_class_remark(dataset, work.split)
-            self.remarks = "; ".join(filter(None, (*identities[0].remarks, rare)))
+            redrawn = range(self.runs if self.dataset.redraw == "run" else 1)
+            if request.without_data:
+                identities = [Identity("not loaded") for _ in redrawn]
+            else:
+                identities = [identify(self.dataset, data_dir, run, request.other_data) for run in redrawn]
+            self._checksums = [identity.checksum for identity in identities] * (self.runs // len(redrawn))
+            remarks = *identities[0].remarks, rare_class_remark(self.dataset, self.split)
+            self.remarks = "; ".join(filter(None, remarks))
         except DataUnavailableError as error:
             self.missing = f"{error.found}; {error.next_step}" if error.next_step else error.found
+
+    def printed(self, column: str) -> dict[str, Any]:
+        """Return the paper's hyperparameters of a column for this data set, under the names of its model.
+
+        Without `printed`, a column has the paper's names. With it, a column without printed values has those of the
+        nearest column that it inherits from.
+        """
+        names = self.models[column].printed
+        if not names:
+            return dict(self._printed.get(column, {}))
+        values = next((self._printed[one] for one in reversed(self.chain(column)) if one in self._printed), {})
+        values = values | {f"1/{word}": 1 / value for word, value in values.items() if f"1/{word}" in names.values()}
+        return {name: values[word] for name, word in names.items() if word in values}
+
+    def _with_printed(self, column: str) -> Model:
+        """Return a column with the printed values of the hyperparameters that neither it nor its chain searches."""
+        model, dataset = self.models[column], self.dataset.name
+        searched = {name for one in self.chain(column) for name in self.models[one].search}
+        names = [name for name in model.printed if name not in searched and name not in model.params]
+        if not names or not model.runs_on(dataset):
+            return model
+        printed = self.printed(column)
+        if missing := [name for name in names if name not in printed]:
+            raise ElmbenchError(
+                f"{self.resolved.file.path}: the paper prints no {' and no '.join(missing)} of {column} for {dataset}",
+                expected=f"its value in models.{column}, as except: {{{dataset}: {{params: {{{missing[0]}: ...}}}}}}",
+                next_step="elmbench validate",
+            )
+        return model.model_copy(update={"params": {name: printed[name] for name in names} | model.params})
+
+    def dataset_ref(self, run: int) -> DatasetRef:
+        """Return the data of a run."""
+        spec, redrawn = self.dataset, run if self.dataset.redraw == "run" else 0
+        return DatasetRef(spec.name, self._checksums[run], redrawn, self.options, self.resolved.settings.rows, spec)
+
+    def outer_fold(self, run: int, fold: int) -> OuterFold:
+        """Return an outer fold."""
+        declared = self.protocol
+        targets = None if self.dataset.name in declared.raw_targets else declared.targets
+        protocol = FoldProtocol(declared.scale_of(self.dataset.name), self.split, declared.order, targets)
+        return OuterFold(self.dataset.task, self.dataset_ref(run), protocol, run, fold)
+
+    def model_ref(self, column: str) -> ModelRef:
+        """Return a column's model; all columns of a chain share the random stream of the first."""
+        entry = find_model(self.models[column].model)
+        first = self.models[self.chain(column)[0]].model
+        if self.request.without_data:
+            return ModelRef(entry.name, "", first)  # what is never run is not imported
+        given = {*self.models[column].params, *self.models[column].search}
+        # A default grid is valid, and the check would import scikit-learn, which takes two seconds.
+        if not (entry.is_of_scikit_learn and given <= set(entry.grid)):
+            check_parameters(entry.name, entry.factory(self.dataset.task), given)
+        return ModelRef(entry.name, model_version(entry, self.dataset.task), first)
+
+    def does_task(self, column: str) -> bool:
+        """Return True if a column's model has an estimator for the task of the data set."""
+        return getattr(find_model(self.models[column].model), self.dataset.task) is not None
+
+    def chain(self, column: str) -> list[str]:
+        """Return the columns that a column inherits hyperparameters from, in order, and the column itself."""
+        base = self.models[column].like
+        return [*(self.chain(base) if base else []), column]
+
+    def grid(self, column: str) -> dict[str, list[Any]]:
+        """Return the values that the column itself searches, by name; empty if it searches none."""
+        return self.resolved.spec.grid_of(self.models[column])
+
+    def grid_fields(self, column: str, run: int, fold: int, given: str | None = None) -> dict[str, Any]:
+        """Return the fields of work that goes through a column's grid on an outer fold."""
+        return {
+            "outer_fold": self.outer_fold(run, fold),
+            "model": self.model_ref(column),
+            "params": self.models[column].params,
+            "grid": Grid(self.grid(column)),
+            "given": given,
+        }
+
+    def calibration(self, column: str) -> Split | None:
+        """Return the inner folds that a model is calibrated on; None if it need not be.
+
+        It must be if it has only decision values, and a metric of the table's file needs probabilities. A metric that a
+        user adds later does not count: it must not change the keys of stored results.
+        """
+        names = self.resolved.file.spec.protocol.metrics_for(self.dataset.task)
+        takes = any(is_metric(name) and find_metric(name).takes == "probabilities" for name in names)
+        if not takes or self.request.without_data:
+            return None
+        factory = find_model(self.models[column].model).factory(self.dataset.task)
+        return None if has_method(factory, "predict_proba") else self.inner
+
+    @property
+    def metric(self) -> str:
+        """The metric that compares candidates."""
+        return self.protocol.metric_for(self.dataset.task)
+
+    def nested(self, column: str, run: int, fold: int) -> str | None:
+        """Add the searches on the training part of one outer fold; return the key of the last one."""
+        last: str | None = None
+        criterion, tune_rows = self.protocol.criterion, self.resolved.settings.tune_rows
+        for name in self.searched(column):
+            fields = self.grid_fields(name, run, fold, last)
+            if criterion == "score":
+                last = self.plan.add(Search(**fields, inner=self.inner, metric=self.metric, tune_rows=tune_rows))
+            else:
+                projections = Projections(**fields, tune_rows=tune_rows)
+                evaluated = (self.plan.add(projections),)
+                last = self.plan.add(DivergenceChoice(projections.grid, last, evaluated, criterion, self.dcs))
+        return last
+
+    @property
+    def dcs(self) -> str | None:
+        """The form of the divergence of Gaussians that the experiment names; None for another criterion."""
+        options = self.resolved.spec.options
+        return str(options.get("dcs", "corrected")) if self.protocol.criterion == "dcs-gaussians" else None
+
+    def oracle(self, column: str) -> str | None:
+        """Add the evaluations of every candidate on the outer folds; return the key of the choice over all of them."""
+        last: str | None = None
+        for name in self.searched(column):
+            outer = product(range(self.runs), range(self.folds))
+            fields = (self.grid_fields(name, *fold, last) for fold in outer)
+            keys = tuple(self.plan.add(GridEvaluation(**each, metric=self.metric)) for each in fields)
+            last = self.plan.add(Choice(Grid(self.grid(name)), last, keys))
+        return last
+
+    def searched(self, column: str) -> list[str]:
+        """Return the columns of a chain that search hyperparameters of their own."""
+        return [name for name in self.chain(column) if self.grid(name)]
 
     def add_fits(self, *, choices_only: bool = False, kind: type[Fit] = Fit) -> None:
         """Add a fit on every outer fold for each column under each selection.
@@ -54,11 +215,11 @@ class DatasetPlanner:
                 printed = self._printed_params(column) if select == "published" else None
                 # If the paper prints no hyperparameters for a column, they are searched.
                 how: Selection = "nested" if select == "published" and printed is None else select
-                if not self.work.does_task(column) or (column, how) in done:
+                if not self.does_task(column) or (column, how) in done:
                     continue
                 done.add((column, how))
                 if self.missing:
-                    for run, fold in product(range(self.work.runs), range(self.work.folds)):
+                    for run, fold in product(range(self.runs), range(self.folds)):
                         self._add_cell(column, run, fold, how, "", "unavailable")
                 else:
                     self._add_column(column, how, printed, choices_only, kind)
@@ -74,9 +235,9 @@ class DatasetPlanner:
     def _printed_params(self, column: str) -> dict[str, Any] | None:
         """Return the printed hyperparameters of a column and of those that it is like; None unless all are printed."""
         params: dict[str, Any] = {}
-        for name in self.work.chain(column):
-            values = self.work.printed(name)
-            if set(self.work.grid(name)) - set(values):
+        for name in self.chain(column):
+            values = self.printed(name)
+            if set(self.grid(name)) - set(values):
                 return None
             params |= values
         return params
@@ -84,35 +245,41 @@ class DatasetPlanner:
     def _add_column(
         self, column: str, select: Selection, printed: dict[str, Any] | None, choices_only: bool, kind: type[Fit]
     ) -> None:
-        work = self.work
-        model = work.models[column]
-        learnt = TRAIN_ACCURACY in work.protocol.metrics_for(work.dataset.task)
-        calibrate = work.calibration(column)
-        choice = work.oracle(column) if select == "oracle" else None
+        model = self.models[column]
+        learnt = TRAIN_ACCURACY in self.protocol.metrics_for(self.dataset.task)
+        calibrate = self.calibration(column)
+        choice = self.oracle(column) if select == "oracle" else None
+        how: dict[str, Any] = {"criterion": self.protocol.criterion, **({"dcs": self.dcs} if self.dcs else {})}
+        if self.protocol.criterion == "score":
+            how = {"inner": self.inner.content(), "metric": self.metric}
         family = key_of(
             [
-                content_of(work.outer_fold(0, 0)),
-                work.stages(column),
+                content_of(self.outer_fold(0, 0)),
+                # What determines the hyperparameters, apart from data and folds.
+                [
+                    [content_of(self.model_ref(one)), self.models[one].params, *Grid(self.grid(one)).content().values()]
+                    for one in self.chain(column)
+                ],
                 model.carry_over,
                 select,
                 printed,
-                work.how_chosen() if select == "nested" else None,
+                how | {"tune_rows": self.resolved.settings.tune_rows} if select == "nested" else None,
                 # The choice is over the outer folds of every run, so more runs make another choice.
                 choice,
                 *([content_of(calibrate)] if calibrate else []),
             ]
         )
-        for run, fold in product(range(work.runs), range(work.folds)):
+        for run, fold in product(range(self.runs), range(self.folds)):
             if select == "nested":
-                choice = work.nested(column, run, fold)
+                choice = self.nested(column, run, fold)
             if choices_only and choice is not None:
                 self._add_cell(column, run, fold, select, choice, family)
                 continue
             # Values that the column fixes take precedence over printed ones.
             params = (printed or {}) | model.params
-            outer_fold, ref = work.outer_fold(run, fold), work.model_ref(column)
+            outer_fold, ref = self.outer_fold(run, fold), self.model_ref(column)
             fit = kind(outer_fold, ref, params, model.carry_over, choice, learnt, calibrate)
-            self._add_cell(column, run, fold, select, work.plan.add(fit), family)
+            self._add_cell(column, run, fold, select, self.plan.add(fit), family)
 
     def add_works(
         self, column: str, outer: Sequence[tuple[int, int]], work: Callable[[int, int], Work], select: str
@@ -123,9 +290,9 @@ class DatasetPlanner:
         """
         family = "unavailable" if self.missing else work(*outer[0]).key
         for run, fold in outer:
-            key = "" if self.missing else self.work.plan.add(work(run, fold))
+            key = "" if self.missing else self.plan.add(work(run, fold))
             self._add_cell(column, run, fold, select, key, family)
 
     def _add_cell(self, column: str, run: int, fold: int, select: str, key: str, family: str) -> None:
-        entry = self.work.dataset.name, column, run, fold, select, self.resolved.reading, key, family
-        self.work.plan.cells.append(Cell(*entry, self.missing, self.remarks, self.request.first_runs))
+        entry = self.dataset.name, column, run, fold, select, self.resolved.reading, key, family
+        self.plan.cells.append(Cell(*entry, self.missing, self.remarks, self.request.first_runs))

@@ -15,8 +15,8 @@ from elmbench.running.planning import make_plan
 from elmbench.specs.catalogue import find_experiment, load_catalogue
 from elmbench.specs.datasets import load_dataset_specs
 from elmbench.specs.profiles import resolve
-from elmbench.work.columns import ColumnWork
 from elmbench.work.plan import Plan, Request
+from elmbench.work.planner import DatasetPlanner
 
 FIGURES = """dataset,model,metric,value,std,note
 WDBC,K-ELM,C,2^-3,,
@@ -132,10 +132,10 @@ def test_a_parameter_that_the_model_lacks(plan: Callable[..., Plan]) -> None:
         plan(content)
 
 
-def column_work(table: str, dataset: str) -> ColumnWork:
+def column_work(table: str, dataset: str) -> DatasetPlanner:
     resolved = resolve(find_experiment(f"rkelm/{table}"), "paper")
     spec = load_dataset_specs().find(dataset)
-    return ColumnWork(Plan(), resolved, Request(without_data=True), spec, dict(resolved.spec.models))
+    return DatasetPlanner(Plan(), resolved, Request(without_data=True), spec, resolved.spec.models)
 
 
 def shipped(table: str, column: str, dataset: str) -> dict[str, Any]:
