@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from elmbench.errors import ElmbenchError, closest
+from elmbench.errors import ElmbenchError, unknown_name
 from elmbench.lazy import load
 
 if TYPE_CHECKING:
@@ -44,12 +44,8 @@ def find_layout(name: str, source: object = "layout") -> Layout:
 
     known: dict[str, Any] = LAYOUTS | plugin_objects("LAYOUTS")
     if name not in known:
-        guess = closest(name, list(known))
-        raise ElmbenchError(
-            f"{source}: 'layout' is {name!r}" + (f" (did you mean {guess!r}?)" if guess else ""),
-            expected="one of " + ", ".join(known),
-            next_step="correct it, or load the plug-in that declares it: --plugin FILE",
-        )
+        error = unknown_name("kind of table", name, list(known), "correct it, or load its plug-in: --plugin FILE")
+        raise ElmbenchError(f"{source}: {error.found}", expected=error.expected, next_step=error.next_step)
     layout: Layout = (load(known[name]) if isinstance(known[name], str) else known[name])()
     return layout
 

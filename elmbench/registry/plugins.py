@@ -14,7 +14,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from elmbench.errors import ElmbenchError, closest
+from elmbench.errors import ElmbenchError, unknown_name
 from elmbench.registry.built_in import ModelEntry
 
 #: The dictionaries that a plug-in file may have, and what each holds by name.
@@ -102,16 +102,15 @@ def load_address(address: str) -> ModelEntry:
     module_name, _, attribute = address.partition(":")
     if (folder := str(Path.cwd())) not in sys.path:
         sys.path.append(folder)
-    expected = "an address `package.module:Class` of what can be imported here"
     try:
         module = importlib.import_module(module_name)
     except (Exception, SystemExit) as error:
         problem = f"{module_name!r} of the model {address!r} cannot be imported: {_message_of(error)}"
-        raise ElmbenchError(problem, expected=expected, next_step=f"python -c 'import {module_name}'") from error
+        expected, next_step = "an address `package.module:Class` that exists here", f"python -c 'import {module_name}'"
+        raise ElmbenchError(problem, expected=expected, next_step=next_step) from error
     if not hasattr(module, attribute):
-        guess = closest(attribute, [name for name, value in vars(module).items() if isinstance(value, type)])
-        problem = f"the module {module_name!r} has no {attribute!r}" + (f" (did you mean {guess!r}?)" if guess else "")
-        raise ElmbenchError(problem, expected=expected, next_step="correct the address")
+        classes = [name for name, value in vars(module).items() if isinstance(value, type)]
+        raise unknown_name(f"class of the module {module_name}", attribute, classes, "correct the address")
     source = inspect.getsourcefile(module)
     version = _digest_of_code(Path(source), Path(folder), module_name) if source else ""
     return _as_entry(address, getattr(module, attribute), f"module {module_name}", version)

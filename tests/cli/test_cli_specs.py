@@ -115,7 +115,7 @@ def test_broken_yaml(elmbench: Callable, toy: Callable, verb: str) -> None:
         ({"models": {"A": {"model": "no-elm"}}}, "WDBC", "unknown model 'no-elm'"),
         ({"datasets": ["nope"]}, "WDBC", "unknown data set 'nope'"),
         ({"datasets": ["wdbc", "calhousing"]}, "WDBC", "without a regression metric"),
-        ({"layout": "curvs"}, "WDBC", "'layout' is 'curvs' (did you mean 'curves'?)"),
+        ({"layout": "curvs"}, "WDBC", "unknown kind of table 'curvs' (did you mean 'curves'?)"),
         ({}, "WDCB", "unknown data set 'WDCB' (did you mean 'WDBC'?)"),
         ({}, "WDBC,ELM,acc,1,,\nWDBC", "the published metric 'acc' is not in the table"),
         ({"models": {"ELM": {"model": "elm", "params": {"hidden": 3}}}}, "WDBC", "'elm' has no parameter 'hidden'"),

@@ -44,9 +44,9 @@ def test_a_kind_that_does_not_exist(toy: Toy) -> None:
     with pytest.raises(ElmbenchError) as error:
         layout_of(resolved)
     first, expected, following = str(error.value).splitlines()
-    assert first == f"{resolved.file.path}: 'layout' is 'metricz' (did you mean 'metrics'?)"
-    assert expected == "Expected: one of " + ", ".join(LAYOUTS)
-    assert following == "Next: correct it, or load the plug-in that declares it: --plugin FILE"
+    assert first == f"{resolved.file.path}: unknown kind of table 'metricz' (did you mean 'metrics'?)"
+    assert expected == "Expected: one of " + ", ".join(sorted(LAYOUTS))
+    assert following == "Next: correct it, or load its plug-in: --plugin FILE"
 
 
 @pytest.mark.parametrize(

@@ -316,7 +316,7 @@ def test_a_class_that_is_installed(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("address", "message"),
     [
-        ("own_models:Mien", r"has no 'Mien' \(did you mean 'Mine'\?\)"),
+        ("own_models:Mien", r"unknown class of the module own_models 'Mien' \(did you mean 'Mine'\?\)"),
         ("own_nothing:Mine", "'own_nothing' .* cannot be imported: ModuleNotFoundError"),
         ("own_broken:Mine", "cannot be imported: SyntaxError: .*own_broken.py, line 2"),
         ("own_models:Half", "which has no predict$"),
