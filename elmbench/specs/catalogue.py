@@ -65,6 +65,8 @@ class ExperimentFile:
 #: Yields the tables that it is given, and shows the progress.
 Watch = Callable[[Sequence[ExperimentFile]], Iterable[ExperimentFile]]
 
+#: Keys of a reading whose entries each change one of the table's, and the keys with the names of these.
+_BY_NAME = {"models": "models", "grids": "grids", "data": "datasets"}
 #: Tables of a user's own, by id.
 _added: dict[str, ExperimentFile] = {}
 
@@ -99,13 +101,20 @@ def load_catalogue(root: Path | None = None) -> dict[str, ExperimentFile]:
 
 
 def check_readings(file: ExperimentFile) -> None:
-    """Check that a table is valid under every value of each of its readings.
+    """Check that a table is valid under each value of its readings, and that the paper has what these change.
 
     The suite's tables are not checked whenever they are read, because the check takes as long as everything else.
     """
     for name in file.spec.readings:
         for value in file.paper.readings[name].values.values():
             parse_spec(Experiment, overlay(file.content, value.set), file.path, prefix=f"(reading {name})")
+            for key, section in _BY_NAME.items():
+                known = {one for table in file.tables for one in table.content.get(section, ())}
+                for unknown in (value.set.get(key) or {}).keys() - known:
+                    problem = (
+                        f"{file.path}: the reading {name} changes {key}.{unknown}, which no table of the paper has"
+                    )
+                    raise invalid(problem, f"one of {', '.join(sorted(known))}")
 
 
 def _read_paper(path: Path) -> dict[str, ExperimentFile]:
@@ -206,7 +215,7 @@ def overlay(content: dict[str, Any], change: dict[str, Any], *, add: bool = Fals
     """
     if not add:
         change = dict(change)
-        for key, section in {"models": "models", "grids": "grids", "data": "datasets"}.items():
+        for key, section in _BY_NAME.items():
             if isinstance(change.get(key), dict):
                 present = content.get(section, ())
                 change[key] = {name: value for name, value in change[key].items() if name in present}

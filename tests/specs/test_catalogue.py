@@ -259,6 +259,7 @@ def test_an_error_in_a_base_names_the_base(write_tree: WriteTree, experiment: di
         ({"protocol": {"odrer": "stored"}}, r"unknown key '\(reading order\)\.protocol\.odrer'"),
         ({"grids": None}, r"'\(reading order\)\.grids'"),
         ({"models": {"ELM": {"like": "K-ELM"}}}, "ELM is like 'K-ELM'"),
+        ({"models": {"ELMM": {"params": {"C": 1}}}}, r"the reading order changes models\.ELMM, which no table"),
     ],
 )
 def test_a_reading_that_breaks_a_table(
