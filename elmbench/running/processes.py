@@ -12,7 +12,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -34,22 +33,17 @@ def share_of_memory(workers: int, memory: int | None = None) -> int:
     return (memory or machine_memory()) // workers
 
 
-def descendants(process: int) -> list[psutil.Process]:
-    """Return the living descendants of a process."""
-    with contextlib.suppress(psutil.Error):
-        return [one for one in psutil.Process(process).children(recursive=True) if lives(one)]
-    return []
-
-
-def _descendant_ids(process: int) -> list[int]:
-    """Return the ids of `descendants`, approximately but faster: psutil looks at every process of the machine."""
+def descendant_ids(process: int) -> list[int]:
+    """Return the ids of the descendants of a process, without psutil if possible, which looks at every process."""
     if sys.platform == "linux":
         from elmbench.running import linux
 
         with contextlib.suppress(OSError):
             children = linux.children(process)
-            return children + [below for child in children for below in _descendant_ids(child)]
-    return [one.pid for one in descendants(process)]
+            return children + [below for child in children for below in descendant_ids(child)]
+    with contextlib.suppress(psutil.Error):
+        return [one.pid for one in psutil.Process(process).children(recursive=True) if lives(one)]
+    return []
 
 
 def held_bytes(process: int, enough: int) -> int:
@@ -57,7 +51,7 @@ def held_bytes(process: int, enough: int) -> int:
 
     `enough`: shared pages count for each process unless the sum exceeds this, because attributing them is slow.
     """
-    family = [process, *_descendant_ids(process)]
+    family = [process, *descendant_ids(process)]
     total = sum(_bytes_of(one) for one in family)
     return total if total <= enough or len(family) == 1 else sum(_bytes_of(one, proportional=True) for one in family)
 
@@ -72,31 +66,20 @@ def _bytes_of(process: int, *, proportional: bool = False) -> int:
     return 0
 
 
-def end_descendants(process: int) -> None:
-    """Kill all descendants of a process."""
-    if _descendant_ids(process):
-        _kill_all(lambda: descendants(process))
-
-
 def end_marked(mark: str) -> None:
-    """Kill all processes of this user whose mark begins with the given text."""
-    _kill_all(lambda: [one for one in psutil.process_iter() if _carries(one, mark)])
+    """Kill all processes of this user whose mark begins with the given text; they may start others meanwhile."""
+    give_up = time.monotonic() + _PATIENCE
+    while (left := [one for one in psutil.process_iter() if _carries(one, mark)]) and time.monotonic() < give_up:
+        for one in left:
+            with contextlib.suppress(psutil.Error):
+                one.kill()
+        time.sleep(0.001)
 
 
 def _carries(process: psutil.Process, mark: str) -> bool:
     with contextlib.suppress(psutil.Error, OSError):
         return process.environ().get(MARK, "").startswith(mark) and lives(process)
     return False
-
-
-def _kill_all(find: Callable[[], list[psutil.Process]]) -> None:
-    """Kill processes until none is left, because they may start others meanwhile."""
-    give_up = time.monotonic() + _PATIENCE
-    while (left := find()) and time.monotonic() < give_up:
-        for one in left:
-            with contextlib.suppress(psutil.Error):
-                one.kill()
-        time.sleep(0.001)
 
 
 def lives(process: psutil.Process) -> bool:

@@ -7,6 +7,7 @@ import sys
 import time
 
 import numpy as np
+from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 
@@ -49,6 +50,11 @@ class Unusual(BaseException):
 
 def unusual(self):
     raise Unusual("odd")
+
+
+def pooling(self):
+    """Use a pool of processes that joblib keeps."""
+    assert Parallel(n_jobs=2)(delayed(abs)(number) for number in (-1, 2)) == [1, 2]
 
 
 def killed(self):
@@ -185,8 +191,8 @@ class SlowToMake(Base):
 
 
 ACTIONS = [
-    exiting, leaving, unusual, killed, stuck, locking, leaking, leaking_child, printing, forking, parent, colourful,
-    detaching, orphaning, treacherous, treacherous_once,
+    exiting, leaving, unusual, pooling, killed, stuck, locking, leaking, leaking_child, printing, forking, parent,
+    colourful, detaching, orphaning, treacherous, treacherous_once,
 ]  # fmt: skip
 MODELS = {act.__name__.replace("_", "-"): type(act.__name__, (Base,), {"act": act}) for act in ACTIONS}
 MODELS |= {"healthy": Base, "negative": Negative, "no-label": NoLabel, "unjson": Unjson, "slow-to-make": SlowToMake}

@@ -197,6 +197,13 @@ def test_children_of_a_model(fresh: Sandbox, fits: Fits, log: Path, model: str, 
     assert result["status"] == status
 
 
+def test_a_pool_of_processes_that_a_library_keeps(sandbox: Sandbox, fits: Fits) -> None:
+    """It is there for the next fit, and other models do not see it."""
+    for model in ("pooling", "pooling", "healthy", "pooling"):
+        result = run_in(sandbox, fits(model)[0])
+        assert (result["status"], result["reason"]) == ("ok", "")
+
+
 @pytest.mark.parametrize("end", ["another model", "stop", "worker dies"])
 def test_a_child_in_a_session_of_its_own(fresh: Sandbox, fits: Fits, log: Path, end: str) -> None:
     model, status = ("orphaning", "failed") if end == "worker dies" else ("detaching", "ok")

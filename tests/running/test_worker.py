@@ -127,8 +127,8 @@ def family() -> Iterator[subprocess.Popen[bytes]]:
     assert process.stdout is not None
     assert process.stdout.readline() == process.stdout.readline() == b"\n"
     yield process
-    processes.end_descendants(process.pid)
-    process.kill()
+    for one in (*psutil.Process(process.pid).children(recursive=True), process):
+        one.kill()
     process.wait()
 
 
@@ -147,7 +147,7 @@ def test_all_that_a_process_has_started_counts(
         monkeypatch.setattr(builtins, "open", refused)
     result = {one.pid for one in psutil.Process(family.pid).children(recursive=True)}
     assert len(result) == 3
-    assert set(processes._descendant_ids(family.pid)) == result
+    assert set(processes.descendant_ids(family.pid)) == result
     alone = psutil.Process(family.pid).memory_info().rss
     assert processes.held_bytes(family.pid, sys.maxsize) > alone + 60_000_000
     assert processes.held_bytes(os.getpid(), sys.maxsize) > alone + 60_000_000

@@ -23,7 +23,7 @@ import psutil
 from loky.process_executor import ProcessPoolExecutor
 
 from elmbench.running.executors import Asked, Done, Settings, worker
-from elmbench.running.processes import MARK, end_in_words, end_marked, guarded_mark, held_bytes, lives
+from elmbench.running.processes import MARK, descendant_ids, end_in_words, end_marked, guarded_mark, held_bytes, lives
 from elmbench.specs.limits import Limits, in_words
 
 if TYPE_CHECKING:
@@ -129,8 +129,14 @@ class _Worker:
                 # Checks take a tenth of the time at most.
                 look_again = now + 10 * (time.monotonic() - now)
 
-    def is_small(self, limit: int | None) -> bool:
-        """Return True if the process holds at most half of a memory limit."""
+    def can_take(self, needed: object, limit: int | None) -> bool:
+        """Return True if the process can do work with another model or data, as `loaded` names them.
+
+        It lives, holds at most half of a memory limit, and has no processes of an earlier model. If these were killed
+        alone, the next model that has such processes would miss them.
+        """
+        if not self.lives() or (self.loaded not in (None, needed) and descendant_ids(self.number)):
+            return False
         if limit is not None and self.held > limit // 2:
             self.held = held_bytes(self.number, limit // 2)
         return limit is None or self.held <= limit // 2
@@ -206,8 +212,8 @@ class Sandbox:
         """Do the work of a request of `asked_of`. It may end at a limit or with the worker."""
         began = time.monotonic()
         current = self._worker
-        # What a worker holds counts against the next work.
-        if current is not None and not (current.lives() and current.is_small(limits.memory)):
+        needed = asked["work"].get("model"), asked["work"].get("dataset"), asked["from_outside"] and self.settings
+        if current is not None and not current.can_take(needed, limits.memory):
             self._end_worker()
         self.warm()
         current = self._worker
@@ -215,7 +221,8 @@ class Sandbox:
             return Done(STOPPED)
         try:
             current.wait_until_ready()
-            failed = self._load(current, asked, limits)
+            failed = None if current.loaded == needed else self._load(current, asked, limits)
+            current.loaded = None if failed else needed
             began = time.monotonic()
             return Done(failed or current.ask(worker.run, asked, self.settings, limits), time.monotonic() - began)
         except _Ended as end:
@@ -225,13 +232,9 @@ class Sandbox:
             return Done(end.result, time.monotonic() - began)
 
     def _load(self, current: _Worker, asked: Asked, limits: Limits) -> Result | None:
-        """Load the model and the data of some work in the worker, unless it has them."""
-        needed = asked["work"].get("model"), asked["work"].get("dataset"), asked["from_outside"] and self.settings
-        if current.loaded == needed:
-            return None
+        """Load the model and the data of some work in the worker; return the result of the work if that fails."""
         seconds = None if limits.seconds is None else max(limits.seconds, _LOADING)
         failed: Result | None = current.ask(worker.prepare, asked, self.settings, Limits(seconds, limits.memory))
-        current.loaded = None if failed else needed
         return failed
 
     def _end_worker(self) -> None:

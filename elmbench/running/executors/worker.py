@@ -6,8 +6,6 @@ import sys
 from functools import cache
 from typing import TYPE_CHECKING
 
-from elmbench.running.processes import end_descendants
-
 if TYPE_CHECKING:
     from elmbench.running.executors import Asked, Settings
     from elmbench.work.base import Result, Work
@@ -32,7 +30,7 @@ def begin(log: str) -> None:
 
 
 def prepare(asked: "Asked", settings: "Settings", memory: int | None) -> "Result | None":
-    """Load the plug-ins, the model and the data of some work; kill all processes that earlier models have left.
+    """Load the plug-ins, the model and the data of some work.
 
     The result is that of the work if something cannot be loaded, else None.
     """
@@ -45,7 +43,6 @@ def prepare(asked: "Asked", settings: "Settings", memory: int | None) -> "Result
         preload(work_of(asked), context)
         return {"status": "ok", "reason": ""}
 
-    end_descendants(os.getpid())
     os.ftruncate(2, 0)
     context = Context(settings.data_dir, memory)
     result = guarded(load, context)
