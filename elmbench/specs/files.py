@@ -17,6 +17,8 @@ SpecModel = TypeVar("SpecModel", bound=BaseModel)
 _EXPECTED = dict.fromkeys(("tuple_type", "list_type"), "expected a list") | dict.fromkeys(
     ("dict_type", "model_type"), "expected a mapping of keys"
 )
+#: A part of an error's location that is the name of a type, such as `tuple[str, ...]`.
+_TYPE = re.compile(r"(bool|float|int|str|none)$|(list|tuple|dict)\[")
 #: Largest number of faulty keys that an error names.
 _NAMED = 20
 _MERGE, _FLOAT = "tag:yaml.org,2002:merge", "tag:yaml.org,2002:float"
@@ -100,7 +102,7 @@ def parse_spec(model: type[SpecModel], content: Any, source: Path | str, prefix:
     except ValidationError as error:
         problems: dict[tuple[str, ...], str] = {}
         for item in error.errors():
-            location = tuple(str(part) for part in item["loc"] if not _is_type(part))
+            location = tuple(str(part) for part in item["loc"] if not _TYPE.match(str(part)))
             problems.setdefault(location, _describe(model, item, ".".join(filter(None, (prefix, *location)))))
         # If several forms are allowed, the error inside the intended form is more helpful.
         parents = {location[:length] for location in problems for length in range(len(location))}
@@ -108,12 +110,6 @@ def parse_spec(model: type[SpecModel], content: Any, source: Path | str, prefix:
         more = [f"{source}: ... and {len(lines) - _NAMED} more"] if len(lines) > _NAMED else []
         text = "\n".join(lines[:_NAMED] + more)
         raise ElmbenchError(text, next_step="correct it, then: elmbench validate") from error
-
-
-def _is_type(part: Any) -> bool:
-    """Return True if a part of an error's location is the name of a type, such as `tuple[str, ...]`."""
-    # Brackets may also be part of a data set's name, as in `sparse-10k[density=0.6]`.
-    return isinstance(part, str) and re.match(r"(bool|float|int|str|none)$|(list|tuple|dict)\[", part) is not None
 
 
 def _describe(model: type[BaseModel], item: Any, key: str) -> str:

@@ -17,6 +17,7 @@ import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import psutil
@@ -221,8 +222,11 @@ class Sandbox:
             return Done(STOPPED)
         try:
             current.wait_until_ready()
-            failed = None if current.loaded == needed else self._load(current, asked, limits)
-            current.loaded = None if failed else needed
+            failed: Result | None = None
+            if current.loaded != needed:
+                loading = limits if limits.seconds is None else replace(limits, seconds=max(limits.seconds, _LOADING))
+                failed = current.ask(worker.prepare, asked, self.settings, loading)
+                current.loaded = None if failed else needed
             began = time.monotonic()
             return Done(failed or current.ask(worker.run, asked, self.settings, limits), time.monotonic() - began)
         except _Ended as end:
@@ -230,12 +234,6 @@ class Sandbox:
                 return Done(STOPPED)
             self._end_worker()
             return Done(end.result, time.monotonic() - began)
-
-    def _load(self, current: _Worker, asked: Asked, limits: Limits) -> Result | None:
-        """Load the model and the data of some work in the worker; return the result of the work if that fails."""
-        seconds = None if limits.seconds is None else max(limits.seconds, _LOADING)
-        failed: Result | None = current.ask(worker.prepare, asked, self.settings, Limits(seconds, limits.memory))
-        return failed
 
     def _end_worker(self) -> None:
         """End the worker at once, with its work and its descendants."""
