@@ -18,7 +18,7 @@ import elmbench
 from elmbench.layouts import layout_of
 from elmbench.layouts.table import ResultTable, Section
 from elmbench.protocol.stored import _pack
-from elmbench.reporting.cells import PLACE, TIMES, write_frame
+from elmbench.reporting.cells import CELL_NAMES, TIMES, write_frame
 from elmbench.reporting.claims import check_claims
 from elmbench.reporting.folders import results_folder
 from elmbench.reporting.results import Results, read_results
@@ -123,7 +123,7 @@ def cell(model: str = "ELM", run: int = 0, fold: int = 0, **values: Any) -> dict
 
 def cell_of(line: dict[str, Any]) -> Cell:
     """The planned cell of a line."""
-    return Cell(**{name: line[name] for name in PLACE}, key="", family="")
+    return Cell(**{name: line[name] for name in CELL_NAMES}, key="", family="")
 
 
 def stopped(seconds: float, *, search: bool = False) -> dict[str, Any]:
@@ -150,7 +150,7 @@ def value_columns(resolved: Resolved, extra: Sequence[str] = ()) -> list[str]:
 def frame(resolved: Resolved, lines: list[dict[str, Any]]) -> pd.DataFrame:
     """The lines as a table of cells of this experiment."""
     values = value_columns(resolved)
-    columns = [*PLACE, "status", "reason", "params", *values, *TIMES, "n_units", "condition", "n_test"]
+    columns = [*CELL_NAMES, "status", "reason", "params", *values, *TIMES, "n_units", "condition", "n_test"]
     table = pd.DataFrame(lines, columns=columns)
     return table.astype(dict.fromkeys([*values, *TIMES, "condition"], float))
 

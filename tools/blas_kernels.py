@@ -17,7 +17,7 @@ import pandas as pd
 
 from elmbench.layouts import layout_of
 from elmbench.layouts.base import UNJUDGED
-from elmbench.reporting.cells import PLACE, read_cells, write_frame
+from elmbench.reporting.cells import CELL_NAMES, read_cells, write_frame
 from elmbench.reporting.folders import has_results, results_folder
 from elmbench.specs.catalogue import load_catalogue
 from elmbench.specs.profiles import resolve
@@ -36,7 +36,8 @@ def compare(folder: Path, first: Path, kernel: str) -> list[dict[str, object]]:
         if not has_results(folder, "ci", file.id):
             continue
         ours, theirs = (
-            read_cells(results_folder(where, "ci", file.id) / "cells.csv").set_index(PLACE) for where in (folder, first)
+            read_cells(results_folder(where, "ci", file.id) / "cells.csv").set_index(CELL_NAMES)
+            for where in (folder, first)
         )
         resolved = resolve(file, "ci")
         for measure in layout_of(resolved).values(resolved):

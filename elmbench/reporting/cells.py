@@ -25,7 +25,7 @@ from elmbench.specs.protocol import MEASURES
 from elmbench.work import work_from
 from elmbench.work.plan import Cell
 
-PLACE = ["dataset", "model", "run", "fold", "select", "reading"]
+CELL_NAMES = ["dataset", "model", "run", "fold", "select", "reading"]
 TIMES = ["fit_seconds", "search_seconds", "predict_seconds"]
 SELECTIONS = ("published", "nested", "oracle")
 #: 1 if the fit of a cell was stopped at `max_iter`, and the share of stopped fits of its search.
@@ -41,7 +41,7 @@ FIRST_RUNS = "first_runs"
 #: Columns that `cells.csv` has if they hold something.
 _OPTIONAL = (*CAPPED, WARNING, REMARKS, CLEAN_TIMES, FIRST_RUNS)
 #: All columns except measures.
-NO_METRICS = (*PLACE, "status", "reason", "params", "n_units", "n_test", "condition", *TIMES, *_OPTIONAL)
+NO_METRICS = (*CELL_NAMES, "status", "reason", "params", "n_units", "n_test", "condition", *TIMES, *_OPTIONAL)
 _USER_WARNING = "UserWarning: "
 #: The folders of an absolute path.
 _FOLDERS = re.compile(r"(?<![\w.:/])/(?:[^\s/'\"]+/)+(?=[^\s/])")
@@ -79,13 +79,13 @@ def cells_frame(planned: list[Cell], store: Store, values: list[str], resolved: 
     used = [name for name in _OPTIONAL if any(line.get(name) is not None for line in lines)]
     if not any(line.get(CLEAN_TIMES) for line in lines):
         used = [name for name in used if name != CLEAN_TIMES]
-    columns = [*PLACE, "status", "reason", "params", *values, *TIMES, "n_units", "condition", "n_test", *used]
+    columns = [*CELL_NAMES, "status", "reason", "params", *values, *TIMES, "n_units", "condition", "n_test", *used]
     frame = pd.DataFrame(lines, columns=columns)
     return frame.astype({name: "Int64" for name in _WHOLE if name in columns})
 
 
 def _line(cell: Cell, result: dict[str, Any]) -> dict[str, Any]:
-    line = {name: getattr(cell, name) for name in PLACE} | result.get("measured", {})
+    line = {name: getattr(cell, name) for name in CELL_NAMES} | result.get("measured", {})
     line |= {name: result.get(name) for name in ("status", *TIMES, "n_units", "condition", "n_test")}
     if "scores" in result:
         # In a table of hyperparameters a cell is the search itself.
@@ -191,7 +191,7 @@ def read_cells(path: Path) -> pd.DataFrame:
     expected = "a table that elmbench wrote"
     try:
         frame = read_frame(path, _TEXT, _WHOLE)
-        missing = [name for name in (*PLACE, "status", "params", "n_units") if name not in frame.columns]
+        missing = [name for name in (*CELL_NAMES, "status", "params", "n_units") if name not in frame.columns]
         damage = f"it lacks the columns {', '.join(missing)}" if missing else _damage(frame)
         if damage is None:
             return frame if "reason" in frame else frame.assign(reason="")
@@ -217,8 +217,8 @@ def _damage(frame: pd.DataFrame) -> str | None:
         if lines.any():
             line = int(lines.to_numpy(bool).argmax())
             return f"line {line + 2}: {name} is {str(frame[name].iloc[line])!r}"
-    if (twice := frame.duplicated(PLACE)).any():
-        return f"line {int(twice.to_numpy().argmax()) + 2}: duplicate cell"
+    if (duplicated := frame.duplicated(CELL_NAMES)).any():
+        return f"line {int(duplicated.to_numpy().argmax()) + 2}: duplicate cell"
     return None
 
 

@@ -104,9 +104,9 @@ def grids_of(section: Section, resolved: Resolved) -> list[Grid]:
 
 def _grid(figures: Sequence[GridFigure], shape: tuple[str, str, str], resolved: Resolved) -> Grid:
     row, column, other = shape
-    by_place = {(figure.names[row], figure.names[column]): figure for figure in figures}
+    by_names = {(figure.names[row], figure.names[column]): figure for figure in figures}
     rows, columns = (list(dict.fromkeys(figure.names[axis] for figure in figures)) for axis in (row, column))
-    lines = tuple((_spelt(row, r, resolved), tuple(by_place.get((r, c)) for c in columns)) for r in rows)
+    lines = tuple((_spelt(row, r, resolved), tuple(by_names.get((r, c)) for c in columns)) for r in rows)
     heading, titles = _spelt(other, figures[0].names[other], resolved), tuple(columns)
     metrics = {figure.entry.measure.metric for figure in figures}
     if column == "measure" and len(columns) > 1 and all("@" in title for title in titles) and len(metrics) == 1:

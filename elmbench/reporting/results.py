@@ -19,7 +19,7 @@ from elmbench.layouts.table import ResultTable
 from elmbench.metrics import find_metric
 from elmbench.protocol.stored import StoredPredictions, metric_columns
 from elmbench.reporting.cells import (
-    PLACE,
+    CELL_NAMES,
     TIMES,
     cells_frame,
     provenance,
@@ -231,7 +231,7 @@ def _stored_metrics(cells: pd.DataFrame, names: Sequence[str], resolved: Resolve
         return pd.DataFrame(index=cells.index)
     store = Store(results_dir)
     profile, experiment = resolved.profile, resolved.file.id
-    keys = {tuple(getattr(cell, name) for name in PLACE): cell.key for cell in store.cells(profile, experiment)}
+    keys = {tuple(getattr(cell, name) for name in CELL_NAMES): cell.key for cell in store.cells(profile, experiment)}
     metrics = [find_metric(name) for name in names]
     tasks = {metric.task for metric in metrics}
     missing = 0
@@ -239,7 +239,7 @@ def _stored_metrics(cells: pd.DataFrame, names: Sequence[str], resolved: Resolve
     def each() -> Iterator[StoredPredictions | None]:
         nonlocal missing
         for line in cells.to_dict("records"):
-            ok, key = line["status"] == "ok", keys.get(tuple(line[name] for name in PLACE))
+            ok, key = line["status"] == "ok", keys.get(tuple(line[name] for name in CELL_NAMES))
             stored = stored_in(store.result(key)) if key and ok else None
             missing += stored is None and ok and resolved.dataset(line["dataset"]).task in tasks
             yield stored

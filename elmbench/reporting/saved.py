@@ -16,7 +16,7 @@ from elmbench.reporting.cells import read_cells, read_environment, read_frame
 from elmbench.reporting.summary import COLUMNS, GAINS
 
 #: Columns of the frames of several tables, before those of their files.
-PLACE = ["profile", "paper", "table"]
+TABLE_NAMES = ["profile", "paper", "table"]
 #: Columns of text, empty if there is none.
 _TEXT = ("dataset", "model", "metric", "select", "reading", "verdict", "ended", "remark", "than", "is", "test", "of")
 #: Columns of whole numbers; some may be missing.
@@ -46,7 +46,7 @@ class SavedTable:
     folder: Path
 
     @property
-    def place(self) -> tuple[str, str, str]:
+    def names(self) -> tuple[str, str, str]:
         """Profile, paper and table, which are the names of the folders."""
         return self.folder.parts[-3], self.folder.parts[-2], self.folder.parts[-1]
 
@@ -83,7 +83,7 @@ def _of_all_tables(name: str) -> cached_property[pd.DataFrame]:
         frames = []
         for table in results.values():
             lines = getattr(table, name)
-            names = pd.DataFrame([table.place] * len(lines), columns=PLACE, index=lines.index)
+            names = pd.DataFrame([table.names] * len(lines), columns=TABLE_NAMES, index=lines.index)
             frames.append(pd.concat([names, lines], axis=1))
         return pd.concat([frame for frame in frames if len(frame)] or frames[:1], ignore_index=True)
 
@@ -138,7 +138,7 @@ def read_results(folder: Path | str = RESULTS_DIR) -> SavedResults:
     if not tables:
         problem = f"{folder} holds no table" if top.is_dir() else f"the folder {folder} does not exist"
         raise ElmbenchError(problem, expected="a folder of results with cells.csv", next_step="elmbench run table4")
-    return SavedResults({"/".join(table.place): table for table in tables})
+    return SavedResults({"/".join(table.names): table for table in tables})
 
 
 def _read(path: Path, columns: list[str]) -> pd.DataFrame:

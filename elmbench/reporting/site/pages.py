@@ -147,7 +147,7 @@ def pages(papers: Sequence[PaperResults]) -> Iterator[tuple[str, str]]:
 
 def _profile(results: Results, *, first: bool) -> dict[str, Any]:
     """Return the content of a profile; the first one has charts and the measures that the paper does not print."""
-    label, profile, path = results.resolved.file.spec.label, results.resolved.profile, results.picture_data
+    label, profile = results.resolved.file.spec.label, results.resolved.profile
     figures = results.figures[results.figures["verdict"] != ""]
     counts, facts = verdict_counts(figures.to_dict("records"))
     sections = [
@@ -158,7 +158,6 @@ def _profile(results: Results, *, first: bool) -> dict[str, Any]:
         "name": profile,
         "counts": {name: counts[name] for name in VERDICTS if counts[name]},
         "sentences": [*(table_sentence(label, one, [profile]) for one in results.verdicts), facts_sentence(facts)],
-        "data": None if path is None else pd.read_csv(path, dtype=str, keep_default_na=False),
         "sections": [section for section in sections if section["shown"]],
         "figures": [[_text(line[name]) for name in _FIGURES] for line in figures.to_dict("records")],
         "charts": list(rank_diagrams(results)) if first else [],
