@@ -187,7 +187,7 @@ def write_results(resolved: Resolved, store: Store, results_dir: Path) -> Result
     outputs = (Outputs(cell, result) for cell, result in stored if result is not None and result["status"] == "ok")
     _write_table(results, commands, outputs)
     record = provenance(resolved, planned, store, commands)
-    write_atomically(folder / "environment.json", json.dumps(record, indent=1, sort_keys=True) + "\n")
+    write_atomically(folder / "environment.json", json.dumps(record, indent=1) + "\n")
     return results
 
 

@@ -68,6 +68,9 @@ def test_one_entry_is_in_tables_comparisons_searches_and_the_check(toy: Toy, sto
     by_added = read_results(side_by_side, tmp_path, ["specificity"])
     assert means(by_added, "rank") == {"ELM": 2, "K-ELM": 1}
     assert "best specificity first, hyperparameters chosen by recall" in by_added.text
+    assert [line.split()[:2] for line in by_added.text.splitlines() if "  K-ELM" in line or "  ELM" in line][:2] == [
+        ["K-ELM", "1.000"], ["ELM", "0.800"],
+    ]  # fmt: skip
 
     # A search goes by it.
     X, y = np.array([[0.0], [2.0], [1.0], [3.0]]), np.array([-1, 1, -1, 1])

@@ -54,6 +54,8 @@ def as_text(renderable: RenderableType) -> str:
 def _grids_to_show(section: Section, resolved: Resolved, *, first: bool) -> list[Grid]:
     """Return the grids with printed figures or added metrics, and the times of the fits in the first section."""
     grids = grids_of(section, resolved)
+    if not any(grid.has_printed for grid in grids):
+        return []
     added = {*resolved.spec.protocol.metrics} - {*resolved.file.spec.protocol.metrics}
     printed = [grid for grid in grids if grid.has_printed or grid.measures & added]
     if first:
