@@ -41,11 +41,12 @@ MOST_NAMES = 40
 
 
 def closest(name: str, known: list[str]) -> str | None:
-    """Return the known name that `name` is most likely a typo of, or None."""
+    """Return the known name that `name` is most likely a typo of, in any case; or None."""
     import difflib
 
-    matches = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
-    return matches[0] if matches else None
+    spellings = {one.lower(): one for one in known}
+    matches = difflib.get_close_matches(name.lower(), spellings, n=1, cutoff=0.5)
+    return spellings[matches[0]] if matches else None
 
 
 def first_line(error: BaseException) -> str:

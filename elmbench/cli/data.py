@@ -39,7 +39,7 @@ def fetch(
     everything: Annotated[bool, typer.Option("--all", help="All data sets that are missing.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Fetch data sets again.")] = False,
 ) -> None:
-    """Fetch data sets from their public sources into the cache; the only command that needs the network."""
+    """Fetch data sets from their public sources into the cache."""
     from elmbench.datasets import fetch as module
 
     if not names and not everything:
@@ -70,7 +70,7 @@ def import_(
     test: Annotated[Path | None, typer.Option(help="File of test rows, if FILE holds training rows.")] = None,
     other_data: Annotated[bool, typer.Option("--other-data", help="Accept a file that is not the public one.")] = False,
 ) -> None:
-    """Check a file and copy it into the data directory under the name of its data set."""
+    """Check a file and copy it into --data-dir as NAME."""
     from elmbench.datasets.fetch import import_file
 
     if state.data_dir is None:

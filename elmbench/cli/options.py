@@ -1,5 +1,6 @@
 """Options that several commands have, and their completion in a shell."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Annotated, Literal
 
@@ -7,8 +8,10 @@ import typer
 
 
 def split_words(texts: list[str] | None) -> tuple[str, ...]:
-    """Return the values of an option that may be repeated or hold several values separated by commas."""
-    return tuple(word.strip() for text in texts or () for word in text.split(",") if word.strip())
+    """Return the values of an option that may be repeated or hold several values separated by commas, each once."""
+    # The options of generated data have commas of their own: sparse-10k[density=0.6,rows=500].
+    words = (word.strip() for text in texts or () for word in re.split(r",(?![^\[]*\])", text))
+    return tuple(dict.fromkeys(filter(None, words)))
 
 
 def _completion(load: Callable[[], Iterable[str]]) -> Callable[[str], Iterator[str]]:

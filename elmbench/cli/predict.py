@@ -20,7 +20,7 @@ def predict(
     sep: Annotated[str, typer.Option(help="Separator of a text table, such as ';' or tab; detected by default.")] = "",
     decimal: Decimal = None,
 ) -> None:
-    """Predict new rows with a model that `elmbench compare --save` has written, as CSV."""
+    """Predict new rows with a model of `compare --save`, as CSV."""
     from elmbench.workflow.final_model import predict_file
 
     predicted = predict_file(model, data, sep, decimal or "", proba=proba)

@@ -32,8 +32,11 @@ def plan_table(lines: list[dict[str, Any]]) -> RichTable:
             sum(line[name] for line in entries) for name in ("cells", "to_run", "fits", "unavailable")
         )
         seconds = [line["seconds"] for line in entries]
-        took = "no data" if unavailable == cells else "unknown" if None in seconds else duration(sum(seconds))
-        rows.append([*(entries[0][name] for name in by), cells, *others, took])
+        took = duration(sum(filter(None, seconds)))
+        if None in seconds:
+            took = f"> {took}" if any(seconds) else "unknown"
+        lasts = "no data" if unavailable == cells else took
+        rows.append([*(entries[0][name] for name in by), cells, *others, lasts])
     left, right = [name.replace("dataset", "data set") for name in by], ("cells", "to run", "fits", "one core")
     return grid((*left, *right), rows, right=right, whole=left)
 

@@ -11,6 +11,7 @@ import typer
 from elmbench.cli import options
 from elmbench.cli.app import app
 from elmbench.cli.state import state
+from elmbench.errors import ElmbenchError
 
 baseline_app = typer.Typer(
     no_args_is_help=True, help="Change the baseline of the regression check.", rich_markup_mode=None
@@ -20,7 +21,7 @@ app.add_typer(baseline_app, name="baseline")
 
 @app.command()
 def status(experiment: options.Table = None) -> None:
-    """Show how many cells of each table are done, running, failed or missing."""
+    """Show how many cells of each table have ended, and how."""
     from elmbench.cli.progress import duration
     from elmbench.reporting.writers.text import grid
     from elmbench.running.store import Store
@@ -48,8 +49,9 @@ def status(experiment: options.Table = None) -> None:
         state.say(f"nothing has been run into {state.results_dir}; {there if written else 'next: elmbench run table4'}")
     for line in lines:
         table = f"{line.experiment} ({line.profile})"
-        if line.seconds_left:
-            state.say(f"{table}: about {duration(line.seconds_left)} left on one worker")
+        if missing := line.ended.get("missing"):
+            left = f", about {duration(line.seconds_left)} on one worker" if line.seconds_left else ""
+            state.say(f"{table}: {missing} cells left{left}; next:", line.command)
         state.say(*(f"{table}: {count} x {reason}" for reason, count in line.reasons.items()))
 
 
@@ -92,7 +94,6 @@ def table(
     ] = None,
 ) -> None:
     """Print a table from its cells.csv."""
-    from elmbench.errors import ElmbenchError
     from elmbench.reporting.cells import csv
     from elmbench.reporting.results import read_results, records
     from elmbench.reporting.writers.latex import latex
@@ -147,10 +148,9 @@ def check(
         bool, typer.Option("--strict", help="Exit with code 1 if a figure differs from the paper.")
     ] = False,
 ) -> None:
-    """Compare results with the committed baseline or with the published values."""
+    """Compare results with the baseline or the published values."""
     from elmbench.cli.checks import baseline_text, published_text
     from elmbench.cli.progress import watched
-    from elmbench.errors import ElmbenchError
     from elmbench.layouts.table import COMPARED
     from elmbench.specs.catalogue import find_experiment
     from elmbench.workflow.checks import NothingToCompareError, check_baselines, check_published, published_record
@@ -161,7 +161,7 @@ def check(
             raise ElmbenchError(
                 f"--profile {profile}: baselines have the cells of profile ci alone",
                 expected="profile ci, or a comparison with the paper",
-                next_step=f"elmbench check {' '.join(names)} --against published --profile {profile}",
+                next_step=f"elmbench check {' '.join([*names, '--against'])} published --profile {profile}",
             )
         outcomes = check_baselines(names, state.results_dir)
         state.emit([{"experiment": name, **asdict(one)} for name, one in outcomes.items()], baseline_text(outcomes))
@@ -184,7 +184,7 @@ def check(
         raise NothingToCompareError(
             f"nothing was compared: {state.results_dir} holds no figure to compare",
             expected="results of an earlier run that ended ok",
-            next_step="elmbench run --all --profile ci (or fast), then check again",
+            next_step=f"elmbench run {' '.join(names) or '--all'} --profile {profile or 'fast'}, then check again",
         )
     if differs:
         raise typer.Exit(1)
@@ -211,7 +211,7 @@ def report(
         Path | None, typer.Option(help="Folder of the site; by default `site` in the results folder.")
     ] = None,
 ) -> None:
-    """Build the site of all results, with a page of readings for each paper."""
+    """Build the site of all results."""
     from elmbench.cli.progress import watched
     from elmbench.workflow.report import report
 

@@ -33,9 +33,9 @@ def run(
     paper: Annotated[str | None, Option(help="Every experiment of this paper.")] = None,
     everything: Annotated[bool, Option("--all", help="Every experiment.")] = False,
     profile: Profile = "fast",
-    dataset: Annotated[Words, Option("-d", "--dataset", help="Only this data set.", autocompletion=datasets)] = None,
+    dataset: Annotated[Words, Option("-d", "--dataset", help="Only these data sets.", autocompletion=datasets)] = None,
     model: Annotated[
-        Words, Option("-m", "--model", help="Only this model: a name or module:Class.", autocompletion=models)
+        Words, Option("-m", "--model", help="Only these models: names or module:Class.", autocompletion=models)
     ] = None,
     select: Annotated[Words, Option(help="nested, oracle or published; by default from the profile.")] = None,
     runs: Annotated[int | None, Option(min=1, help="Number of runs; by default from the profile.")] = None,
@@ -91,9 +91,9 @@ def run(
             readings=_readings(reading or []),
             metrics=split_words(metric),
             request=Request(
-                datasets=tuple(dataset or ()),
-                models=tuple(model or ()),
-                select=tuple(select or ()),  # type: ignore[arg-type]  # checked by `prepare`
+                datasets=split_words(dataset),
+                models=split_words(model),
+                select=split_words(select),  # type: ignore[arg-type]  # checked by `prepare`
                 runs=runs,
                 with_baselines=with_baselines,
                 other_data=other_data,
@@ -264,4 +264,4 @@ def show_plan(prepared: PreparedRun) -> None:
     planned = f"{counts['to_run']} of {counts['planned']} cells would run, in {roughly} "
     state.say(f"{planned}{_workers(jobs)}{lacking}{most}.")
     if unknown:
-        state.say(f"The duration of {', '.join(unknown)} is unknown until some cells have ended.")
+        state.say(f"This leaves out {', '.join(unknown)}, of unknown duration until some cells have ended.")

@@ -1,6 +1,7 @@
 """`elmbench list`, `show`, `validate` and `env`."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from itertools import product
 from typing import Annotated, Any, Literal
 
@@ -92,7 +93,8 @@ def show(experiment: Annotated[str, typer.Argument(autocompletion=tables)]) -> N
     from elmbench.specs.catalogue import find_experiment
 
     file = find_experiment(experiment)
-    state.emit(file.spec.model_dump(mode="json", by_alias=True, exclude_none=True), show_experiment(file))
+    content = file.spec.model_dump(mode="json", by_alias=True, exclude_none=True)
+    state.emit(content | {"figures": [asdict(figure) for figure in file.figures]}, show_experiment(file))
 
 
 @app.command()
@@ -138,7 +140,7 @@ def validate() -> None:
 
 @app.command()
 def env() -> None:
-    """Show versions, linear algebra library and machine, as every result records them."""
+    """Show versions, linear algebra library and machine."""
     from elmbench.cli.render import grid
     from elmbench.running.environment import describe_environment
 

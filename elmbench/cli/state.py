@@ -6,6 +6,7 @@ import json
 import os
 import sys
 from dataclasses import dataclass, field
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -64,7 +65,7 @@ class State:
     def emit(self, content: Any, text: Any = None) -> None:
         """Print `content` as JSON with `--json`, else `text` (a string or anything that rich prints)."""
         if self.as_json:
-            print(json.dumps(content, indent=1, default=str))
+            print(json.dumps(content, indent=1, default=_plain))
         elif text is not None:
             self.console.print(text, markup=not isinstance(text, str))
 
@@ -77,6 +78,10 @@ class State:
         """Print a line for people on standard error, apart from what may go to a file; not with `-q` or `--json`."""
         if not self.silent:
             print(text, file=sys.stderr)
+
+
+def _plain(value: Any) -> float | str:
+    return float(value) if isinstance(value, Decimal) else str(value)  # printed figures are decimals
 
 
 #: The one state of the process.

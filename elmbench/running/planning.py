@@ -33,17 +33,17 @@ def _datasets(resolved: Resolved, request: Request) -> list[DatasetSpec]:
     """Return the requested data sets, which may be any for the task of the table; by default those of the profile."""
     if not request.datasets:
         return [resolved.datasets[name] for name in resolved.spec.datasets]
-    wanted = [resolved.dataset(name) for name in request.datasets]
+    wanted = {one.name: one for one in map(resolved.dataset, request.datasets)}
     known = dict.fromkeys((*resolved.file.spec.datasets, *resolved.spec.datasets))
     tasks = {resolved.dataset(name).task for name in known}
-    for dataset in wanted:
+    for dataset in wanted.values():
         if dataset.name not in known and dataset.task not in tasks:
             raise ElmbenchError(
                 f"{resolved.file.id} is about {' and '.join(sorted(tasks))}; {dataset.name!r} is for {dataset.task}",
                 expected=f"one of {', '.join(known)}, or another data set for the task",
                 next_step=f"elmbench show {resolved.file.id}",
             )
-    return wanted
+    return list(wanted.values())
 
 
 def _columns(resolved: Resolved, request: Request) -> dict[str, Model]:

@@ -203,6 +203,9 @@ def find_experiment(name: str) -> ExperimentFile:
     for file in files.values():
         if name == file.id or name in file.spec.aliases:
             return file
+    if tables := [file.id for file in files.values() if file.spec.paper == name]:
+        all_tables = f"elmbench list experiments, or all tables of the paper: elmbench run --paper {name}"
+        raise ElmbenchError(f"{name!r} is a paper", expected=f"one of {', '.join(tables)}", next_step=all_tables)
     known = [alias for file in files.values() for alias in (file.id, *file.spec.aliases)]
     raise unknown_name("experiment", name, known, "elmbench list experiments")
 

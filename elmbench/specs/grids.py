@@ -103,7 +103,7 @@ def read_all_grids(texts: Iterable[str]) -> dict[str, dict[str, Any]]:
             reason = getattr(error, "problem", None) or error
             raise refused(f"the grid {text!r} is not valid YAML: {reason}") from error
         if not isinstance(content, dict) or not all(isinstance(grid, dict) for grid in content.values()):
-            raise refused(f"the grid {text!r} is {content!r}")
+            raise refused(f"the grid {text!r} does not give a model its hyperparameters")
         for model, grid in content.items():
             for name, values in grid.items():
                 grid[name] = values if isinstance(values, dict | list) else [values]

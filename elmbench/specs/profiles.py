@@ -182,6 +182,9 @@ def recorded_comparison(name: str, results_dir: Path) -> Resolved:
         record = json.loads(path.read_text("utf-8"))["spec"]
     except (OSError, ValueError, KeyError, TypeError):
         known = [f"own/{other.parent.name}" for other in sorted(folder.glob("own/*/environment.json"))]
-        raise unknown_name("table", name, known, "elmbench compare FILE --name NAME") from None
+        if not known:
+            problem, compare = f"{results_dir} holds no comparison {name!r}", f"elmbench compare FILE --name {name[4:]}"
+            raise ElmbenchError(problem, expected="one that `elmbench compare` wrote", next_step=compare) from None
+        raise unknown_name("comparison", name, known, "elmbench compare FILE --name NAME") from None
     add_dataset_specs(parse_dataset_specs(record["data"], str(path)).values())
     return comparison_of(record["content"], record["settings"], path)

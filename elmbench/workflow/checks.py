@@ -19,7 +19,6 @@ from elmbench.reporting.results import read_results, records, rewrite_results
 from elmbench.specs.catalogue import PROFILES, ExperimentFile, Watch, find_experiment, load_catalogue
 from elmbench.specs.profiles import resolve
 
-
 class NothingToCompareError(ElmbenchError):
     """Nothing to compare: a check that compares nothing does not pass."""
 
@@ -35,23 +34,18 @@ def check_baselines(names: list[str], results_dir: Path) -> dict[str, BaselineCh
 
     Raises NothingToCompareError if a named table has no baseline or no results, or if no table has both.
     """
-    files = _files(names, lambda file: _baseline(file).is_file())
-    if not names:
-        # A table without results is no failure unless all of them lack results.
-        files = [file for file in files if has_results(results_dir, "ci", file.id)] or files
-    lacking = [file.id for file in files if not _baseline(file).is_file()]
-    if lacking or not files:
-        table = lacking[0] if lacking else "table4"
+    files = _files(names, lambda file: _baseline(file).is_file() and has_results(results_dir, "ci", file.id))
+    if lacking := [file.id for file in files if not _baseline(file).is_file()]:
         raise NothingToCompareError(
-            f"{table} has no baseline" if lacking else "no table has a baseline",
+            f"{lacking[0]} has no baseline",
             expected="experiments/PAPER/TABLE.baseline.csv",
-            next_step=f"elmbench run {table} --profile ci, then: elmbench baseline update {table}",
+            next_step=f"elmbench run {lacking[0]} --profile ci, then: elmbench baseline update {lacking[0]}",
         )
+    compare = f", or to compare with the paper: elmbench check {' '.join([*names, '--against'])} published"
+    _require_results([file.id for file in files], "ci", results_dir, compare)
     outcomes = {}
     for file in files:
         resolved = resolve(file, "ci")
-        compare = f", or to compare with the paper: elmbench check {file.id} --against published"
-        _require_results([file.id], "ci", results_dir, compare)
         cells = read_cells(results_folder(results_dir, "ci", file.id) / "cells.csv")
         outcomes[file.id] = compare_with_baseline(cells, _baseline(file), layout_of(resolved).values(resolved))
     return outcomes

@@ -18,7 +18,7 @@ class TableStatus:
 
     `ended`: the number of cells by status; `missing` for those that have not run. `reasons`: why cells did not end ok,
     and how many. `seconds_left`: duration of the missing cells on one worker, by the cells of the same model and data
-    that have ended ok, or else by all of the table; None before any has.
+    that have ended ok, or else by all of the table; None before any has. `command`: the last one that ran the table.
     """
 
     experiment: str
@@ -27,6 +27,7 @@ class TableStatus:
     ended: Mapping[str, int]
     reasons: Mapping[str, int]
     seconds_left: float | None
+    command: str
 
 
 def table_status(store: Store, experiment: str | None = None) -> list[TableStatus]:
@@ -57,5 +58,6 @@ def table_status(store: Store, experiment: str | None = None) -> list[TableStatu
             means = {entry: fmean(seconds) for entry, seconds in took.items()}
             left = [n * means.get(entry, fmean(means.values())) for entry, n in missing.items()] if means else None
             seconds = None if left is None else sum(left, 0.0)
-            lines.append(TableStatus(name, profile, ended.total(), dict(ended), dict(reasons), seconds))
+            command = store.commands(profile, name)[-1]
+            lines.append(TableStatus(name, profile, ended.total(), dict(ended), dict(reasons), seconds, command))
     return lines

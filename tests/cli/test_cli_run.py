@@ -66,7 +66,7 @@ def test_cells_of_the_request(elmbench: Callable, one: Path, worker: dict) -> No
     cells_of_run = cells()
     assert cells_of_run.groupby("model").size().to_dict() == {"ELM": 3, "K-ELM": 3, "OS-ELM": 3, "FB-KOS-ELM": 3}
     assert set(cells_of_run["select"]) == {"nested"}
-    elmbench(*CI, "-m", "ELM", "--runs", 2, "--select", "oracle", "--select", "nested")
+    elmbench(*CI, "-m", "ELM", "-d", "wdbc,WDBC", "--runs", 2, "--select", "oracle, nested")
     elm = cells()[cells()["model"] == "ELM"]
     assert elm.groupby(["select", "run"]).size().to_dict() == {
         ("nested", 0): 3, ("nested", 1): 3, ("oracle", 0): 3, ("oracle", 1): 3,
@@ -77,7 +77,7 @@ def test_cells_of_the_request(elmbench: Callable, one: Path, worker: dict) -> No
     commands = json.loads(Path("elmbench-results/ci/toy/one/environment.json").read_text())["commands"]
     assert commands == [
         "elmbench run toy/one --profile ci",
-        "elmbench run toy/one --profile ci -m ELM --select oracle --select nested --runs 2",
+        "elmbench run toy/one --profile ci -d wdbc -d WDBC -m ELM --select oracle --select nested --runs 2",
         "elmbench run toy/one --profile ci -m svm --reading order=stored",
     ]
 
@@ -255,6 +255,11 @@ def test_a_plan_of_several_experiments_has_a_line_for_each(elmbench: Callable) -
     assert lines[3].split()[1] == str(sum(line["cells"] for line in one))
     # The data of one of them are not here.
     assert lines[3].endswith(" " + duration(sum(line["seconds"] for line in one)))
+    # The time of the others is shown beside a model without a formula.
+    out = elmbench("run", "table3", "table4", "--with-baselines", "--profile", "ci", "--dry-run").out
+    lines = [line for line in out.splitlines() if line.startswith("kos-elm/")]
+    assert [line.split()[-3] for line in lines] == [">", ">"]
+    assert "This leaves out svm" in out
 
 
 def test_a_long_plan_is_summed_by_data_set(elmbench: Callable, toy: Callable, worker: dict) -> None:

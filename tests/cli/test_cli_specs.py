@@ -65,6 +65,10 @@ def test_show_has_protocol_grids_data_cost_and_published_values(elmbench: Callab
     ):  # fmt: skip
         assert what in text, what
     content = elmbench("show", "table4", "--json").json
+    assert content["figures"][0] == {
+        "dataset": "Sylva", "model": "ELM", "metric": "mcc", "value": 0.88, "std": 0.003, "text": "0.88",
+        "note": "", "over_seconds": None, "cited": False,
+    }  # fmt: skip
     assert content["id"] == "kos-elm/table4"
     assert content["protocol"]["outer"] == {
         "kind": "stratified-kfold", "folds": 10, "runs": 20, "sizes": {}, "except": {"wdbc": {"folds": 3}},
