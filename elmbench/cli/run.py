@@ -264,4 +264,4 @@ def show_plan(prepared: PreparedRun) -> None:
     planned = f"{counts['to_run']} of {counts['planned']} cells would run, in {roughly} "
     state.say(f"{planned}{_workers(jobs)}{lacking}{most}.")
     if unknown:
-        state.say(f"This leaves out {', '.join(unknown)}, of unknown duration until some cells have ended.")
+        state.say(f"Not counted: {', '.join(unknown)}; their durations are unknown until some cells have ended.")

@@ -125,8 +125,8 @@ def data_folder(data_dir: Path | str | None = None) -> Path | None:
     given = data_dir or os.environ.get("ELMBENCH_DATA_DIR")
     folder = Path(given).expanduser() if given else None
     if folder is not None and not folder.is_dir():
-        problem = f"the data directory {folder} does not exist"
-        raise ElmbenchError(problem, expected="a folder", next_step="correct --data-dir")
+        problem = f"the data directory {folder} is not a folder"
+        raise ElmbenchError(problem, expected="a folder of data files", next_step="correct --data-dir")
     return folder
 
 

@@ -30,7 +30,7 @@ class Estimates:
             key: (work.kind, work.model_name, work.data.name if work.data is not None else "")
             for key, work in works.items()
         }
-        self._unknown = {key for key, work in works.items() if not work.has_formula}
+        self._unknown = {self.groups[key] for key, work in works.items() if not work.has_formula}
         #: Seconds of ended work, and seconds by its formula, by group and by kind and model.
         self._ended: dict[tuple[str, ...], tuple[float, float]] = {}
 
@@ -46,16 +46,19 @@ class Estimates:
         self._ended = other._ended | self._ended
 
     def factor(self, group: Group) -> float | None:
-        """Return the ratio of real to formula seconds: of the group or else of all data; None before any has ended."""
-        took, formula = self._ended.get(group) or self._ended.get(group[:2]) or (0.0, 0.0)
-        return took / formula if formula else None
+        """Return the ratio of real to formula seconds of the work of a group that has ended, else of its model, else 1.
+
+        None if the model has no formula and none of its work has ended.
+        """
+        if ended := self._ended.get(group) or self._ended.get(group[:2]):
+            took, formula = ended
+            return took / formula
+        return None if group in self._unknown else 1.0
 
     def seconds(self, key: str) -> float | None:
         """Return the estimated seconds of some work; None if its model has no formula and no such work has ended."""
         factor = self.factor(self.groups[key])
-        if factor is None:
-            return None if key in self._unknown else self.formula[key]
-        return factor * self.formula[key]
+        return None if factor is None else factor * self.formula[key]
 
 
 def _within(work: Work, limits: Limits) -> float:
@@ -66,7 +69,7 @@ def _within(work: Work, limits: Limits) -> float:
 
 
 class Left(NamedTuple):
-    """The remaining seconds of a run. They are incomplete if they leave out models without ended work."""
+    """The remaining seconds of a run. They are incomplete if they leave out models of unknown duration."""
 
     seconds: float
     complete: bool

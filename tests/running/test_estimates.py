@@ -57,8 +57,11 @@ def test_ended_work_corrects_the_same_work_and_else_the_same_model() -> None:
     # A model without formula is unknown until some of its work has ended.
     estimates = estimates_of({"a": Named("svm", "d", None), "b": Named("svm", "d", None)})
     assert estimates.seconds("a") is None
+    left = TimeLeft(estimates, "a")
+    assert left.left(1) == (0, False)
     estimates.note("b", 184.0)
     assert estimates.seconds("a") == 184
+    assert left.left(1) == (184, True)
 
 
 def test_limits_end_work() -> None:
@@ -76,15 +79,15 @@ def test_the_time_left_comes_from_ended_work() -> None:
     seconds = {key: work.seconds() * factors[work.model_name] for key, work in works.items()}
     clock, estimates = SimpleNamespace(now=0.0), estimates_of(works)
     left = TimeLeft(estimates, works, lambda: clock.now)
-    assert left.left(1) == (0, False)
+    # Before any has ended, the formulas are all that there is.
+    assert left.left(1) == (pytest.approx(sum(work.seconds() for work in works.values())), True)
     for number, (key, took) in enumerate(seconds.items(), 1):
         left.start(key)
         clock.now += took
         estimates.note(key, took)
         left.end(key)
         remaining = left.left(1)
-        assert remaining.complete == (number >= 4)
-        if remaining.complete:
+        if number >= len(factors):
             assert remaining.seconds == pytest.approx(sum(seconds.values()) - clock.now, abs=1e-6)
             assert left.left(4).seconds == pytest.approx(remaining.seconds / 4)
     assert left.elapsed == clock.now
