@@ -12,7 +12,7 @@ import typer
 from typer import Option
 
 from elmbench.cli.app import app
-from elmbench.cli.options import Decimal, DryRun, Jobs, Retry, Words, split_words
+from elmbench.cli.options import Decimal, DryRun, Jobs, Retry, Words, models, split_words
 from elmbench.cli.run import run_cells, run_prepared, show_plan
 from elmbench.cli.state import state
 
@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 def compare(
     data: Annotated[list[str], typer.Argument(help="Files (see docs), openml:ID or sklearn:NAME.")],
     target: Annotated[str, Option("-t", "--target", help="Target column; by default by name, or the last one.")] = "",
-    model: Annotated[Words, Option("-m", "--model", help="Models, separated by commas; by default twelve.")] = None,
+    model: Annotated[
+        Words,
+        Option("-m", "--model", help="Models, separated by commas; by default up to fifteen.", autocompletion=models),
+    ] = None,
     grid: Annotated[Words, Option(help="Grid of a model: 'k-elm: {C: [1, 10]}'.")] = None,
     task: Annotated[
         Literal["classification", "regression"] | None,

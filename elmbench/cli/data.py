@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from elmbench.cli.app import app
-from elmbench.cli.options import Words
+from elmbench.cli.options import Words, datasets
 from elmbench.cli.state import state
 from elmbench.errors import ElmbenchError
 
@@ -20,7 +20,7 @@ app.add_typer(data_app, name="data")
 
 
 @data_app.command("status")
-def status(names: Annotated[Words, typer.Argument()] = None) -> None:
+def status(names: Annotated[Words, typer.Argument(autocompletion=datasets)] = None) -> None:
     """Show the source of each data set, and whether its rows are here."""
     from elmbench.cli.render import grid
     from elmbench.datasets import fetch as module
@@ -35,7 +35,7 @@ def status(names: Annotated[Words, typer.Argument()] = None) -> None:
 
 @data_app.command("fetch")
 def fetch(
-    names: Annotated[Words, typer.Argument()] = None,
+    names: Annotated[Words, typer.Argument(autocompletion=datasets)] = None,
     everything: Annotated[bool, typer.Option("--all", help="All data sets that are missing.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Fetch data sets again.")] = False,
 ) -> None:
@@ -65,7 +65,7 @@ def fetch(
 
 @data_app.command("import")
 def import_(
-    name: str,
+    name: Annotated[str, typer.Argument(autocompletion=datasets)],
     file: Path,
     test: Annotated[Path | None, typer.Option(help="File of test rows, if FILE holds training rows.")] = None,
     other_data: Annotated[bool, typer.Option("--other-data", help="Accept a file that is not the public one.")] = False,

@@ -191,7 +191,7 @@ def check(
 
 
 @baseline_app.command("update")
-def update(experiments: Annotated[list[str], typer.Argument()]) -> None:
+def update(experiments: Annotated[list[str], typer.Argument(autocompletion=options.tables)]) -> None:
     """Make the cells of profile ci the new baseline of these tables."""
     from elmbench.specs.catalogue import find_experiment
     from elmbench.workflow.checks import update_baselines

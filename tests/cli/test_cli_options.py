@@ -179,6 +179,8 @@ def completed(words: str, incomplete: str) -> set[str]:
         ("show", "kos-elm/table", {f"kos-elm/table{n}" for n in range(2, 8)}),
         ("run table4 -d", "wdb", {"wdbc"}),
         ("run table4 -m", "k-", {"k-elm"}),
+        ("compare mine.csv -m", "k-", {"k-elm"}),
+        ("data fetch", "wdb", {"wdbc"}),
     ],
 )
 def test_names_are_completed(words: str, incomplete: str, offered: set[str]) -> None:
