@@ -27,7 +27,7 @@ def compare(
     target: Annotated[str, Option("-t", "--target", help="Target column; by default by name, or the last one.")] = "",
     model: Annotated[
         Words,
-        Option("-m", "--model", help="Models, separated by commas; by default up to fifteen.", autocompletion=models),
+        Option("-m", "--model", help="Models, separated by commas; by default up to 15.", autocompletion=models),
     ] = None,
     grid: Annotated[Words, Option(help="Grid of a model: 'k-elm: {C: [1, 10]}'.")] = None,
     task: Annotated[
