@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import signal
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -208,17 +207,13 @@ def _exit_if_failed(prepared: PreparedRun) -> None:
 def _run_in_two_stages(stages: TwoStages, seconds: float, executor_of_run: Callable[[], Executor]) -> None:
     """Run the first stage, then as many more runs as are needed to separate the models, and print the tables."""
     from elmbench.cli.progress import duration
-    from elmbench.reporting.figures import verdict_counts
     from elmbench.workflow.execute import execute
 
     def carry_out(prepared: PreparedRun) -> list[Results]:
         with executor_of_run() as executor:
             return run_cells(prepared, executor, execute)
 
-    results = stages.run(carry_out, partial(_say_outlook, stages), seconds)
-    _show(results)
-    counts = sum((verdict_counts(result.figures.to_dict("records"))[0] for result in results), Counter[str]())
-    state.say("reached: " + (", ".join(f"{n} {verdict}" for verdict, n in counts.items()) or "no verdict"))
+    _show(stages.run(carry_out, partial(_say_outlook, stages), seconds))
     if stages.left is not None:
         workers, cells = stages.options.settings.jobs, stages.left.count_cells()["to_run"]
         took = duration(stages.left.seconds_on(workers))

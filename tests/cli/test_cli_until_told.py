@@ -71,7 +71,7 @@ def test_the_deviation_of_three_runs_fixes_the_number_of_runs(elmbench: Callable
     assert runs() == {"ELM": 3, "K-ELM": total, "OS-ELM": 3, "FB-KOS-ELM": 3}
     text = " ".join(outcome.out.split())
     assert f"of 3 published figures, 3 runs tell 1; {total - 3} more runs of 1 model tell 1, in roughly " in text
-    assert "reached: 1 reproduced, 1 differs, 1 consistent" in text
+    assert "3 published figures: 1 ✓ reproduced, 1 ∈ consistent, 1 ✗ differs." in text
     line = summary().loc["K-ELM"]
     half = t.ppf(0.975, 2) * 0.1 * math.sqrt(1 / 20 + 1 / total) + 0.005
     assert (line["high"] - line["low"]) / 2 == pytest.approx(half)

@@ -78,10 +78,10 @@ def test_html_escapes_what_it_takes_for_tags(table: ResultTable) -> None:
     text = html(table)
     assert "<li>&lt;a&gt; &amp; c</li>" in text
     assert "<td>&gt; 600 s</td>" in text
-    assert text.count("<tr>") == text.count("</tr>") == 2 + 3
+    assert text.count("<tr") == text.count("</tr>") == 2 + 3
     assert text.count("<th>") == 2 * len(COLUMNS)
     for tag in ("table", "thead", "tbody", "ul"):
-        assert text.count(f"<{tag}>") == text.count(f"</{tag}>") > 0
+        assert len(re.findall(rf"<{tag}\b", text)) == text.count(f"</{tag}>") > 0
 
 
 def printed(table: ResultTable) -> str:

@@ -1,7 +1,8 @@
 """A table of results as HTML, for notebooks."""
 
-from collections.abc import Sequence
 from html import escape
+
+import pandas as pd
 
 from elmbench.layouts.table import ResultTable
 
@@ -11,15 +12,9 @@ def html(table: ResultTable) -> str:
     parts = [f"<h2>{escape(table.title)}</h2>", f"<p>{escape(table.subtitle)}</p>"]
     for section in table.sections:
         columns = table.columns_of(section)
-        rows = (_row(row, "td") for row in table.texts(section, columns))
-        parts += [f"<h3>{escape(section.heading)}</h3>", "<table>", "<thead>"]
-        parts += [_row([column.heading for column in columns], "th"), "</thead>", "<tbody>", *rows]
-        parts += ["</tbody>", "</table>"]
+        frame = pd.DataFrame(table.texts(section, columns), columns=[column.heading for column in columns])
+        parts += [f"<h3>{escape(section.heading)}</h3>", frame.to_html(index=False, border=0)]
     parts += [f"<p>{escape(sentence)}</p>" for sentence in table.legend]
     if table.notes:
         parts += ["<ul>", *(f"<li>{escape(note.text)}</li>" for note in table.notes), "</ul>"]
     return "\n".join(parts) + "\n"
-
-
-def _row(texts: Sequence[str], tag: str) -> str:
-    return "<tr>" + "".join(f"<{tag}>{escape(text)}</{tag}>" for text in texts) + "</tr>"

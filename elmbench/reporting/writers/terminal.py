@@ -18,7 +18,7 @@ from elmbench.specs.profiles import Resolved
 #: The most characters of a row's name.
 _NAME = 20
 _PAPER = "  paper"
-MARKS = "Below a row of ours stands the paper's; * is the best of a row."
+MARKS = "The row of the paper follows ours; * marks the best of a row."
 
 
 def table_text(table: ResultTable, resolved: Resolved, width: int = WIDTH, *, claims: bool = True) -> RenderableType:
@@ -59,9 +59,7 @@ def _grids_to_show(section: Section, resolved: Resolved, *, first: bool) -> list
     added = {*resolved.spec.protocol.metrics} - {*resolved.file.spec.protocol.metrics}
     printed = [grid for grid in grids if grid.has_printed or grid.measures & added]
     if first:
-        return printed + [
-            grid for grid in grids if printed and not grid.has_printed and grid.measures == {"fit_seconds"}
-        ]
+        return printed + [grid for grid in grids if not grid.has_printed and grid.measures == {"fit_seconds"}]
     # Another selection or reading changes the judged figures.
     return [grid for grid in printed if grid.measures - {*UNJUDGED}] or printed
 
