@@ -22,6 +22,7 @@ from elmbench.reporting.sentences import counted
 from elmbench.reporting.statistics import compare_models, draw_critical_differences
 from elmbench.reporting.writers.text import grid
 from elmbench.specs.catalogue import PROFILES
+from elmbench.specs.profiles import command_for
 
 #: Headings that would be too wide.
 _SHORT = {"not comparable": "not comp.", "reproduced": "reprod.", "consistent": "consist."}
@@ -40,7 +41,7 @@ def show_statistics(results: Results, diagram: Path | None = None) -> None:
         raise ElmbenchError(
             f"{resolved.file.id} has no two models on the same two data sets to be compared",
             expected="cells of several models on several data sets that ended ok",
-            next_step=f"elmbench run {resolved.file.id} --profile {resolved.profile}",
+            next_step=command_for(resolved.profile, resolved.file.id),
         )
     if diagram is not None:
         write_atomically(diagram, draw_critical_differences(comparisons[0], title_of(resolved)))

@@ -20,7 +20,7 @@ from elmbench.metrics import COUNTS, REGISTRY, find_metric
 from elmbench.protocol.stored import StoredPredictions, metric_columns
 from elmbench.running.store import CLEAN, Store
 from elmbench.specs.measures import FACTS
-from elmbench.specs.profiles import COMPARE, Resolved, comparison_record
+from elmbench.specs.profiles import COMPARE, Resolved, command_for, comparison_record
 from elmbench.specs.protocol import MEASURES
 from elmbench.work import work_from
 from elmbench.work.plan import Cell
@@ -201,7 +201,7 @@ def read_cells(path: Path) -> pd.DataFrame:
     except (OSError, ValueError, TypeError, OverflowError) as error:
         problem = f"cannot read {path}: {error}"
     paper, table = path.parent.parent, path.parent.name
-    command = f"elmbench run {paper.name}/{table} --profile {paper.parent.name}"
+    command = command_for(paper.parent.name, f"{paper.name}/{table}")
     raise ElmbenchError(problem, expected=expected, next_step=command)
 
 

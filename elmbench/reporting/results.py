@@ -49,7 +49,7 @@ from elmbench.reporting.writers.markdown import markdown
 from elmbench.reporting.writers.terminal import MARKS, as_text, table_text
 from elmbench.reporting.writers.text import WIDTH
 from elmbench.running.store import Store
-from elmbench.specs.profiles import COMPARE, Resolved
+from elmbench.specs.profiles import COMPARE, Resolved, command_for
 
 
 @dataclass(frozen=True)
@@ -250,7 +250,7 @@ def _stored_metrics(cells: pd.DataFrame, names: Sequence[str], resolved: Resolve
             f"cells.csv of {experiment} ({profile}) has no column {', '.join(names)}, and {store.root} lacks the "
             f"predictions of {missing} of {len(cells)} cells",
             expected="the store of the run that wrote cells.csv",
-            next_step=f"elmbench run {experiment} --profile {profile}, then this command again",
+            next_step=f"{command_for(profile, experiment)}, then this command again",
         )
     return pd.DataFrame(columns, index=cells.index, dtype=float)
 

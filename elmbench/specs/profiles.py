@@ -22,6 +22,12 @@ from elmbench.specs.published import ALL, PublishedValue
 COMPARE = "compare"
 
 
+def command_for(profile: str, experiment: str) -> str:
+    """Return the command that computes a table or a comparison."""
+    compare = f"elmbench compare FILE ... --name {experiment.removeprefix('own/')}"
+    return compare if profile == COMPARE else f"elmbench run {experiment} --profile {profile}"
+
+
 @dataclass(frozen=True)
 class Resolved:
     """An experiment under one profile and one choice of readings."""

@@ -44,6 +44,8 @@ def test_a_file_becomes_a_table(elmbench: Callable, worker: dict, shop: Path) ->
     assert "to run" not in again
     # Equally good models stay in the order of the command.
     assert elmbench("table", "own/shop").out.strip() in again
+    alone = elmbench("table", "own/shop", "--statistics", code=2)
+    assert alone.err.endswith("Next: elmbench compare FILE ... --name shop\n")
     assert "own/shop" in elmbench("status").out
 
 
