@@ -44,7 +44,9 @@ def closest(name: str, known: list[str]) -> str | None:
     """Return the known name that `name` is most likely a typo of, in any case; or None."""
     import difflib
 
-    spellings = {one.lower(): one for one in reversed(known)}
+    spellings = {one.lower(): one for one in known}
+    if matches := difflib.get_close_matches(name, known, n=1, cutoff=0.5):
+        return matches[0]
     matches = difflib.get_close_matches(name.lower(), spellings, n=1, cutoff=0.5)
     return spellings[matches[0]] if matches else None
 

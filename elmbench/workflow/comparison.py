@@ -76,14 +76,30 @@ def prepare_comparison(asked: Comparison, options: RunOptions, results_dir: Path
     add_dataset_specs(specs)
     resolved = experiment_of(asked, specs)
     for spec in specs:
+        split = resolved.spec.protocol.outer.split(spec.name, spec.task)
         if spec.groups is not None:
-            _check_groups(load(spec), resolved.spec.protocol.outer.split(spec.name, spec.task))
+            _check_groups(load(spec), split)
+        elif split.kind.endswith("kfold"):
+            _check_rows(spec, split)
     return prepare_tables(replace(options, profile=COMPARE, whole=True), [(resolved, Request())], results_dir)
 
 
 def unused_name(name: str, taken: Collection[str]) -> str:
     """Return a name, with a number if it is taken."""
     return next(one for one in chain([name], (f"{name}-{i}" for i in count(2))) if one not in taken)
+
+
+def _check_rows(spec: DatasetSpec, split: Split) -> None:
+    """Raise ElmbenchError if there are more folds than rows, or than rows of the largest class."""
+    classes = spec.shape.classes if split.kind == "stratified-kfold" else None
+    rows = max(filter(None, classes.values())) if isinstance(classes, dict) else spec.shape.instances
+    if rows < split.folds + (split.kind == "ordered-kfold"):
+        of_class = " in its largest class" if classes else ""
+        raise ElmbenchError(
+            f"{spec.title} has {rows} rows{of_class}, too few for {split.folds} folds",
+            expected="more rows than folds",
+            next_step="give fewer --folds",
+        )
 
 
 def _check_groups(data: Dataset, split: Split) -> None:

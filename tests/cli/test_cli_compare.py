@@ -125,6 +125,8 @@ def test_every_option_reaches_the_comparison(elmbench: Callable, monkeypatch: py
         (["-t", "buys", "--groups", "colour"], "2 groups of rows, too few for 5 folds"),
         (["-t", "buys", "--groups", "colour", "--folds", "2"], "a training part of 2 folds has 1 groups of rows"),
         (["-t", "buys", "-m", "elmo"], "unknown model 'elmo'"),
+        (["-t", "buys", "--folds", "50"], "shop.csv has 40 rows in its largest class, too few for 50 folds"),
+        (["-t", "age", "--time-order", "day", "--folds", "60"], "shop.csv has 60 rows, too few for 60 folds"),
     ],
 )
 def test_what_cannot_be_asked_ends_in_2(elmbench: Callable, shop: Path, words: list[str], message: str) -> None:

@@ -129,7 +129,7 @@ def test_a_comparison_is_ranked_again_by_another_metric_with_nothing_computed() 
     assert ranks.to_dict() == {"knn": 1}
     assert "log_loss is missing for ridge: it takes probabilities" in [note.text for note in again.table.notes]
     assert again.cells.loc[again.cells["model"] == "ridge", "roc_auc"].between(0.5, 1).all()
-    with pytest.raises(ElmbenchError, match="unknown table 'own/other'"):
+    with pytest.raises(ElmbenchError, match="unknown comparison 'own/other'"):
         recorded_comparison("own/other", Path("results"))
 
 
