@@ -19,6 +19,7 @@ from elmbench.reporting.results import read_results, records, rewrite_results
 from elmbench.specs.catalogue import PROFILES, ExperimentFile, Watch, find_experiment, load_catalogue
 from elmbench.specs.profiles import resolve
 
+
 class NothingToCompareError(ElmbenchError):
     """Nothing to compare: a check that compares nothing does not pass."""
 
