@@ -1,12 +1,11 @@
-"""Live progress of a run: a bar with the time left on a terminal, a line every few seconds elsewhere."""
+"""Live progress: a bar with the time left on a terminal; of a run, also a line every few seconds elsewhere."""
 
 from __future__ import annotations
 
 import math
 import sys
-import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 from elmbench.cli.state import state
@@ -104,23 +103,14 @@ class RunProgress:
             print(f"{cells} cells, {100 * share:.0f} %, {times}; {table}", file=sys.stderr, flush=True)
 
 
-def watched(tables: Sequence[ExperimentFile]) -> Iterator[ExperimentFile]:
-    """Yield tables, and show on standard error how many are done and the time left."""
-    if state.silent or len(tables) < 2:
-        yield from tables
-    elif sys.stderr.isatty():
-        from rich.console import Console
-        from rich.progress import track
+def watched(tables: Sequence[ExperimentFile]) -> Iterable[ExperimentFile]:
+    """Return tables that show on a terminal, while they are iterated over, how many are done and the time left."""
+    from rich.console import Console
+    from rich.progress import track
 
-        yield from track(tables, "tables", console=Console(stderr=True), transient=True)
-    else:
-        began = printed = time.monotonic()
-        for done, table in enumerate(tables):
-            now = time.monotonic()
-            if now - printed > _LINE_EVERY:
-                printed, left = now, (now - began) * (len(tables) - done) / done
-                print(f"{done}/{len(tables)} tables, about {duration(left)} left", file=sys.stderr, flush=True)
-            yield table
+    console = Console(stderr=True)
+    hidden = state.silent or len(tables) < 2 or not console.is_terminal
+    return track(tables, "tables", console=console, transient=True, disable=hidden)
 
 
 def duration(seconds: float) -> str:

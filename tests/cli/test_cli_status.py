@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from made_store import log_files, lose
@@ -94,21 +93,18 @@ def test_damage_is_told_mended_by_the_next_run_and_then_forgotten(elmbench: Call
     assert elmbench("run", "one", "--profile", "ci", "-q").err == ""
 
 
-@pytest.mark.parametrize("silent", ["", "quiet", "as_json"])
-def test_a_line_now_and_then_tells_the_time_left(
-    silent: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+def test_tables_are_watched_on_a_terminal_alone(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name, value in vars(type(state)()).items():
-        monkeypatch.setattr(state, name, name == silent or value)
-    now = [100.0]
-    monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr(state, "quiet", False)
     tables = list(load_catalogue().values())[:6]
-    seen = []
-    for table in progress.watched(tables):
-        seen.append(table)
-        now[0] += 3.0
-    assert seen == tables
-    lines = ["2/6 tables, about 12 s left", "4/6 tables, about 6 s left"]
-    assert capsys.readouterr().err.splitlines() == ([] if silent else lines)
+    assert list(progress.watched(tables)) == tables
+    assert capsys.readouterr().err == ""
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert list(progress.watched(tables)) == tables
+    assert "tables" in capsys.readouterr().err
+
+
+def test_durations_in_words() -> None:
     words = ["1 s", "89 s", "2 min", "90 min", "1.5 h"]
     assert list(map(progress.duration, (0.2, 89, 100, 5399, 5400))) == words
