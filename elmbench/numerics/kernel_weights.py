@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg.lapack import dsysv
 
 from elmbench.numerics.arrays import EPS, Array
 from elmbench.numerics.multiple_kernels import KernelBlocks
@@ -12,7 +13,7 @@ from elmbench.numerics.solve import RidgeSystem
 
 GAP = 1e-10  # accepted difference between the squared radius and its bounds
 
-_ROUNDS = 100
+_ROUNDS, _PAIRS_ONLY, _DROPS = 100, 30, 20
 
 
 @dataclass(frozen=True)
@@ -62,9 +63,9 @@ def smallest_ball(K: Array) -> Ball:
     """Return the smallest enclosing ball of n rows from their kernel matrix, of shape (n, n).
 
     The squared radius is the maximum of sum_i a_i K_ii - a' K a over a >= 0 with the sum 1. Coefficients move in pairs,
-    from the row with the largest gain to the row farthest from the centre, with n + 100 pairs in a round. The search
-    ends when the gap is at most `GAP` of the squared radius, or n times the machine precision of the largest K_ii, or
-    when a round gains nothing.
+    from the row with the largest gain to the row farthest from the centre, with n + 100 pairs in a round. After many
+    rounds, all positive coefficients also move at once, to equal distances. The search ends when the gap is at most
+    `GAP` of the squared radius, or n times the machine precision of the largest K_ii, or when a round gains nothing.
     """
     n, diagonal = len(K), K.diagonal().copy()
     last = best = _about(K, diagonal, np.full(n, 1.0 / n))
@@ -73,12 +74,15 @@ def smallest_ball(K: Array) -> Ball:
     def close(ball: Ball) -> bool:
         return ball.gap <= max(GAP * ball.squared_radius, floor)
 
-    for _ in range(_ROUNDS):
+    for i in range(_ROUNDS):
         if close(best):
             break
         coefficients = last.coefficients.copy()
         _move_pairs(K, diagonal, coefficients)
         result = _about(K, diagonal, coefficients)
+        if i >= _PAIRS_ONLY and not close(result):
+            _level(K, diagonal, coefficients)
+            result = min(result, _about(K, diagonal, coefficients), key=lambda ball: ball.gap)
         if result.gap >= best.gap and result.squared_radius <= last.squared_radius:
             break
         last, best = result, min(best, result, key=lambda ball: ball.gap)
@@ -111,6 +115,31 @@ def _move_pairs(K: Array, diagonal: Array, a: Array) -> None:
         a[far] += step
         a[near] = 0.0 if step == a[near] else a[near] - step
         gradient += 2.0 * step * (K[far] - K[near])
+
+
+def _level(K: Array, diagonal: Array, a: Array) -> None:
+    """Minimise f over the plane of the rows with positive coefficients, in place, as far as these stay positive.
+
+    Rows whose coefficients become zero are left out, up to `_DROPS` times.
+    """
+    for _ in range(_DROPS):
+        support = np.flatnonzero(a > 0.0)
+        s = len(support)
+        system = np.ones((s + 1, s + 1), order="F")
+        system[:s, :s] = 2.0 * K[np.ix_(support, support)]
+        system[s, s] = 0.0
+        _, _, solution, info = dsysv(system, np.append(diagonal[support], 1.0), overwrite_a=1)
+        direction = solution[:s] - a[support]
+        if info != 0 or not np.isfinite(direction).all():
+            return
+        falling = direction < 0.0
+        ratios = a[support][falling] / -direction[falling]
+        step = float(ratios.min(initial=1.0))
+        a[support] = np.maximum(a[support] + step * direction, 0.0)
+        a[support[falling][ratios <= step]] = 0.0
+        a /= a.sum()
+        if step == 1.0:
+            return
 
 
 def squared_radii(blocks: KernelBlocks) -> Array:
