@@ -1,6 +1,7 @@
 """`bench.json` and `bench.md`."""
 
 import json
+import re
 from pathlib import Path
 
 from benchmarks.measure import EQUAL, LONG_ROUND, Record
@@ -18,9 +19,12 @@ subset of the candidates and scaled by their number (*extrapolated*). A target i
 same candidate chosen, and every score that both sides have computed the same to {EQUAL:g}. `of bound` is the time that
 the work takes at least on this machine, as a share of the time of elmbench: its bytes at the bandwidth of copies for
 the online models, else its operations at the rate of dgemm. Of a search these are one factor for each kernel matrix or
-number of nodes and fold, and the solutions and predictions for all C.
+number of nodes and fold, and the solutions and predictions for all C. `before` lists the ratios of earlier commits,
+which were measured in other sittings.
 """
 
+#: Earlier ratios that a row keeps.
+KEPT = 4
 #: Why a row misses its target, by its key.
 REASONS = {
     "k-elm-wdbc": (
@@ -73,13 +77,32 @@ def write_report(folder: Path, row: str, records: list[Record], environment: str
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "bench.json"
     known = json.loads(path.read_text("utf-8")) if path.is_file() else []
+    earlier = {(one["name"], one["against"]): one for one in known if one["row"] == row}
     every = [one for one in known if one["row"] != row and one["row"] in order]
-    every += [{"row": row, "environment": environment, **one} for one in records]
+    for one in records:
+        new = {"row": row, "environment": environment, **one}
+        every.append(new | {"before": _before(new, earlier.get((one["name"], one["against"])))})
     every.sort(key=lambda one: order.index(one["row"]))
     path.write_text(json.dumps(every, indent=1, allow_nan=False) + "\n", "utf-8")
     if scalings := [one for one in every if one["points"]]:
         write_plot(scalings, folder / PLOT)
     (folder / "bench.md").write_text(markdown(every), "utf-8")
+
+
+def _before(record: Record, earlier: Record | None) -> list[Record]:
+    """Return the ratios of earlier commits, the latest first."""
+    if earlier is None:
+        return []
+    before: list[Record] = earlier.get("before", [])
+    commit, new = (_commit(one["environment"]) for one in (earlier, record))
+    if earlier["ratio"] is not None and commit != new:
+        before = [{"commit": commit, "ratio": earlier["ratio"]}, *before]
+    return before[:KEPT]
+
+
+def _commit(environment: str) -> str:
+    match = re.search(r"commit (\w{1,7})", environment)
+    return match[1] if match else "unknown"
 
 
 def markdown(records: list[Record]) -> str:
@@ -103,8 +126,8 @@ def markdown(records: list[Record]) -> str:
 
 _HEAD = (
     "| what | against | ratio | range | target | | elmbench, CPU (wall) s | other side, CPU (wall) s | scores "
-    "| of bound |\n"
-    "|---|---|--:|--:|--:|---|--:|--:|---|--:|\n"
+    "| of bound | before |\n"
+    "|---|---|--:|--:|--:|---|--:|--:|---|--:|---|\n"
 )
 
 
@@ -122,7 +145,7 @@ def line(record: Record) -> str:
     """Return a record as a line of a Markdown table."""
     target = "" if record["target"] is None else f"{record['target']:g}"
     if record["skipped"]:
-        return f"| {record['name']} | {record['against']} | - | | {target} | not measured | | | | |"
+        return f"| {record['name']} | {record['against']} | - | | {target} | not measured | | | | | |"
     verdict = {None: "", True: "met", False: "**missed**"}[record["met"]]
     low, high = record["spread"]
     against = record["against"] + (", *extrapolated*" if record["extrapolated"] else "")
@@ -130,11 +153,12 @@ def line(record: Record) -> str:
     ours, theirs = ("" if cpu is None else f"{cpu:.3g} ({wall:.3g})" for cpu, wall in pairs)
     choice = {None: "", True: "same choice", False: "**another choice**"}[record["same_choice"]]
     difference = record["largest_difference"]
+    before = ", ".join(f"{one['ratio']:.3g} ({one['commit']})" for one in record.get("before", []))
     share = "" if record.get("share") is None else f"{record['share']:.2g}"
     scores = "" if difference is None else "equal" if difference == 0 else f"within {difference:.1g}"
     return (
         f"| {record['name']} | {against} | {record['ratio']:.3g} | {low:.3g} to {high:.3g} | {target} | {verdict} "
-        f"| {ours} | {theirs} | {', '.join(filter(None, (choice, scores)))} | {share} |"
+        f"| {ours} | {theirs} | {', '.join(filter(None, (choice, scores)))} | {share} | {before} |"
     )
 
 

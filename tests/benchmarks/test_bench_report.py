@@ -35,12 +35,24 @@ def test_a_row_takes_the_place_of_its_older_self(tmp_path: Path) -> None:
     assert "](scaling.png)" in (tmp_path / "bench.md").read_text()
 
 
+def test_a_row_keeps_the_ratios_of_earlier_commits(tmp_path: Path) -> None:
+    slow = record("a search", "another side", [10.0], np.ones(2), np.full(2, 10.0), target=30.0)
+    for commit, results in (("aaaaaaaaa", [slow, GOOD]), ("bbbbbbbbb", [GOOD, slow]), ("bbbbbbbbb", [slow, GOOD])):
+        write_report(tmp_path, "k-elm-wdbc", results, f"commit {commit}; there", ["k-elm-wdbc"])
+    records = json.loads((tmp_path / "bench.json").read_text())
+    assert [one["before"] for one in records] == [
+        [{"commit": "aaaaaaa", "ratio": 10.0}], [{"commit": "aaaaaaa", "ratio": 55.0}],
+    ]  # fmt: skip
+    text = (tmp_path / "bench.md").read_text()
+    assert "| 10 (aaaaaaa) |" in text
+    assert text.count("missed because") == 1
+
+
 def test_the_report_says_which_targets_are_met() -> None:
     missed = record("a fit", "a bound", [0.5], np.ones(2), np.full(2, 0.5), target=0.8, note="why")
     other = record("b", "c", [2.0], np.ones(2), same_choice=False, largest_difference=1e-3)
     skipped = record("d", "e", skipped="no data")
-    text = markdown([HEAD | {"row": "k-elm-wdbc"} | one for one in (GOOD, missed, other, skipped)])
-    assert text.count("missed because") == 1
+    text = markdown([HEAD | one for one in (GOOD, missed, other, skipped)])
     assert "Targets met: 1 of 2." in text
     assert "| a search | one by one, *extrapolated* | 55 | 50 to 60 | 30 | met | 1 (1.5) | 55 (56) |" in text
     assert "| a fit | a bound | 0.5 | 0.5 to 0.5 | 0.8 | **missed** |" in text
