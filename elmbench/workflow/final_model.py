@@ -169,7 +169,8 @@ def predict_file(
         columns = {name: list(of) for name, _, of in steps["inputs"].transformers} if names else {}
     except Exception as error:
         problem = f"{model} is not a model that `elmbench compare --save` has written: {first_line(error)}"
-        raise ElmbenchError(problem, expected="a file of --save", next_step="check the path") from error
+        next_step = "name the model first and the rows second: elmbench predict MODEL ROWS"
+        raise ElmbenchError(problem, expected="a file of --save", next_step=next_step) from error
     if proba and not hasattr(estimator, "predict_proba"):
         problem = f"{model} holds {type(steps['model']).__name__}, which gives no probabilities"
         next_step = "leave --proba out, or save a model again by: elmbench compare ... --metric log_loss --save FILE"
