@@ -48,7 +48,11 @@ class Comparison(Layout):
     judges = False
 
     def heading(self, resolved: Resolved) -> str:
-        first, chooses = (spec.protocol.metrics[0] for spec in (resolved.spec, resolved.file.spec))
+        tasks = dict.fromkeys(spec.task for spec in resolved.datasets.values())
+        first, chooses = (
+            " or ".join(spec.protocol.metrics_for(task)[0] for task in tasks)
+            for spec in (resolved.spec, resolved.file.spec)
+        )
         order = "best first" if first == chooses else f"best {first} first, hyperparameters chosen by {chooses}"
         official = resolved.spec.protocol.outer.kind == "official"
         return order if official else f"{order}; p: p-value of the difference from the best model"

@@ -17,6 +17,7 @@ import elmbench
 from elmbench.datasets.load import load
 from elmbench.datasets.user_data import UserData
 from elmbench.errors import ElmbenchError
+from elmbench.layouts import layout_of, with_metrics
 from elmbench.layouts.comparison import share_of_test_rows
 from elmbench.protocol.folds import fold_data
 from elmbench.protocol.splits import outer_parts
@@ -127,6 +128,7 @@ def test_a_comparison_is_ranked_again_by_another_metric_with_nothing_computed() 
     again = read_results(resolved, Path("results"), ["log_loss", "roc_auc"])
     ranks = again.summary[again.summary["metric"] == "rank"].set_index("model")["mean"]
     assert ranks.to_dict() == {"knn": 1}
+    assert again.text.index("  dummy ") < again.text.index("  knn *")
     assert "log_loss is missing for ridge: it takes probabilities" in [note.text for note in again.table.notes]
     assert again.cells.loc[again.cells["model"] == "ridge", "roc_auc"].between(0.5, 1).all()
     with pytest.raises(ElmbenchError, match="unknown comparison 'own/other'"):
@@ -286,6 +288,8 @@ def test_a_regression_has_its_own_models_and_metrics() -> None:
     ((resolved, _),) = prepared(data, models=()).tables
     assert "eem" not in resolved.spec.models
     assert "ls-svm" in resolved.spec.models
+    again = with_metrics(resolved, ["mae"])
+    assert layout_of(again).heading(again).startswith("best mae first, hyperparameters chosen by nrmse; ")
     with pytest.raises(ElmbenchError) as caught:
         prepared(data, metrics=("mcc",))
     assert str(caught.value.expected).startswith("one of nrmse, rmse, mse, mae, r2, or a scorer")

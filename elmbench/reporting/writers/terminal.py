@@ -9,6 +9,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from elmbench.layouts import layout_of
 from elmbench.layouts.base import UNJUDGED
 from elmbench.layouts.table import SIGNS, ResultTable, Section, printed
 from elmbench.reporting.grids import Grid, GridFigure, grids_of
@@ -33,7 +34,8 @@ def table_text(table: ResultTable, resolved: Resolved, width: int = WIDTH, *, cl
     parts: list[RenderableType] = [Text(f"\n{table.title}", style="bold"), Text(table.subtitle)]
     for i, section in enumerate(table.sections):
         parts.append(Text(f"\n{section.heading}", style="italic"))
-        grids = _grids_to_show(section, resolved, first=i == 0)
+        # A comparison has its own order of models.
+        grids = [] if layout_of(resolved).ranks else _grids_to_show(section, resolved, first=i == 0)
         for grid in grids:
             parts += _grid(grid, width)
         parts += () if grids else section_text(table, section, width)
