@@ -1,17 +1,22 @@
-"""Numbers in the notations of people: decimal commas, separators of thousands, and words for missing values."""
+"""Numbers in the notations of people: decimal commas, separators of thousands, units, and words for missing values."""
+
+from __future__ import annotations
 
 import math
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from shlex import quote
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from elmbench.datasets.table import Table, is_number
+from elmbench.datasets.table import Table, few, is_number
 from elmbench.errors import ElmbenchError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: Words for a missing value in any column: those of pandas but "None", which may be a category, and "?".
 MISSING = {
@@ -32,6 +37,10 @@ _LIKE_A_NUMBER = re.compile(
     r"([eE][+-]?\d+)?",
     re.ASCII,
 )
+#: A number with a unit: a sign, such as % or $, or a word, such as kg.
+_WITH_UNIT = re.compile(
+    r"(?P<sign>[+\-\u2212]?)(?P<before>[$€£¥]?)\s?(?P<number>[\d.,](.*[\d.,])?)\s?(?P<after>[%$€£¥]|°?[^\W\d_][\w/]*|)"
+)
 #: Number of values of a column that determine its kind.
 _SAMPLE = 1000
 _PLAIN = {mark: re.compile(rf"[+-]?\d+(\{mark}\d+)?", re.ASCII) for mark in ",."}
@@ -46,16 +55,25 @@ def looks_numeric(word: str) -> bool:
 def with_numbers(table: Table, decimal: str = "", words: Collection[str] = ()) -> Table:
     """Convert numbers in other notations, in the features and the target, to floats.
 
-    `decimal` ({"", ".", ","}): the decimal mark; detected if empty. `words`: columns that stay as they are. Raises
-    ElmbenchError if most but not all values of a column are numbers, or the decimal mark is ambiguous.
+    `decimal` ({"", ".", ","}): the decimal mark; detected if empty. `words`: columns that stay as they are. A unit that
+    all values of a column have is left out, but labels keep it. Raises ElmbenchError if most but not all values of a
+    column are numbers, or the decimal mark is ambiguous.
     """
-    columns = {}
+    columns: dict[str, NDArray[Any]] = {}
+    units: list[str] = []
     for name, values in [*table.nominal.items(), (table.target_name, table.target)]:
-        sample = _sample(values) if values.dtype == object and name not in words else []
+        if values.dtype != object or name in words:
+            continue
+        unit = _unit_of(values) if name in table.nominal or len({*values}) > _FEW else ""
+        values = np.array([word and _without_unit(word, unit) for word in values], dtype=object) if unit else values
+        sample = _sample(values)
         if sample and sum(map(looks_numeric, sample)) >= MOSTLY * len(sample):
             columns[name] = values
+            units += [f"{name} ({unit})"] if unit else []
     if not columns:
         return table
+    if units:
+        table = table.remarked(f"numbers are read without their unit: {few(units, 8)}")
     decimal = decimal or _decimal_of(table, columns)
     if decimal == ",":
         table = table.remarked("numbers have a decimal comma")
@@ -75,7 +93,37 @@ def with_numbers(table: Table, decimal: str = "", words: Collection[str] = ()) -
             target = np.array([plain.get(word) for word in values], dtype=object)
         elif len(parsed) > _FEW:
             _check_all_parsed(values, parsed, f"{table.origin}: the target {name!r}")
-    return replace(table, X=X, nominal=nominal, target=target)
+    return replace(table, X=X, nominal=nominal, target=target, decimal=decimal)
+
+
+def without_text(frame: pd.DataFrame, names: Collection[str], decimal: str) -> pd.DataFrame:
+    """Return a data frame whose columns of these names are floats; they may be text with this decimal mark.
+
+    Raises ValueError if a value is not a number.
+    """
+    frame = frame.copy()
+    for name in names:
+        values = frame[name]
+        if values.dtype.kind not in "biuf":
+            words = np.array([*values.astype(object).where(values.notna(), "").map(str)], dtype=object)
+            unit = _unit_of(words)
+            parsed = [_parse(_without_unit(word, unit), decimal) if word else math.nan for word in words]
+            if None in parsed:
+                raise ValueError(f"the column {name!r} holds {words[parsed.index(None)]!r}; expected a number")
+            frame[name] = np.array(parsed, dtype=np.float64)
+    return frame
+
+
+def _unit_of(values: NDArray[Any]) -> str:
+    """Return the unit that all numbers of a column have; empty if there is none."""
+    matches = [_WITH_UNIT.fullmatch(word.strip()) for word in _sample(values)]
+    units = {match["before"] + match["after"] if match else "" for match in matches}
+    return units.pop() if len(units) == 1 else ""
+
+
+def _without_unit(word: str, unit: str) -> str:
+    match = _WITH_UNIT.fullmatch(word.strip()) if unit else None
+    return match["sign"] + match["number"] if match and match["before"] + match["after"] == unit else word
 
 
 def _is_missing(word: str) -> bool:
@@ -104,7 +152,7 @@ def _decimal_of(table: Table, columns: Mapping[str, NDArray[Any]]) -> str:
     if "," in seen and "." in seen:
         (one, comma), (other, point) = seen[","], seen["."]
         problem = f"{table.origin}: the column {one!r} holds {comma!r}, and the column {other!r} holds {point!r}"
-        next_step = "correct the odd one, or --decimal , or --decimal . (the other mark then separates thousands)"
+        next_step = "--drop or correct the odd one, or --decimal , or --decimal . (the other mark separates thousands)"
         raise ElmbenchError(problem, expected="one decimal mark", next_step=next_step)
     if ",?" in seen and not {",", "."} & set(seen) and table.separator not in ("", ","):
         name, word = seen[",?"]

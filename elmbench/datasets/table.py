@@ -46,9 +46,11 @@ class Table:
     two_classes: bool = False
     #: Remarks for the user of the rows.
     notes: tuple[str, ...] = ()
-    #: Name of the target column, if the file has names, and separator of the fields, if it is text.
+    #: Name of the target column, if the file has names; separator of the fields, if it is text; decimal mark of numbers
+    #: that were converted from text.
     target_name: str = ""
     separator: str = ""
+    decimal: str = ""
     #: The number of each row in its file, from 0; None if they are all there, in their order.
     positions: NDArray[np.intp] | None = None
 

@@ -29,7 +29,8 @@ MOST_CLASSES = 20
 #: Words are names, neither categories nor classes, if more than this share of them are distinct.
 MOST_DIFFERENT = 0.5
 #: The reasons to leave out a column.
-_EMPTY, _NAMES = "all values are missing", "nearly every row has a word of its own"
+_EMPTY = "all values are missing"
+_NAMES = "nearly every row has a word of its own (write quantities as plain numbers to keep them)"
 #: Floats represent all whole numbers up to this one.
 _EXACT = 2**53
 #: Sparse rows become dense if they have at most this many values, zeros included.
@@ -46,10 +47,11 @@ class UserData(FileOptions, RowColumns):
 
     `location`: a path, `openml:ID` or `sklearn:NAME`. `target`: name of the target column; detected if empty. `task`:
     None to detect it from the target. `impute`: impute missing values. `positive`: the label of the positive class, for
-    metrics such as precision; by default, the last one.
+    metrics such as precision; by default, the last one. `title`: by default, the location.
     """
 
     location: str
+    title: str = ""
     target: str = ""
     task: Task | None = None
     impute: bool = False
@@ -65,26 +67,27 @@ def describe(asked: UserData) -> DatasetSpec:
     Raises ElmbenchError if the data cannot be read or used.
     """
     path, title, target = local_file(asked.location, asked.target)
+    title = asked.title or title
     options = asked.model_dump(include=set(FileOptions.model_fields))
     if asked.test:
         options["test"] = str(local_file(asked.test)[0])
     source = FileSource(kind="file", path=str(path), target=target, **options)
-    table, columns, ends = take_row_columns(read_user_file(source, asked), asked)
+    full, columns, ends = take_row_columns(read_user_file(source, asked), asked)
     settings = [f"sorted by {asked.ordered_by}, {ends}"] if ends else []
-    if table.n_train is not None:
-        settings.append(f"{len(table.target) - table.n_train} held-out rows of {Path(asked.test).name}")
+    if full.n_train is not None:
+        settings.append(f"{len(full.target) - full.n_train} held-out rows of {Path(asked.test).name}")
     if "fold" in columns:
         settings.append(f"{columns['fold'].max() + 1} outer folds, of the column {asked.fold}")
     if asked.weights is not None:
         settings.append(f"fits are weighted by {asked.weights}, metrics are not")
     dates = tuple(
         name
-        for name, words in table.nominal.items()
+        for name, words in full.nominal.items()
         if name not in asked.words and read_dates(words, asked.day_first, name) is not None
     )
-    left_out = _left_out(table, dates)
+    left_out = _left_out(full, dates)
     names = [name for group in left_out.values() for name in group]
-    raw = table.without(names)
+    raw = full.without(names)
     task = asked.task or _task_of(raw)
     table = with_date_features(raw, dates, asked.day_first)
     counts = Counter(label_words(table.target)) if task == "classification" else Counter()
@@ -100,7 +103,10 @@ def describe(asked: UserData) -> DatasetSpec:
         settings.append(f"words, encoded on each training part: {few([*table.nominal], 8)}")
     if dates:
         settings.append(f"dates, replaced by their parts and the days since the first: {', '.join(dates)}")
-    settings += [f"left out, as {reason}: {', '.join(group)}" for reason, group in left_out.items() if group]
+    examples = {name: next(filter(None, words), "") for name, words in full.nominal.items()}
+    for reason, group in left_out.items():
+        shown = few([f"{name} ({examples[name]})" if examples.get(name) else name for name in group], 8)
+        settings += [f"left out, as {reason}: {shown}"] if group else []
     missing = _missing_columns(table)
     if missing:
         settings.append(f"missing values, filled in on each training part: {few(missing, 8)}")
@@ -200,7 +206,7 @@ def _faults(
         yield problem, "two classes or more", "name another column with --target"
     if not asked.task and len(labels) > MOST_DIFFERENT * n:
         problem = f": the target has {len(labels)} different labels in {n} rows, such as {labels[0]!r}"
-        next_step = "write numbers without signs such as $ or %, or name another column with --target"
+        next_step = "write plain numbers, or name another column with --target"
         yield problem, "classes of several rows, or numbers", next_step
     if task == "classification" and table.target.dtype.kind == "f" and np.abs(table.target).max() >= _EXACT:
         problem = f": the file holds labels of {_EXACT} and more as floats, which do not represent them exactly"

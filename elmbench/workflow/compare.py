@@ -65,8 +65,8 @@ def compare(
         Labels or values.
     models : sequence of str, estimator or (str, estimator)
         Names of `list_models`, addresses `package.module:Class`, and scikit-learn estimators. By default, an estimator
-        has the name of its class, and a pipeline those of its steps, such as "standardscaler+svc". Without `models`,
-        the default ones are compared.
+        has the name of its class, and a pipeline those of its steps, such as "standardscaler+svc"; a name of
+        `list_models` gets a number, such as "knn-2". Without `models`, the default ones are compared.
     name : str
         Name of the data.
     task : {"classification", "regression"}, optional
@@ -119,17 +119,25 @@ def compare(
     import pandas as pd
 
     by_row = {"_groups": groups, "_order": time_order, "_fold": fold, "_weights": weights}
-    extra = {key: values for key, values in by_row.items() if values is not None}
+    given = {key: values for key, values in by_row.items() if values is not None}
+    # The index of a series need not be that of X.
+    extra = {key: list(values) for key, values in given.items()}
     X = _rows(X)
+    for key, values in extra.items():
+        if len(values) != X.shape[0]:
+            problem = f"X has {X.shape[0]} rows, and {key.strip('_')} has {len(values)} values"
+            raise ElmbenchError(problem, expected="one value a row", next_step="give a vector")
+    if missing := int(np.asarray(pd.isna(y)).sum()):
+        raise ElmbenchError(f"y has {missing} missing values", expected="none", next_step="leave these rows out")
     if not (impute or sp.issparse(X)) and (missing := int(np.asarray(pd.isna(X)).sum())):
         raise ElmbenchError(f"X has {missing} missing values", expected="none", next_step="impute=True replaces them")
-    digest = sha256(str(joblib.hash((X, y, extra, test))).encode()).hexdigest()[:12]
+    digest = sha256(str(joblib.hash((X, y, given, test))).encode()).hexdigest()[:12]
     results_dir = Path(results_dir) if results_dir is not None else _temporary_folder()
     folder = results_dir.resolve() / ".data" / digest
     path, held_out = write_arrays(X, y, folder, name, extra), ""
     if test is not None:
         # Their groups and weights are not used, but both files have the same columns.
-        first = {key: [np.asarray(values)[0]] * len(test[1]) for key, values in extra.items()}
+        first = {key: values[:1] * len(test[1]) for key, values in extra.items()}
         held_out = str(write_arrays(_rows(test[0]), test[1], folder, f"{name}-test", first))
     names, estimators = named_models(models)
     files = (write_plugin(estimators, path.parent, sys.path),) if estimators else ()
@@ -146,6 +154,7 @@ def compare(
         fold=columns.get("fold"),
         weights=columns.get("weights"),
         positive="" if positive is None else str(positive),
+        title=name,
     )
     metrics = (metric,) if isinstance(metric, str) else tuple(metric)
     title = f"{short_slug(name)}-{digest[:8]}"

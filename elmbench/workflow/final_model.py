@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
+from elmbench.datasets.numbers import without_text
 from elmbench.datasets.sources.file import FileSource, header_of, read_user_file, take_row_columns
 from elmbench.datasets.table import Table, label_words
 from elmbench.errors import ElmbenchError, first_line
@@ -112,7 +113,7 @@ def _targets(table: Table, task: str) -> Any:
 def _pipeline(table: Table, model: Any, spec: DatasetSpec) -> Any:
     from sklearn.compose import TransformedTargetRegressor
     from sklearn.pipeline import Pipeline
-    from sklearn.preprocessing import MaxAbsScaler, StandardScaler
+    from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, StandardScaler
 
     if spec.sparse:
         pipeline = Pipeline([("scale", MaxAbsScaler()), ("model", model)])
@@ -123,6 +124,9 @@ def _pipeline(table: Table, model: Any, spec: DatasetSpec) -> Any:
         numbers = [name for name in table.names if name not in {*words, *dates}]
         inputs = encoder(numbers, words, dates, spec.day_first)
         pipeline = Pipeline([("inputs", inputs), ("scale", StandardScaler()), ("model", model)])
+        if table.decimal:
+            plain = FunctionTransformer(without_text, kw_args={"names": numbers, "decimal": table.decimal})
+            pipeline.steps.insert(0, ("plain", plain))
     if spec.task == "classification":
         return pipeline
     return TransformedTargetRegressor(pipeline, transformer=StandardScaler())
@@ -168,12 +172,15 @@ def predict_file(
         names = list(getattr(estimator, "feature_names_in_", ()))
         columns = {name: list(of) for name, _, of in steps["inputs"].transformers} if names else {}
     except Exception as error:
-        problem = f"{model} is not a model that `elmbench compare --save` has written: {first_line(error)}"
+        reason = f"{type(error).__name__}: {first_line(error)}"
+        problem = f"{model} is not a model that `elmbench compare --save` has written ({reason})"
         next_step = "name the model first and the rows second: elmbench predict MODEL ROWS"
         raise ElmbenchError(problem, expected="a file of --save", next_step=next_step) from error
     if proba and not hasattr(estimator, "predict_proba"):
         problem = f"{model} holds {type(steps['model']).__name__}, which gives no probabilities"
-        next_step = "leave --proba out, or save a model again by: elmbench compare ... --metric log_loss --save FILE"
+        next_step = "leave --proba out"
+        if not hasattr(estimator, "regressor_"):
+            next_step += ", or save a model again by: elmbench compare ... --metric log_loss --save FILE"
         raise ElmbenchError(problem, expected="a classifier that does", next_step=next_step)
     source = FileSource(
         kind="file",
@@ -210,10 +217,7 @@ def _frame_like(table: Table, names: list[str], columns: dict[str, list[str]], f
     if missing:
         problem = f"{file} has no column {missing[0]!r}"
         raise ElmbenchError(problem, expected=f"the columns {', '.join(names)}", next_step="add it")
-    for name in columns["numbers"]:
-        try:
-            frame[name] = pd.to_numeric(frame[name]).astype(float)
-        except (TypeError, ValueError) as error:
-            problem = f"{file}: the column {name!r}: {first_line(error)}"
-            raise ElmbenchError(problem, expected="numbers, as in training", next_step="correct the file") from error
-    return frame[names]
+    try:
+        return without_text(frame, columns["numbers"], table.decimal or ".")[names]
+    except ValueError as error:
+        raise ElmbenchError(f"{file}: {error}", next_step="correct the file") from error

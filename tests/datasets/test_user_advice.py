@@ -183,6 +183,7 @@ def test_columns_that_cannot_be_features_are_left_out_with_their_reason(tmp_path
     spec = described(tmp_path, frame)
     assert load(spec).feature_names == ("a", "b", "gone")
     assert "left out, as all values are missing: empty" in spec.notes[0]
-    assert "left out, as nearly every row has a word of its own: who" in spec.notes[0]
+    names = "left out, as nearly every row has a word of its own (write quantities as plain numbers to keep them): "
+    assert f"{names}who (customer 0)" in spec.notes[0]
     with pytest.raises(ElmbenchError, match="no column is left: of who nearly every row has a word of its own"):
         described(tmp_path, frame[["who", "kind"]])

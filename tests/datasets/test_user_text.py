@@ -236,6 +236,10 @@ def test_a_word_for_a_missing_value_may_be_a_category(tmp_path: Path) -> None:
         (",", ["1'000.5", "2", "1'200"], [1000.5, 2, 1200]),
         (",", ["1\u00a0000", "2", "\u22123"], [1000, 2, -3]),
         ("\t", ["1,5e3", "2", "-,5"], [1500, 2, -0.5]),
+        (",", ["$1,000.50", "-$2", "$0.5"], [1000.5, -2, 0.5]),
+        (";", ["1.000,50 €", "17,6€", "- 3 €"], [1000.5, 17.6, -3]),
+        (",", ["17.6%", " 0 %", "-5 %"], [17.6, 0, -5]),
+        (",", ["70 kg", "65.5 kg", "1e2 kg"], [70, 65.5, 100]),
     ],
 )
 def test_thousands_and_decimal_commas(tmp_path: Path, separator: str, words: list[str], numbers: list[float]) -> None:
@@ -246,6 +250,14 @@ def test_a_target_of_a_regression_has_a_decimal_comma(tmp_path: Path) -> None:
     data = loaded(tmp_path, text_of([f"{value:.3f}".replace(".", ",") for value in VALUES], ";"), "a")
     assert data.task == "regression"
     np.testing.assert_array_equal(data.y, VALUES)
+    prices = loaded(tmp_path, text_of([f"${value:,.3f}" for value in VALUES]), "a")
+    assert "numbers are read without their unit: a ($)" in prices.notes
+    np.testing.assert_array_equal(prices.y, VALUES)
+
+
+def test_units_of_labels_and_different_units_stay(tmp_path: Path) -> None:
+    assert set(described(tmp_path, text_of(["5 %", "10 %"] * 30), "a").shape.classes) == {"5 %", "10 %"}
+    assert loaded(tmp_path, text_of(["5 kg", "500 g"] * 30)).nominal == (0,)
 
 
 @pytest.mark.parametrize("word", ["12 kg", "1,00", "1_000", "abc", "1.2.3"])

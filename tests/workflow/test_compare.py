@@ -20,6 +20,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 import elmbench
+from elmbench.datasets.load import load
 from elmbench.datasets.user_data import UserData, write_arrays
 from elmbench.errors import ElmbenchError
 from elmbench.running.executors import Executor
@@ -56,6 +57,21 @@ def test_rows_that_a_program_holds() -> None:
 def test_rows_that_cannot_be_used(rows: Any, message: str) -> None:
     with pytest.raises(ElmbenchError, match=message):
         elmbench.compare(rows, y, ["ridge"])
+
+
+def test_targets_and_columns_beside_the_rows_that_cannot_be_used() -> None:
+    with pytest.raises(ElmbenchError, match="y has 1 missing values"):
+        elmbench.compare(X, [None, *y[1:]], ["ridge"])
+    with pytest.raises(ElmbenchError, match="X has 150 rows, and groups has 7 values"):
+        elmbench.compare(X, y, ["ridge"], groups=[1] * 7)
+
+
+def test_columns_beside_the_rows_are_taken_in_their_order() -> None:
+    """As y is, although the index of a series is another."""
+    frame, fold = pd.DataFrame(X[::-1], index=range(150)[::-1]), pd.Series(np.arange(150) // 50 % 2)
+    results = elmbench.compare(frame, y[::-1], ["ridge"], fold=fold)
+    ((resolved, _),) = results.run.tables
+    np.testing.assert_array_equal(load(resolved.dataset("data")).folds, fold)
 
 
 def test_estimators_beside_names() -> None:

@@ -121,8 +121,23 @@ def test_dates_are_in_the_pipeline() -> None:
     new.assign(when="soon").to_csv("new.csv", index=False)
     with pytest.raises(ElmbenchError, match="the column 'when': time data"):
         predict_file(Path("best.joblib"), Path("new.csv"))
-    with pytest.raises(ElmbenchError, match="Ridge, which gives no probabilities"):
+    with pytest.raises(ElmbenchError, match="Ridge, which gives no probabilities") as caught:
         predict_file(Path("best.joblib"), Path("new.csv"), proba=True)
+    assert caught.value.next_step == "leave --proba out"
+
+
+def test_numbers_in_words_are_predicted_as_they_are_written() -> None:
+    frame = shop(60).assign(share="5%")
+    frame["price"] = [f"${value:,.2f}" for value in np.exp(7 + frame["spends"] / 100)]
+    X = frame[["price", "colour", "share"]]
+    best = elmbench.compare(X, frame["spends"], ["ridge"], folds=3, impute=True).best_estimator()
+    plain = X.assign(price=X["price"].str.replace("[$,]", "", regex=True).astype(float), share=[5.0] * 60)
+    np.testing.assert_array_equal(best.predict(X), best.predict(plain))
+    with pytest.raises(ValueError, match="the column 'price' holds 'cheap'; expected a number"):
+        best.predict(X.assign(price="cheap"))
+    save(best, Path("best.joblib"))
+    X.to_csv("new.csv", index=False)
+    np.testing.assert_allclose(predict_file(Path("best.joblib"), Path("new.csv"))["prediction"], best.predict(X))
 
 
 @pytest.mark.usefixtures("alone")
