@@ -114,7 +114,13 @@ def _read_svm(stream: IO[bytes], path: Path, n_features: int | None, sparse: boo
     from sklearn.datasets import load_svmlight_file
 
     # From the stream, because the text may not fit into memory.
-    X, y = load_svmlight_file(stream, n_features=n_features, zero_based=False)
+    try:
+        X, y = load_svmlight_file(stream, n_features=n_features, zero_based=False)
+    except ValueError as error:
+        if "Invalid index 0" not in str(error):
+            raise
+        problem, next_step = f"{path} numbers its features from 0", "write it by dump_svmlight_file(zero_based=False)"
+        raise ElmbenchError(problem, expected="numbers from 1, as LIBSVM has them", next_step=next_step) from error
     check_size(_BYTES_OF_A_NAME * X.shape[1], most)
     if not sparse:
         check_size(8 * math.prod(X.shape), most)

@@ -127,10 +127,17 @@ class Comparison(Layout):
                 yield names | _items(models[model], means[model])
 
     def notes(self, cells: pd.DataFrame, resolved: Resolved) -> Iterator[Note]:
-        """Yield the models no better than the dummy, and those that the folds cannot separate from the best."""
+        """Yield the models without a rank, those no better than the dummy, and those that the folds cannot separate."""
         for dataset, group in default_cells(cells).groupby("dataset", sort=False):
             spec = resolved.dataset(str(dataset))
             metric = resolved.metric_of(spec.name)
+            models = group[(group["status"] == "ok") & ~group["model"].isin(dummies(resolved))].groupby(
+                "model", sort=False
+            )
+            missing = models[metric].agg(lambda values: values.isna().mean())
+            if partly := [str(model) for model in missing.index[(missing > 0) & (missing < 1)]]:
+                why = f"{metric} is not defined for a test part, such as one that lacks a class"
+                yield Note("metric", f"{dataset}: {', '.join(partly)} without a rank: {why}; try fewer --folds")
             scores = self._scores(group, metric, resolved)
             beaten = _not_above_dummy(scores.mean().to_dict(), "", resolved)
             if beaten:

@@ -129,6 +129,7 @@ HOSTILE: dict[str, tuple[str, Callable[[], bytes], str]] = {
     "not gzip": ("csv.gz", lambda: b"<html>not found</html>", "cannot be read"),
     "not an archive": ("npz", lambda: b"PK no", "cannot be read"),
     "ARFF cut short": ("arff", lambda: b"@relation", "cannot be read"),
+    "an index from 0": ("svm", lambda: b"1 0:3\n1 31:4\n", "numbers its features from 0"),
     "an index beyond the width": ("svm", lambda: b"1 1:3\n1 31:4\n", "30"),
     "no target": ("npz", lambda: npz(X=np.ones((3, 30))), "no target"),
     "too many targets": ("npz", lambda: npz(X=np.ones((3, 30)), target=np.ones(4)), "3 rows of features and 4"),

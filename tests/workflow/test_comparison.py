@@ -135,6 +135,15 @@ def test_a_comparison_is_ranked_again_by_another_metric_with_nothing_computed() 
         recorded_comparison("own/other", Path("results"))
 
 
+def test_a_metric_that_a_test_part_does_not_define_gives_no_rank() -> None:
+    X, y = make_classification(60, 4, random_state=0)
+    y[:2] = 2
+    results = elmbench.compare(X, y, ["knn"], metric="roc_auc_ovr", folds=3)
+    assert results.summary.loc[results.summary["metric"] == "rank", "mean"].isna().all()
+    why = "roc_auc_ovr is not defined for a test part, such as one that lacks a class; try fewer --folds"
+    assert f"data: knn without a rank: {why}" in [note.text for note in results.table.notes]
+
+
 def test_a_model_with_labels_only_is_not_searched_by_probabilities() -> None:
     class Labels(ClassifierMixin, BaseEstimator):
         def fit(self, X: Any, y: Any) -> Any:
