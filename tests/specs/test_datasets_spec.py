@@ -114,17 +114,6 @@ def test_a_variant_takes_over_all_but_names_and_papers() -> None:
         parse_dataset_specs(content, "toy.yaml")
 
 
-def test_differences_from_the_paper_are_told() -> None:
-    spec = parse(ENTRY)["toy"]
-    assert spec.differences("eem") == (
-        "features: 3 in the paper, 2 in the data",
-        "positive rows: 5 in the paper, 4 in the data",
-        "rounded",
-    )
-    assert spec.differences("rkelm") == ()
-    assert load_dataset_specs()["sylva"].differences("kos-elm") == ("instances: 14394 in the paper, 14395 in the data",)
-
-
 @pytest.mark.parametrize("name", ["sparse-10k[density=0.6]", "Sparse-10K[density=.60]", "sparse-10k[density = 6e-1]"])
 def test_a_name_may_fix_an_option(name: str) -> None:
     spec, base = load_dataset_specs().find(name), load_dataset_specs()["sparse-10k"]

@@ -52,7 +52,7 @@ class Shape(SpecPart):
 
 
 class PaperCounts(SpecPart):
-    """The counts of a data set in a paper; differences from the public file are shown, but are no errors."""
+    """The counts of a data set in a paper, which need not be those of the public file."""
 
     name: str
     instances: int | None = None
@@ -182,28 +182,6 @@ class DatasetSpec(RowColumns):
         first, *others = self.sources
         source = first.model_copy(update={"options": declared | {option: (v,) for option, v in options.items()}})
         return self.model_copy(update={"fingerprint": None, "sources": (source, *others)})
-
-    def differences(self, paper: str) -> tuple[str, ...]:
-        """Return the differences between the counts that a paper prints and the data, one sentence each."""
-        printed, here = self.papers.get(paper), self.public
-        if printed is None:
-            return ()
-        positives = here.count(self.positive)
-        classes = here.classes if isinstance(here.classes, int) else len(here.labels)
-        pairs = [
-            ("instances", printed.instances, here.instances),
-            ("features", printed.features, here.features),
-            ("negative rows", printed.negatives, None if positives is None else here.instances - positives),
-            ("positive rows", printed.positives, positives),
-            ("classes", printed.classes, 2 if self.positive else classes or None),
-            ("training and test rows", (printed.train or 0) + (printed.test or 0), here.instances),
-        ]
-        sentences = [
-            f"{what}: {in_paper} in the paper, {in_data} in the data"
-            for what, in_paper, in_data in pairs
-            if in_paper and in_data is not None and in_paper != in_data
-        ]
-        return (*sentences, *([printed.note] if printed.note else []))
 
 
 class DatasetSpecs(dict[str, DatasetSpec]):
