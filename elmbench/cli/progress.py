@@ -65,7 +65,7 @@ class RunProgress:
         if self._bar is not None:
             self._bar.stop()
         if not self.quiet and kind is None:
-            ended = ", ".join(f"{n} {status}" for status, n in self.endings.items())
+            ended = ", ".join(f"{n} {status}" for status, n in self.endings.items()) or "none ended"
             print(f"{self.endings.total()} cells in {duration(self.left.elapsed)}: {ended}", file=sys.stderr)
 
     def on_event(self, event: Event) -> None:

@@ -1,14 +1,17 @@
 """Warnings about a user's rows, each with the next command."""
 
+from collections import Counter
 from collections.abc import Collection, Hashable, Iterator, Sequence
 from math import lgamma, log
 from shlex import quote
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from elmbench.datasets.table import Table, label_words, to_numbers
+from elmbench.datasets.sources.file import TARGETS
+from elmbench.datasets.table import Table, few, label_words, to_numbers
 
 #: A column looks like a group if each of its values has one target, and chance would do so with at most this
 #: probability.
@@ -17,8 +20,23 @@ _CHANCE = 1e-6
 _SHOWN = 5
 
 
-def warnings_of(table: Table, task: str, grouped: bool, dates: Collection[str] = ()) -> Iterator[str]:
-    """Yield warnings about the rows of a dense table; columns of dates are not checked against the target."""
+def warnings_of(
+    table: Table, task: str, grouped: bool, dates: Collection[str] = (), is_guessed: bool = False
+) -> Iterator[str]:
+    """Yield warnings about the rows of a table.
+
+    Columns of dates are not checked against the target. `is_guessed`: neither the target nor the task was given.
+    """
+    if task == "regression" and is_guessed and table.target_name not in ("", *TARGETS):
+        text = f"the target is the last column, {table.target_name!r}, and its numbers are a regression's"
+        yield f"{text}: --target COLUMN or --task classification for another one"
+    if task == "classification":
+        labels = sorted({*label_words(table.target)} - {None})
+        spellings = Counter(label.casefold() for label in labels)
+        if same := [label for label in labels if spellings[label.casefold()] > 1]:
+            yield f"labels that differ in case alone are different classes: {few(same, 4)}: correct the file"
+    if sp.issparse(table.X):
+        return
     columns = {name: _codes(table.column(name)) for name in table.names}
     target = _codes(label_words(table.target) if task == "classification" else table.target)
     n = len(target)

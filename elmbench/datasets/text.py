@@ -122,8 +122,10 @@ def _check_widths(text: str, separator: str, path: Path, is_detected: bool) -> N
     for number, width in widths:
         if width != first:
             problem = f"{path}: found {width} field{'s' * (width != 1)} in line {number}"
-            expected = f"{first} fields separated by {SEPARATORS.get(separator, repr(separator))}, as in line 1"
-            next_step = f"correct the file{', or name its separator by --sep' * is_detected}"
+            separated = f"separated by {SEPARATORS.get(separator, repr(separator))}"
+            expected = f"{first} field{'s' * (first != 1)} {separated}, as in line 1"
+            correct = "remove the lines above the header" if first < width else "correct the file"
+            next_step = f"{correct}{', or name its separator by --sep' * is_detected}"
             raise ElmbenchError(problem, expected=expected, next_step=next_step)
 
 

@@ -15,7 +15,7 @@ from elmbench.datasets.dates import read_dates
 from elmbench.datasets.download import FetchJob
 from elmbench.datasets.fetch import download_folder
 from elmbench.datasets.prepare import category_order
-from elmbench.datasets.sources.file import TARGETS, FileSource, read_user_file, take_row_columns, with_date_features
+from elmbench.datasets.sources.file import FileSource, read_user_file, take_row_columns, with_date_features
 from elmbench.datasets.sources.openml import OpenMLSource
 from elmbench.datasets.table import Table, few, is_missing, label_word, label_words, to_numbers
 from elmbench.errors import ElmbenchError, first_line, unknown_name
@@ -112,6 +112,7 @@ def describe(asked: UserData) -> DatasetSpec:
         settings.append(f"missing values, filled in on each training part: {few(missing, 8)}")
     n, d = table.X.shape
     outside = len({asked.groups, asked.fold, asked.weights, asked.ordered_by} - {None})
+    is_guessed = not (asked.task or target)
     changes = {"target": table.target_name or target, "drop": (*asked.drop, *names), "dates": dates}
     return DatasetSpec(
         **asked.model_dump(include=set(RowColumns.model_fields)),
@@ -132,17 +133,9 @@ def describe(asked: UserData) -> DatasetSpec:
         notes=(
             "; ".join([*detected, *settings]),
             *table.notes,
-            *(f"warning: {text}" for text in _warnings(raw, dates, asked, task, is_named=bool(target))),
+            *(f"warning: {text}" for text in warnings_of(raw, task, asked.groups is not None, dates, is_guessed)),
         ),
     )
-
-
-def _warnings(table: Table, dates: Collection[str], asked: UserData, task: Task, is_named: bool) -> Iterator[str]:
-    if not sp.issparse(table.X):
-        yield from warnings_of(table, task, asked.groups is not None, dates)
-    if task == "regression" and not (asked.task or is_named) and table.target_name not in ("", *TARGETS):
-        text = f"the target is the last column, {table.target_name!r}, and its numbers are a regression's"
-        yield f"{text}: --target COLUMN or --task classification for another one"
 
 
 def _left_out(table: Table, dates: Collection[str]) -> dict[str, list[str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import fields, replace
 from pathlib import Path
 
@@ -24,7 +25,8 @@ from elmbench.workflow.prepare import PreparedRun
 def plan_importance(run: PreparedRun, results: Results) -> PreparedRun:
     """Plan the permutation importance of the best model on each data set of a comparison, on its test folds.
 
-    Data with sparse rows are left out: they have too many columns.
+    Data with sparse rows are left out: they have too many columns. A budget that the comparison has spent does not
+    count.
     """
     ((resolved, plan),) = run.tables
     best = {name: ranking(results.summary, name)[:1] for name, spec in resolved.datasets.items() if not spec.sparse}
@@ -35,7 +37,7 @@ def plan_importance(run: PreparedRun, results: Results) -> PreparedRun:
             metric = resolved.metric_of(cell.dataset)
             shared = {one.name: getattr(work, one.name) for one in fields(Fit)}
             wanted.cells.append(replace(cell, key=wanted.add(Importance(**shared, metric=metric))))
-    return replace(run, tables=[(resolved, wanted)])
+    return replace(run, options=replace(run.options, until=math.inf), tables=[(resolved, wanted)])
 
 
 def failures_of(run: PreparedRun) -> list[str]:

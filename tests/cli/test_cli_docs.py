@@ -160,7 +160,7 @@ def test_the_programs_run(capsys: pytest.CaptureFixture[str]) -> None:
         if kind == "python" and not text.startswith("#"):
             exec(text, names)
     output = capsys.readouterr().out
-    for text in ("Comparison: data.parquet", "'kelmclassifier__C'", "landmarks: [", "rows kept: 150"):
+    for text in ("Comparison: data\n", "'kelmclassifier__C'", "landmarks: [", "rows kept: 150"):
         assert text in output
 
 

@@ -86,6 +86,11 @@ def test_of_many_columns_five_are_named(tmp_path: Path) -> None:
     assert result[1:] == [*(f"'c{i}' repeats 'a': --drop c{i}" for i in range(5)), "2 more columns repeat others"]
 
 
+def test_labels_that_differ_in_case(tmp_path: Path) -> None:
+    (text,) = warnings(tmp_path, FRAME.assign(kind=["Yes", "yes", "no"] * (N // 3)))
+    assert text == "labels that differ in case alone are different classes: Yes, yes: correct the file"
+
+
 @pytest.mark.parametrize("bunch", [load_breast_cancer, load_iris, load_diabetes])
 def test_usual_data_have_no_warning_but_rows_that_repeat(tmp_path: Path, bunch: Any) -> None:
     result = warnings(tmp_path, bunch(as_frame=True).frame, "target")

@@ -106,6 +106,9 @@ def test_a_line_of_too_few_fields_is_named(tmp_path: Path) -> None:
         described(tmp_path, "a;b;kind\n" + "1;2;no\n" * 30 + "1;2\n")
     assert caught.value.expected == "3 fields separated by semicolons, as in line 1"
     assert "--sep" in str(caught.value.next_step)
+    with pytest.raises(ElmbenchError, match="found 3 fields in line 2") as caught:
+        described(tmp_path, "# by hand\na,b,kind\n" + "1,2,no\n" * 30)
+    assert str(caught.value.next_step).startswith("remove the lines above the header")
 
 
 def test_fields_in_columns_of_spaces_and_a_separator_in_the_first_line(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -241,7 +242,8 @@ def shop() -> pd.DataFrame:
 
 
 def page_of(results: ComparisonResults) -> tuple[pd.DataFrame, str]:
-    importance = plan_importance(results.run, results)
+    run = replace(results.run, options=replace(results.run.options, until=0.0))  # as after a budget
+    importance = plan_importance(run, results)
     compute(importance, lambda event: None, None)
     write_page(results.run, importance, results, Path("report.html"))
     assert not plan_importance(results.run, results).todo
