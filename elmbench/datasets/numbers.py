@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from elmbench.datasets.table import Table, few, is_number
+from elmbench.datasets.table import Table, few, is_number, label_word
 from elmbench.errors import ElmbenchError
 
 if TYPE_CHECKING:
@@ -96,22 +96,34 @@ def with_numbers(table: Table, decimal: str = "", words: Collection[str] = ()) -
     return replace(table, X=X, nominal=nominal, target=target, decimal=decimal)
 
 
-def without_text(frame: pd.DataFrame, names: Collection[str], decimal: str) -> pd.DataFrame:
-    """Return a data frame whose columns of these names are floats; they may be text with this decimal mark.
+def as_read(frame: pd.DataFrame, numbers: Collection[str], words: Collection[str], decimal: str) -> pd.DataFrame:
+    """Return a data frame whose columns have the values that a file of it would be read as: floats and words.
 
-    Raises ValueError if a value is not a number.
+    `decimal`: the decimal mark of numbers that are text. Raises ValueError if a column of numbers holds anything else.
     """
+    from pandas.api.types import is_numeric_dtype
+
     frame = frame.copy()
-    for name in names:
+    for name in words:
+        values = frame[name].astype(object)
+        frame[name] = values.where(values.isna(), values.map(_spelling)).where(values.notna(), np.nan)
+    for name in numbers:
         values = frame[name]
-        if values.dtype.kind not in "biuf":
-            words = np.array([*values.astype(object).where(values.notna(), "").map(str)], dtype=object)
-            unit = _unit_of(words)
-            parsed = [_parse(_without_unit(word, unit), decimal) if word else math.nan for word in words]
-            if None in parsed:
-                raise ValueError(f"the column {name!r} holds {words[parsed.index(None)]!r}; expected a number")
-            frame[name] = np.array(parsed, dtype=np.float64)
+        if is_numeric_dtype(values):
+            frame[name] = values.to_numpy(dtype=np.float64, na_value=np.nan)
+            continue
+        text = np.array([*values.astype(object).where(values.notna(), "").map(str)], dtype=object)
+        unit = _unit_of(text)
+        parsed = [_parse(_without_unit(word, unit), decimal) if word else math.nan for word in text]
+        if None in parsed:
+            raise ValueError(f"the column {name!r} holds {text[parsed.index(None)]!r}; expected a number")
+        frame[name] = np.array(parsed, dtype=np.float64)
     return frame
+
+
+def _spelling(value: Any) -> str:
+    word = label_word(value)
+    return word.lower() if word in ("True", "False", "TRUE", "FALSE") else word
 
 
 def _unit_of(values: NDArray[Any]) -> str:

@@ -154,6 +154,7 @@ def compare(
         fold=columns.get("fold"),
         weights=columns.get("weights"),
         positive="" if positive is None else str(positive),
+        words=tuple(map(str, X.select_dtypes("category"))) if isinstance(X, pd.DataFrame) else (),
         title=name,
     )
     metrics = (metric,) if isinstance(metric, str) else tuple(metric)

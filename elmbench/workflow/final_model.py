@@ -12,9 +12,9 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from elmbench.datasets.numbers import without_text
+from elmbench.datasets.numbers import as_read
 from elmbench.datasets.sources.file import FileSource, header_of, read_user_file, take_row_columns
-from elmbench.datasets.table import Table, label_words
+from elmbench.datasets.table import Table, label_words, to_numbers
 from elmbench.errors import ElmbenchError, first_line
 from elmbench.files import replacing
 from elmbench.layouts.comparison import ranking
@@ -123,10 +123,9 @@ def _pipeline(table: Table, model: Any, spec: DatasetSpec) -> Any:
         words = [name for name in table.nominal if name not in dates]
         numbers = [name for name in table.names if name not in {*words, *dates}]
         inputs = encoder(numbers, words, dates, spec.day_first)
-        pipeline = Pipeline([("inputs", inputs), ("scale", StandardScaler()), ("model", model)])
-        if table.decimal:
-            plain = FunctionTransformer(without_text, kw_args={"names": numbers, "decimal": table.decimal})
-            pipeline.steps.insert(0, ("plain", plain))
+        kinds = {"numbers": numbers, "words": words, "decimal": table.decimal or "."}
+        steps = [("values", FunctionTransformer(as_read, kw_args=kinds)), ("inputs", inputs)]
+        pipeline = Pipeline([*steps, ("scale", StandardScaler()), ("model", model)])
     if spec.task == "classification":
         return pipeline
     return TransformedTargetRegressor(pipeline, transformer=StandardScaler())
@@ -192,12 +191,12 @@ def predict_file(
         header=header_of(names),
     )
     table = read_user_file(source)
-    if names:
-        X = _frame_like(table, names, columns, file)
-    else:
-        X = sp.csr_matrix(table.X)
-        X.resize(X.shape[0], estimator.n_features_in_)  # the last features of a file may be zero in all rows
     try:
+        if names:
+            X: Any = _frame_like(table, names, columns, file)
+        else:
+            X = sp.csr_matrix(table.X)
+            X.resize(X.shape[0], estimator.n_features_in_)  # the last features of a file may be zero in all rows
         predicted = pd.DataFrame({"prediction": estimator.predict(X)})
         if not proba:
             return predicted
@@ -210,14 +209,12 @@ def predict_file(
 
 def _frame_like(table: Table, names: list[str], columns: dict[str, list[str]], file: Path) -> pd.DataFrame:
     """Return the columns of a file that a model was fitted to."""
-    frame = table.frame().assign(**{table.target_name: table.target})
+    target = to_numbers(table.target) if table.target_name in columns["numbers"] else None
+    frame = table.frame().assign(**{table.target_name: table.target if target is None else target})
     if sp.issparse(table.X):  # whose last features may be zero in all rows
         frame = frame.reindex(columns=names, fill_value=0.0)
     missing = [name for name in names if name not in frame]
     if missing:
         problem = f"{file} has no column {missing[0]!r}"
         raise ElmbenchError(problem, expected=f"the columns {', '.join(names)}", next_step="add it")
-    try:
-        return without_text(frame, columns["numbers"], table.decimal or ".")[names]
-    except ValueError as error:
-        raise ElmbenchError(f"{file}: {error}", next_step="correct the file") from error
+    return as_read(frame[names], columns["numbers"], columns["words"], table.decimal or ".")

@@ -182,4 +182,4 @@ def test_files_that_do_not_fit_together(folder: Path, wdbc_lines: Lines) -> None
 def test_a_link_that_points_nowhere_and_a_folder_that_does_not_exist(folder: Path) -> None:
     (folder / "wdbc.csv").symlink_to(folder / "gone.csv")
     check(folder, r"wdbc.csv is a link to .*gone.csv", "a file")
-    check(folder / "no", "does not exist", "a folder")
+    check(folder / "no", "is not a folder", "a folder")

@@ -91,7 +91,7 @@ def test_status_of_some(folder: Path) -> None:
     assert [entry.name for entry in status(["WDBC", "Face"], folder)] == ["wdbc", "orl-faces"]
     with pytest.raises(ElmbenchError, match="unknown data set"):
         status(["nothing"])
-    with pytest.raises(ElmbenchError, match="does not exist"):
+    with pytest.raises(ElmbenchError, match="is not a folder"):
         status(data_dir=folder / "no")
 
 

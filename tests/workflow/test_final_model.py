@@ -140,6 +140,22 @@ def test_numbers_in_words_are_predicted_as_they_are_written() -> None:
     np.testing.assert_allclose(predict_file(Path("best.joblib"), Path("new.csv"))["prediction"], best.predict(X))
 
 
+def test_booleans_and_categories_of_a_frame_are_predicted_as_they_are() -> None:
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame({"member": random.integers(0, 2, 200) == 1, "plan": random.integers(0, 3, 200)})
+    frame["plan"] = frame["plan"].astype("category")
+    frame["seen"] = pd.array([None, True, False, True] * 50, dtype="boolean")
+    y = np.where(frame["member"] ^ (frame["plan"] == 1), "yes", "no")
+    grids = {"svm": {"C": [100.0], "gamma": [1.0]}}
+    results = elmbench.compare(frame, y, ["svm"], grids=grids, folds=3, impute=True)
+    assert "words, encoded on each training part: member, plan, seen" in " ".join(results.text.split())
+    best = results.best_estimator()
+    assert (best.predict(frame) == y).all()
+    save(best, Path("best.joblib"))
+    frame.to_csv("new.csv", index=False)
+    assert (predict_file(Path("best.joblib"), Path("new.csv"))["prediction"] == y).all()
+
+
 @pytest.mark.usefixtures("alone")
 @pytest.mark.parametrize("width", [40, 250_000])
 def test_sparse_rows_are_predicted_with_probabilities(width: int) -> None:
