@@ -29,12 +29,12 @@ class RunProgress:
     """
 
     def __init__(self, run: PreparedRun, quiet: bool, executor: Executor) -> None:
-        from elmbench.running.estimates import TimeLeft
+        from elmbench.running.estimates import RemainingTime
 
         self.quiet = quiet or not run.todo
         self.executor = executor
         work = [key for key in run.todo if not run.works[key].immediate]
-        self.left = TimeLeft(run.estimates, work)
+        self.remaining = RemainingTime(run.estimates, work)
         self.all, self.done = len(work), 0
         # The rest is preparatory work, such as searches.
         self.shown = {cell.key for _, plan in run.tables for cell in plan.cells}.intersection(run.todo)
@@ -66,7 +66,7 @@ class RunProgress:
             self._bar.stop()
         if not self.quiet and kind is None:
             ended = ", ".join(f"{n} {status}" for status, n in self.endings.items()) or "none ended"
-            print(f"{self.endings.total()} cells in {duration(self.left.elapsed)}: {ended}", file=sys.stderr)
+            print(f"{self.endings.total()} cells in {duration(self.remaining.elapsed_time)}: {ended}", file=sys.stderr)
 
     def on_event(self, event: Event) -> None:
         """Update the display at the start or end of some work."""
@@ -78,16 +78,16 @@ class RunProgress:
                 print("the scheduler has no worker: the run waits for one", file=sys.stderr, flush=True)
             return
         if not event.work.immediate and event.kind == "end":
-            self.left.end(key)
+            self.remaining.end(key)
             self.done += 1
         elif not event.work.immediate:
-            self.left.start(key)
+            self.remaining.start(key)
         if event.result is not None and key in self.shown:
             self.endings[event.result["status"]] += 1
-        elapsed = self.left.elapsed
+        elapsed = self.remaining.elapsed_time
         if self.quiet or (self._bar is None and elapsed - self._last_line <= _LINE_EVERY):
             return
-        left = self.left.left(self.executor.workers)
+        left = self.remaining.estimate(self.executor.workers)
         if left.complete:
             times = f"{duration(elapsed)}, about {duration(left.seconds)} left"
         else:

@@ -40,8 +40,8 @@ def status(experiment: options.Table = None) -> None:
     ]
     text = grid(("experiment", "profile", "cells", "ended"), rows, right=("cells",)) if rows else None
     state.emit([asdict(line) for line in lines], text)
-    if store.damaged:
-        state.say(f"{store.damaged} damaged records in {store.root}: the next run computes them again")
+    if store.n_damaged:
+        state.say(f"{store.n_damaged} damaged records in {store.root}: the next run computes them again")
     if not rows:
         committed = state.results_dirs.committed
         written = 0 if committed is None else len(list(committed.glob("*/*/*/cells.csv")))

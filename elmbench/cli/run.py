@@ -152,7 +152,7 @@ def run_cells(prepared: PreparedRun, executor: Executor, carry_out: Callable[...
     if counts["to_run"]:
         on = _workers(executor.workers)
         state.say(f"{counts['to_run']} cells to run {on}" + (f", {known} known from before" if known else ""))
-    if damaged := prepared.store.damaged:
+    if damaged := prepared.store.n_damaged:
         typer.echo(f"{damaged} damaged records in {prepared.store.root}: they are computed again", err=True)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:

@@ -25,7 +25,7 @@ from elmbench.layouts.table import (
 from elmbench.reporting.claim_outcomes import ClaimOutcome
 from elmbench.reporting.notes import table_notes
 from elmbench.reporting.summary import ENTRY
-from elmbench.running.store import BEFORE
+from elmbench.running.store import SEARCH_FAILED
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
 
@@ -150,7 +150,7 @@ def _mean_or_ending(
             return ending(ended)
         entry = cells[(cells[[*ENTRY, "status"]] == [line[name] for name in (*ENTRY, "ended")]).all(axis=1)]
         # A search that was stopped counts as a fit, unless searches may take longer than fits.
-        limit = entry["reason"].iloc[0].replace(BEFORE, "search " * bool(resolved.spec.search_limit))
+        limit = entry["reason"].iloc[0].replace(SEARCH_FAILED, "search " * bool(resolved.spec.search_limit))
         return ending(limit or ended)
     figure = resolved.published.get((line["dataset"], line["model"], line["metric"]))
     std = None if pd.isna(line["std"]) else float(line["std"])

@@ -13,7 +13,7 @@ from elmbench.errors import ElmbenchError
 from elmbench.numerics.threads import libraries
 from elmbench.protocol.folds import load_rows
 from elmbench.registry import find_model, is_built_in
-from elmbench.running.store import BEFORE
+from elmbench.running.store import SEARCH_FAILED
 from elmbench.work.base import Context, Result, Work
 from elmbench.work.fit import warm_up
 
@@ -52,19 +52,19 @@ def attempt(work: Work, inputs: Mapping[str, Result], context: Context, blas_thr
     failed = next((result for result in inputs.values() if result["status"] != "ok"), None)
     if failed is not None:
         # One prefix is enough for a chain of searches and choices.
-        return {"status": failed["status"], "reason": BEFORE + failed["reason"].removeprefix(BEFORE)}
+        return {"status": failed["status"], "reason": SEARCH_FAILED + failed["reason"].removeprefix(SEARCH_FAILED)}
     threads, folder = libraries().limit(limits=blas_threads), contextlib.chdir(".")
     # What a model changes here, such as the working folder, does not reach the work after it.
     with warnings.catch_warnings(record=True) as caught, threads, folder, np.errstate(all="warn", under="ignore"):
         warnings.simplefilter("default")
-        result = guarded(lambda: work.run(inputs, context), context)
+        result = catch_failures(lambda: work.run(inputs, context), context)
     messages = sorted({printable(f"{w.category.__name__}: {w.message}") for w in caught})
     # A plug-in's model may count with the integers of numpy.
     solvers = {name: int(count) for name, count in sorted(context.solvers.items())}
     return result | {"warnings": messages[:5]} | ({"solvers": solvers} if solvers else {})
 
 
-def guarded(action: Callable[[], Result], context: Context) -> Result:
+def catch_failures(action: Callable[[], Result], context: Context) -> Result:
     """Return the result of an action in the types of JSON, or the failure of an action without such a result."""
     try:
         result: Result = json.loads(json.dumps(action()))

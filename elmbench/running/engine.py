@@ -13,7 +13,7 @@ from elmbench.errors import ElmbenchError
 from elmbench.running.attempt import attempt
 from elmbench.running.environment import describe_environment
 from elmbench.running.estimates import Estimates
-from elmbench.running.executors import Done, Executor, Settings
+from elmbench.running.executors import Answer, Executor, Settings
 from elmbench.running.executors.local import LocalExecutor
 from elmbench.running.records import SYNC_EVERY
 from elmbench.running.store import CLEAN, Store
@@ -52,12 +52,12 @@ def pending(
     todo: dict[str, None] = {}
     for key, work in works.items():
         result = store.result(key) or {"status": "missing"}
-        again = result["status"] == "missing" or (retry and result["status"] != "ok")
+        repeat = result["status"] == "missing" or (retry and result["status"] != "ok")
         if result.get("limit") is not None:
             now = limits[key].seconds if result["status"] == "timeout" else limits[key].memory
-            again = again or now is None or now > result["limit"]
+            repeat = repeat or now is None or now > result["limit"]
         # Work that depends on a recomputed result is recomputed.
-        if again or not todo.keys().isdisjoint(work.needs):
+        if repeat or not todo.keys().isdisjoint(work.needs):
             todo[key] = None
     return list(todo)
 
@@ -87,44 +87,44 @@ class Run:
         KeyboardInterrupt on Ctrl-C, after the end of the workers; every result that has arrived is stored. Raises
         WriteError if a result cannot be stored; the run stops.
         """
-        if not todo and not self._to_time_again(clean):
+        if not todo and not self._fits_to_time(clean):
             return
-        described = describe_environment() | {"blas_threads": self.settings.blas_threads}
-        self._here = self.store.put_environment(described)
+        environment = describe_environment() | {"blas_threads": self.settings.blas_threads}
+        self._environment = self.store.put_environment(environment)
         with self.executor or LocalExecutor(self.settings) as executor:
             alone = bool(clean) and executor.fixed and executor.workers == 1
             self._do(executor, todo, clean if alone else (), 1 if alone else None)
-            if again := self._to_time_again(clean):
-                self._do(executor, again, again, 1)
+            if repeats := self._fits_to_time(clean):
+                self._do(executor, repeats, repeats, 1)
 
-    def _to_time_again(self, fits: Iterable[str]) -> list[str]:
+    def _fits_to_time(self, fits: Iterable[str]) -> list[str]:
         """Return the fits that ended ok, but ran beside other work."""
         results = ((key, self.store.result(key)) for key in fits)
-        return [key for key, one in results if one and one["status"] == "ok" and CLEAN not in one]
+        return [key for key, result in results if result and result["status"] == "ok" and CLEAN not in result]
 
     def _do(self, executor: Executor, todo: list[str], clean: Collection[str], at_most: int | None) -> None:
         """Do the work of these keys, at most so many pieces at a time; the times of the fits in `clean` are clean."""
         # A single worker follows the order of the plan, because neighbours share their data.
-        in_turn = at_most == 1 or (executor.fixed and executor.workers == 1)
-        queue = WorkQueue(self.works, todo, None if in_turn else self.estimates.formula)
-        running: dict[Future[Done], Work] = {}
-        clean, a_worker = frozenset(clean), 1
+        in_order = at_most == 1 or (executor.fixed and executor.workers == 1)
+        queue = WorkQueue(self.works, todo, None if in_order else self.estimates.formula)
+        running: dict[Future[Answer], Work] = {}
+        clean, tasks_per_worker = frozenset(clean), 1
 
-        def finish(work: Work, done: Done) -> None:
-            nonlocal a_worker
+        def finish(work: Work, answer: Answer) -> None:
+            nonlocal tasks_per_worker
             if work.key in clean:
-                done = replace(done, result=done.result | {CLEAN: True})
-            self._put(work, done)
+                answer = replace(answer, result=answer.result | {CLEAN: True})
+            self._put(work, answer)
             if not work.immediate:
-                self.estimates.note(work.key, done.seconds)
+                self.estimates.note(work.key, answer.seconds)
                 # A worker begins a second short task while the result of the first is stored.
-                a_worker = 2 if done.seconds < SHORT else 1
-            self.on_event(Event("end", work, done.result))
-            queue.done(work.key)
+                tasks_per_worker = 2 if answer.seconds < SHORT else 1
+            self.on_event(Event("end", work, answer.result))
+            queue.mark_done(work.key)
 
         try:
             while queue and (running or time.monotonic() < self.until):
-                width = at_most or a_worker * max(executor.workers, 1)
+                width = at_most or tasks_per_worker * max(executor.workers, 1)
                 while len(running) < width and time.monotonic() < self.until:
                     key = queue.pop()
                     if key is None:
@@ -133,10 +133,10 @@ class Run:
                     inputs = {name: self.store.result(name) or {} for name in work.needs}
                     self.on_event(Event("start", work))
                     if work.immediate:
-                        finish(work, Done(attempt(work, inputs, Context(self.settings.data_dir))))
+                        finish(work, Answer(attempt(work, inputs, Context(self.settings.data_dir))))
                     else:
-                        left = Limits() if math.isinf(self.until) else Limits(max(self.until - time.monotonic(), 0.1))
-                        running[executor.submit(work, inputs, self.limits[key].narrower(left))] = work
+                        rest = Limits() if math.isinf(self.until) else Limits(max(self.until - time.monotonic(), 0.1))
+                        running[executor.submit(work, inputs, self.limits[key].narrower(rest))] = work
                 if running and not executor.workers:
                     self.on_event(Event("no-workers", next(iter(running.values()))))
                 # With a timeout, to sync the disk and to notice new workers.
@@ -153,9 +153,9 @@ class Run:
         finally:
             self.store.sync()
 
-    def _put(self, work: Work, done: Done) -> None:
-        environment = self.store.put_environment(dict(done.environment)) if done.environment else self._here
-        self.store.put(work, done.result, environment, done.seconds)
+    def _put(self, work: Work, answer: Answer) -> None:
+        environment = self.store.put_environment(dict(answer.environment)) if answer.environment else self._environment
+        self.store.put(work, answer.result, environment, answer.seconds)
 
 
 class WorkQueue:
@@ -175,8 +175,8 @@ class WorkQueue:
         if seconds is not None:
             for key in reversed(graph):  # what depends on work follows it
                 self._lengths[key] += seconds[key]
-                for before in graph[key]:
-                    self._lengths[before] = max(self._lengths[before], self._lengths[key])
+                for need in graph[key]:
+                    self._lengths[need] = max(self._lengths[need], self._lengths[key])
         self._sorter = TopologicalSorter(graph)
         self._sorter.prepare()
         #: A heap of work that can start: minus the length of the chain, the number and the key.
@@ -191,6 +191,6 @@ class WorkQueue:
             heapq.heappush(self._ready, (-self._lengths[key], self._number[key], key))
         return heapq.heappop(self._ready)[2] if self._ready else None
 
-    def done(self, key: str) -> None:
+    def mark_done(self, key: str) -> None:
         """Release the work that depends on ended work."""
         self._sorter.done(key)

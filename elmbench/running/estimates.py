@@ -25,34 +25,34 @@ class Estimates:
     """
 
     def __init__(self, works: Mapping[str, Work], limits: Mapping[str, Limits]) -> None:
-        self.formula = {key: max(_within(work, limits[key]), _LEAST) for key, work in works.items()}
+        self.formula = {key: max(_limited_seconds(work, limits[key]), _LEAST) for key, work in works.items()}
         self.groups: dict[str, Group] = {
             key: (work.kind, work.model_name, work.data.name if work.data is not None else "")
             for key, work in works.items()
         }
         self._unknown = {self.groups[key] for key, work in works.items() if not work.has_formula}
         #: Seconds of ended work, and seconds by its formula, by group and by kind and model.
-        self._ended: dict[tuple[str, ...], tuple[float, float]] = {}
+        self._durations: dict[tuple[str, ...], tuple[float, float]] = {}
 
     def note(self, key: str, seconds: float) -> None:
         """Record the duration of some work."""
         group = self.groups[key]
         for name in (group, group[:2]):
-            took, formula = self._ended.get(name, (0.0, 0.0))
-            self._ended[name] = took + max(seconds, _LEAST), formula + self.formula[key]
+            actual, formula = self._durations.get(name, (0.0, 0.0))
+            self._durations[name] = actual + max(seconds, _LEAST), formula + self.formula[key]
 
     def learn(self, other: Estimates) -> None:
         """Add the measured durations of other estimates for models and data that have none here."""
-        self._ended = other._ended | self._ended
+        self._durations = other._durations | self._durations
 
     def factor(self, group: Group) -> float | None:
         """Return the ratio of real to formula seconds of the work of a group that has ended, else of its model, else 1.
 
         None if the model has no formula and none of its work has ended.
         """
-        if ended := self._ended.get(group) or self._ended.get(group[:2]):
-            took, formula = ended
-            return took / formula
+        if durations := self._durations.get(group) or self._durations.get(group[:2]):
+            actual, formula = durations
+            return actual / formula
         return None if group in self._unknown else 1.0
 
     def seconds(self, key: str) -> float | None:
@@ -61,21 +61,21 @@ class Estimates:
         return None if factor is None else factor * self.formula[key]
 
 
-def _within(work: Work, limits: Limits) -> float:
+def _limited_seconds(work: Work, limits: Limits) -> float:
     """Return the seconds of some work by its formula, within its limits."""
     if limits.memory is not None and work.memory_over(limits.memory):
         return 0.0
     return min(work.seconds(), limits.seconds or float("inf"))
 
 
-class Left(NamedTuple):
+class RemainingSeconds(NamedTuple):
     """The remaining seconds of a run. They are incomplete if they leave out models of unknown duration."""
 
     seconds: float
     complete: bool
 
 
-class TimeLeft:
+class RemainingTime:
     """The remaining time of a run, from the work that has ended.
 
     `estimates`: receives the durations of the run's work. `todo`: keys of the work to be done. `clock`: returns the
@@ -85,7 +85,7 @@ class TimeLeft:
     def __init__(self, estimates: Estimates, todo: Iterable[str], clock: Callable[[], float] = time.monotonic) -> None:
         self._estimates = estimates
         self._clock = clock
-        self._began = clock()
+        self._start_time = clock()
         self._running: dict[str, float] = {}
         #: The seconds by the formula of waiting work, by group and key.
         self._waiting: dict[Group, dict[str, float]] = {}
@@ -93,9 +93,9 @@ class TimeLeft:
             self._waiting.setdefault(estimates.groups[key], {})[key] = estimates.formula[key]
 
     @property
-    def elapsed(self) -> float:
+    def elapsed_time(self) -> float:
         """Seconds since the run began."""
-        return self._clock() - self._began
+        return self._clock() - self._start_time
 
     def start(self, key: str) -> None:
         """Record that some work has begun."""
@@ -107,16 +107,16 @@ class TimeLeft:
         self.start(key)
         del self._running[key]
 
-    def left(self, workers: int) -> Left:
+    def estimate(self, workers: int) -> RemainingSeconds:
         """Return the remaining time for this number of workers; for one if there is none yet."""
         seconds, complete = 0.0, True
         for group, formulas in self._waiting.items():
             factor = self._estimates.factor(group)
             seconds += (factor or 0.0) * sum(formulas.values())
             complete = complete and not (formulas and factor is None)
-        for key, began in self._running.items():
-            factor, spent = self._estimates.factor(self._estimates.groups[key]), self._clock() - began
+        for key, start_time in self._running.items():
+            factor, spent = self._estimates.factor(self._estimates.groups[key]), self._clock() - start_time
             expected = (factor or 0.0) * self._estimates.formula[key]
             seconds += max(expected - spent, _OVERDUE * spent)
             complete = complete and factor is not None
-        return Left(seconds / max(workers, 1), complete)
+        return RemainingSeconds(seconds / max(workers, 1), complete)

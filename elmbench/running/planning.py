@@ -33,38 +33,38 @@ def _datasets(resolved: Resolved, request: Request) -> list[DatasetSpec]:
     """Return the requested data sets, which may be any for the task of the table; by default those of the profile."""
     if not request.datasets:
         return [resolved.datasets[name] for name in resolved.spec.datasets]
-    wanted = {one.name: one for one in map(resolved.dataset, request.datasets)}
-    known = dict.fromkeys((*resolved.file.spec.datasets, *resolved.spec.datasets))
-    tasks = {resolved.dataset(name).task for name in known}
-    for dataset in wanted.values():
-        if dataset.name not in known and dataset.task not in tasks:
+    datasets = {dataset.name: dataset for dataset in map(resolved.dataset, request.datasets)}
+    table_names = dict.fromkeys((*resolved.file.spec.datasets, *resolved.spec.datasets))
+    tasks = {resolved.dataset(name).task for name in table_names}
+    for dataset in datasets.values():
+        if dataset.name not in table_names and dataset.task not in tasks:
             raise ElmbenchError(
                 f"{resolved.file.id} is about {' and '.join(sorted(tasks))}; {dataset.name!r} is for {dataset.task}",
-                expected=f"one of {', '.join(known)}, or another data set for the task",
+                expected=f"one of {', '.join(table_names)}, or another data set for the task",
                 next_step=f"elmbench show {resolved.file.id}",
             )
-    return list(wanted.values())
+    return list(datasets.values())
 
 
 def _columns(resolved: Resolved, request: Request) -> dict[str, Model]:
     """Return the columns to fill: those of the table, and extra ones from the registry with their default grids."""
     columns = resolved.spec.models
     extra = [entry.name for entry in registry().values() if entry.baseline] if request.with_baselines else []
-    chosen: dict[str, Model] = {} if request.models else dict(columns)
+    table_columns: dict[str, Model] = {} if request.models else dict(columns)
     for name in request.models:
         matches = {c: model for c, model in columns.items() if name.lower() == c.lower() or name == model.model}
-        chosen |= matches
+        table_columns |= matches
         if not matches:
             extra.append(find_model(name).name)
     tasks = {resolved.datasets[name].task for name in resolved.spec.datasets}
-    fitting = [name for name in extra if any(getattr(find_model(name), task) is not None for task in tasks)]
-    added = {name: extra_column(name, request.grids.get(name)) for name in fitting}
+    suitable = [name for name in extra if any(getattr(find_model(name), task) is not None for task in tasks)]
+    extra_columns = {name: extra_column(name, request.grids.get(name)) for name in suitable}
     for name in request.grids:
-        if name not in added:
-            others = ", ".join(added) or "none is added"
+        if name not in extra_columns:
+            others = ", ".join(extra_columns) or "none is added"
             problem = f"--grid names {name!r}, which was not added to the table with -m"
             raise ElmbenchError(problem, expected=f"one of those that are: {others}", next_step="add it with -m")
-    return chosen | added
+    return table_columns | extra_columns
 
 
 def extra_column(name: str, grid: Mapping[str, Any] | None = None) -> Model:

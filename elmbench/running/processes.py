@@ -40,9 +40,9 @@ def descendant_ids(process: int) -> list[int]:
 
         with contextlib.suppress(OSError):
             children = linux.children(process)
-            return children + [below for child in children for below in descendant_ids(child)]
+            return children + [grandchild for child in children for grandchild in descendant_ids(child)]
     with contextlib.suppress(psutil.Error):
-        return [one.pid for one in psutil.Process(process).children(recursive=True) if lives(one)]
+        return [child.pid for child in psutil.Process(process).children(recursive=True) if lives(child)]
     return []
 
 
@@ -52,12 +52,12 @@ def held_bytes(process: int, enough: int) -> int:
     `enough`: shared pages count for each process unless the sum exceeds this, because attributing them is slow.
     """
     family = [process, *descendant_ids(process)]
-    total = sum(_bytes_of(one) for one in family)
-    return total if total <= enough or len(family) == 1 else sum(_bytes_of(one, proportional=True) for one in family)
+    total = sum(map(_bytes_of, family))
+    return total if total <= enough or len(family) == 1 else sum(_bytes_of(pid, proportional=True) for pid in family)
 
 
 def _bytes_of(process: int, *, proportional: bool = False) -> int:
-    """Return the memory of a process, if asked with its share of shared pages if the system reports it."""
+    """Return the memory of a process; `proportional`: with its share of shared pages, if the system reports it."""
     with contextlib.suppress(psutil.Error):
         if not proportional:
             return int(psutil.Process(process).memory_info().rss)
@@ -69,10 +69,10 @@ def _bytes_of(process: int, *, proportional: bool = False) -> int:
 def end_marked(mark: str) -> None:
     """Kill all processes of this user whose mark begins with the given text; they may start others meanwhile."""
     give_up = time.monotonic() + _PATIENCE
-    while (left := [one for one in psutil.process_iter() if _carries(one, mark)]) and time.monotonic() < give_up:
-        for one in left:
+    while (survivors := [p for p in psutil.process_iter() if _carries(p, mark)]) and time.monotonic() < give_up:
+        for process in survivors:
             with contextlib.suppress(psutil.Error):
-                one.kill()
+                process.kill()
         time.sleep(0.001)
 
 
@@ -114,7 +114,7 @@ def end_in_words(code: int) -> str:
     """Return the end of a process in words, from its exit code, which is negative after a signal."""
     if code >= 0:
         return f"the worker process ended by itself with exit code {code}"
-    names = {one.value: f" ({one.name})" for one in signal.Signals}
+    names = {member.value: f" ({member.name})" for member in signal.Signals}
     return f"the worker process died by signal {-code}{names.get(-code, '')}"
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 #: Key in the result of a fit that was timed alone.
 CLEAN = "clean"
 #: The beginning of the reason why work fails whose search has failed.
-BEFORE = "the search before it: "
+SEARCH_FAILED = "the search before it: "
 
 
 class Store(Records):
@@ -94,7 +94,7 @@ class Store(Records):
         return any(command in self.commands(profile, experiment) for experiment, profile in self.tables())
 
     @property
-    def changed(self) -> float:
+    def change_time(self) -> float:
         """The time of the last change of the log, in seconds since 1970; 0 without a log."""
         return max((path.stat().st_mtime for path in self.folder.glob("*.log")), default=0.0)
 
@@ -108,8 +108,8 @@ class Store(Records):
         from elmbench.work.plan import Cell
 
         requests = self.all(f"table:{profile}/{experiment}")
-        first = max((number for number, one in enumerate(requests) if one.get("whole")), default=0)
-        return [([Cell(*values) for values in one["cells"]], one["command"]) for one in requests[first:]]
+        first = max((number for number, request in enumerate(requests) if request.get("whole")), default=0)
+        return [([Cell(*values) for values in request["cells"]], request["command"]) for request in requests[first:]]
 
     def add_cells(
         self, profile: str, experiment: str, cells: Iterable[Cell], command: str, whole: bool = False
@@ -121,9 +121,9 @@ class Store(Records):
         before it.
         """
         cells = list(cells)
-        known = {_position(cell): cell for cell in self.cells(profile, experiment)}
-        after = _merge({} if whole else known, cells)
-        if after == known and self.commands(profile, experiment)[-1:] == [command]:
+        previous = {_position(cell): cell for cell in self.cells(profile, experiment)}
+        updated = _merge({} if whole else previous, cells)
+        if updated == previous and self.commands(profile, experiment)[-1:] == [command]:
             return
         content: dict[str, Any] = {"command": command, "cells": [list(asdict(cell).values()) for cell in cells]}
         if whole:
@@ -147,7 +147,7 @@ class Store(Records):
         self.remove_damage()
 
     @property
-    def damaged(self) -> int:
+    def n_damaged(self) -> int:
         """The number of damaged records."""
         self.refresh()
         return self.damage.total()
@@ -158,11 +158,11 @@ def _merge(present: dict[tuple[Any, ...], Cell], cells: Iterable[Cell]) -> dict[
     # Cells whose data are missing now may have results from before; these stay.
     cells = [cell for cell in cells if not (cell.unavailable and _position(cell) in present)]
     current = {_entry(cell): cell.family for cell in cells if not cell.unavailable}
-    here = {cell.dataset for cell in cells if not cell.unavailable}
+    datasets = {cell.dataset for cell in cells if not cell.unavailable}
     others = {
         position: cell
         for position, cell in present.items()
-        if current.get(_entry(cell), cell.family) == cell.family and not (cell.unavailable and cell.dataset in here)
+        if current.get(_entry(cell), cell.family) == cell.family and not (cell.unavailable and cell.dataset in datasets)
     }
     return others | {_position(cell): cell for cell in cells}
 

@@ -41,8 +41,8 @@ def work_from(content: dict[str, Any], spec: DatasetSpec | None = None) -> Work:
     from elmbench.protocol.content import read_content
     from elmbench.registry.plugins import plugin_objects
 
-    kind, known = content.get("criterion") or content["kind"], _BUILT_IN | plugin_objects("WORK")
-    if kind not in known:
-        raise unknown_name("kind of work", kind, list(known), "load the plug-in that declares it: --plugin FILE")
-    work: type[Work] = load(known[kind]) if isinstance(known[kind], str) else known[kind]
+    kind, kinds = content.get("criterion") or content["kind"], _BUILT_IN | plugin_objects("WORK")
+    if kind not in kinds:
+        raise unknown_name("kind of work", kind, list(kinds), "load the plug-in that declares it: --plugin FILE")
+    work: type[Work] = load(kinds[kind]) if isinstance(kinds[kind], str) else kinds[kind]
     return read_content(work, content, spec=spec)

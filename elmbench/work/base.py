@@ -238,15 +238,15 @@ def check_memory(
         raise MemoryError(f"would need about {in_words(needed)}; the limit is {in_words(limit)}")
 
 
-def chosen_for(key: str | None, inputs: Mapping[str, Result]) -> Result:
+def choice_result(key: str | None, inputs: Mapping[str, Result]) -> Result:
     """Return the result of a choice; without a key, an empty one."""
     return inputs[key] if key else {"params": {}, "seconds": 0.0}
 
 
-def finished(result: Result, given: Result) -> Result:
-    """Return a result that ended ok, with the inherited hyperparameters and the time of their search."""
-    params = {"params": given["params"] | result["params"]} if "params" in result else {}
-    return {"status": "ok", "reason": "", **result, **params, "seconds": result["seconds"] + given["seconds"]}
+def finish_result(result: Result, choice: Result) -> Result:
+    """Return a result that ended ok, with the hyperparameters of an earlier choice and the time of their search."""
+    params = {"params": choice["params"] | result["params"]} if "params" in result else {}
+    return {"status": "ok", "reason": "", **result, **params, "seconds": result["seconds"] + choice["seconds"]}
 
 
 def check_two_classes(dataset: str, labels: list[int] | None, next_step: str) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from elmbench.protocol.content import FLAT
-from elmbench.work.base import Context, Grid, Result, Work, chosen_for, finished
+from elmbench.work.base import Context, Grid, Result, Work, choice_result, finish_result
 from elmbench.work.scoring import best
 
 
@@ -14,7 +14,7 @@ from elmbench.work.scoring import best
 class Choice(Work):
     """A choice among the candidates of a grid by stored evaluations.
 
-    `given`: key of the choice whose hyperparameters are taken over. `evaluated`: keys of the evaluations.
+    `given`: key of the choice whose hyperparameters are inherited. `evaluated`: keys of the evaluations.
     """
 
     kind = "choice"
@@ -34,8 +34,8 @@ class Choice(Work):
 
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
         """Choose; the result has `params` (the inherited and the chosen ones), `scores` and `seconds` (of a fold)."""
-        given, evaluated = chosen_for(self.given, inputs), [inputs[key] for key in self.evaluated]
-        scores = np.array([part["scores"] for part in evaluated]).T
+        parent, evaluations = choice_result(self.given, inputs), [inputs[key] for key in self.evaluated]
+        scores = np.array([part["scores"] for part in evaluations]).T
         params = self.grid.candidates()[best(scores)]
-        seconds = float(sum(part["seconds"] for part in evaluated)) / len(evaluated)
-        return finished({"params": params, "scores": scores.mean(axis=1).tolist(), "seconds": seconds}, given)
+        seconds = float(sum(part["seconds"] for part in evaluations)) / len(evaluations)
+        return finish_result({"params": params, "scores": scores.mean(axis=1).tolist(), "seconds": seconds}, parent)

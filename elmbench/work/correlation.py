@@ -96,8 +96,8 @@ class Correlation(Work):
                 divergence = gaussian_divergence(means, variances, self.dcs)
                 pairs[i].append((divergence, leading_term(means, variances)))
         measured = {
-            Measure.at("spearman", "n_hidden", size).column: spearman(*map(np.concatenate, zip(*one, strict=True)))
-            for size, one in zip(sizes, pairs, strict=True)
+            Measure.at("spearman", "n_hidden", size).column: spearman(*map(np.concatenate, zip(*group, strict=True)))
+            for size, group in zip(sizes, pairs, strict=True)
         }
         undefined = [f"h={size}" for size, value in zip(sizes, measured.values(), strict=True) if np.isnan(value)]
         if undefined:
@@ -108,8 +108,8 @@ class Correlation(Work):
 
 def spearman(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
     """Return Spearman's rank correlation of pairs without NaN, which may be infinite; NaN if one side does not vary."""
-    known = ~(np.isnan(x) | np.isnan(y))
-    ranks = np.array([rankdata(x[known]), rankdata(y[known])])
+    has_both = ~(np.isnan(x) | np.isnan(y))
+    ranks = np.array([rankdata(x[has_both]), rankdata(y[has_both])])
     if not len(ranks[0]) or np.ptp(ranks, axis=1).min() == 0:
         return float("nan")
     return float(np.corrcoef(ranks)[0, 1])

@@ -14,7 +14,7 @@ from elmbench.work.grid import GridEvaluation
 
 @dataclass(frozen=True)
 class Curve(GridEvaluation):
-    """The values of a grid of one name, each measured."""
+    """A grid of one hyperparameter, with the metric at each of its values."""
 
     kind = "curve"
 
@@ -22,11 +22,11 @@ class Curve(GridEvaluation):
 
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
         """Measure `gmean@h=5` and so on, as a fit does; not a number where predictions are not finite."""
-        evaluated = super().run(inputs, context)
-        scores = np.array(evaluated["scores"])
+        evaluation = super().run(inputs, context)
+        scores = np.array(evaluation["scores"])
         values = np.where(np.isfinite(scores), -scores if less_is_better(self.metric) else scores, np.nan)
         ((name, grid),) = self.grid.values.items()
         columns = [Measure.at(self.metric, name, value).column for value in grid]
-        measured = dict(zip(columns, values.tolist(), strict=True))
-        ended = {"status": "ok", "reason": "", "params": self.params, "measured": measured}
-        return ended | {"search_seconds": evaluated["seconds"]}
+        values_by_column = dict(zip(columns, values.tolist(), strict=True))
+        result = {"status": "ok", "reason": "", "params": self.params, "measured": values_by_column}
+        return result | {"search_seconds": evaluation["seconds"]}

@@ -14,7 +14,7 @@ from elmbench.errors import ElmbenchError
 from elmbench.numerics.entropy.divergence import gaussian_divergence, kde_divergence
 from elmbench.protocol.content import OPTIONAL
 from elmbench.protocol.folds import FoldData
-from elmbench.work.base import Context, Result, check_two_classes, chosen_for, finished
+from elmbench.work.base import Context, Result, check_two_classes, choice_result, finish_result
 from elmbench.work.choice import Choice
 from elmbench.work.scoring import GridProblem
 from elmbench.work.search import TrainingWork
@@ -26,20 +26,20 @@ class Projections(TrainingWork):
 
     kind = "divergence"
 
-    def evaluated(self, data: FoldData, problem: GridProblem) -> Result:
+    def evaluate(self, data: FoldData, problem: GridProblem) -> Result:
         """Project the training rows by every candidate, and describe the projections of the two classes.
 
-        The result: one a candidate: `means` and `variances` (pairs, of the negative class and of the positive one; the
-        variance divides by the number of rows) and `kde`, the divergence of the kernel density estimates, which is not
-        a number where a projection is not finite; `seconds`.
+        The result, by candidate: `means` and `variances`, pairs of the negative and of the positive class (the variance
+        divides by the number of rows), and `kde`, the divergence of the kernel density estimates, which is NaN if a
+        projection is not finite; `seconds`.
         """
         check_two_classes(self.data.name, data.labels, "give the experiment `criterion: score`, or another data set")
         rows = self.rows_of(data)
         X, y = data.X_train[rows], data.y_train[rows]
-        everything = np.arange(len(y))
-        problem = replace(problem, X=X, y=y, folds=[(everything, everything)], weights=None)
+        all_rows = np.arange(len(y))
+        problem = replace(problem, X=X, y=y, folds=[(all_rows, all_rows)], weights=None)
         means, variances = np.full((2, len(self.grid), 2), np.nan)
-        estimated = np.full(len(self.grid), np.nan)
+        kde = np.full(len(self.grid), np.nan)
         started = time.perf_counter()
         for i, _, projections, _ in problem.projections():
             values = np.asarray(projections, dtype=np.float64)
@@ -49,16 +49,16 @@ class Projections(TrainingWork):
                 sides = values[y < 0], values[y > 0]
                 means[i] = [np.mean(side) for side in sides]
                 variances[i] = [np.var(side) for side in sides]
-                estimated[i] = kde_divergence(*sides)
+                kde[i] = kde_divergence(*sides)
         seconds = time.perf_counter() - started
-        return {"means": means.tolist(), "variances": variances.tolist(), "kde": estimated.tolist(), "seconds": seconds}
+        return {"means": means.tolist(), "variances": variances.tolist(), "kde": kde.tolist(), "seconds": seconds}
 
 
 @dataclass(frozen=True)
 class DivergenceChoice(Choice):
     """The choice of the largest divergence.
 
-    `criterion` ({"dcs-gaussians", "dcs-kde"}): the projections of a class are taken for a Gaussian, or for their kernel
+    `criterion` ({"dcs-gaussians", "dcs-kde"}): the projections of a class are modelled by a Gaussian or by their kernel
     density estimate. `dcs` ({"corrected", "as-printed"}): form of the formula of two Gaussians; else None.
     """
 
@@ -71,11 +71,11 @@ class DivergenceChoice(Choice):
         A candidate whose divergence is not finite, such as one that projects a class onto one point, is never chosen.
         The result: `params`, `scores` (the divergences) and `seconds`.
         """
-        given, evaluated = chosen_for(self.given, inputs), inputs[self.evaluated[0]]
+        parent, evaluation = choice_result(self.given, inputs), inputs[self.evaluated[0]]
         if self.dcs is None:
-            values = np.array(evaluated["kde"])
+            values = np.array(evaluation["kde"])
         else:
-            values = gaussian_divergence(evaluated["means"], evaluated["variances"], self.dcs)
+            values = gaussian_divergence(evaluation["means"], evaluation["variances"], self.dcs)
         finite = np.isfinite(values)
         if not finite.any():
             raise ElmbenchError(
@@ -83,5 +83,5 @@ class DivergenceChoice(Choice):
                 expected="one that projects neither class onto a single point",
                 next_step="widen the grid, or choose with `criterion: score`",
             )
-        chosen = self.grid.candidates()[int(np.argmax(np.where(finite, values, -np.inf)))]
-        return finished({"params": chosen, "scores": values.tolist(), "seconds": evaluated["seconds"]}, given)
+        params = self.grid.candidates()[int(np.argmax(np.where(finite, values, -np.inf)))]
+        return finish_result({"params": params, "scores": values.tolist(), "seconds": evaluation["seconds"]}, parent)

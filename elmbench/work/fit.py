@@ -17,8 +17,8 @@ from elmbench.protocol.folds import FoldData, fold_data, fold_rows
 from elmbench.protocol.predictions import Calibrated, check_predictions, class_numbers, metric_of, sigmoids
 from elmbench.protocol.stored import packed_rows, stored_predictions
 from elmbench.specs.protocol import TRAIN_ACCURACY, Split
-from elmbench.work.base import Context, FoldWork, Grid, Result, check_memory, chosen_for, shown_parameters
-from elmbench.work.scoring import fitted
+from elmbench.work.base import Context, FoldWork, Grid, Result, check_memory, choice_result, shown_parameters
+from elmbench.work.scoring import fit_model
 from elmbench.work.search import Search
 
 #: Factories that this process has fitted before.
@@ -59,16 +59,16 @@ class Fit(FoldWork):
         """Fit and predict.
 
         The result: `status`, `reason`, `params`, `fit_seconds`, `search_seconds`, `predict_seconds`, `n_units`,
-        `condition`, `n_train`, `n_test`; `predictions`, see `stored_predictions`, and the values of `more`.
+        `condition`, `n_train`, `n_test`; `predictions`, see `stored_predictions`, and those of `extra_values`.
         """
-        chosen = chosen_for(self.chosen, inputs)
+        choice = choice_result(self.chosen, inputs)
         data = fold_data(self.outer_fold, context.data_dir)
-        factory, fixed = self.factory_with(chosen["params"] | self.params)
+        factory, fixed = self.factory_with(choice["params"] | self.params)
         check_memory(factory, data.X_train.shape, data.labels, fixed, context.memory_limit)
-        few = np.arange(min(40, len(data.y_train)))
+        sample = np.arange(min(40, len(data.y_train)))
         if data.labels is not None:
-            few = np.concatenate([np.flatnonzero(data.y_train == label)[:20] for label in data.labels])
-        warm_up(factory, fixed, data.X_train[few], data.y_train[few])
+            sample = np.concatenate([np.flatnonzero(data.y_train == label)[:20] for label in data.labels])
+        warm_up(factory, fixed, data.X_train[sample], data.y_train[sample])
 
         estimator = factory(**fixed)
         started = time.perf_counter()
@@ -79,8 +79,8 @@ class Fit(FoldWork):
                 part = fold_data(replace(self.outer_fold, fold=fold), context.data_dir)
                 estimator.partial_fit(part.X_train, part.y_train)
         else:
-            fitted(estimator, data.X_train, data.y_train, data.weights)
-        classifier = self._calibrate(estimator, chosen, data, context)
+            fit_model(estimator, data.X_train, data.y_train, data.weights)
+        classifier = self._calibrate(estimator, choice, data, context)
         seconds = time.perf_counter() - started
         context.solvers.update(getattr(estimator, "solvers_", {}))
 
@@ -97,7 +97,7 @@ class Fit(FoldWork):
             "reason": "",
             "params": shown_parameters(fixed),
             "fit_seconds": seconds,
-            "search_seconds": chosen["seconds"],
+            "search_seconds": choice["seconds"],
             "predict_seconds": predict_seconds,
             "n_units": model_size(estimator),
             "condition": None if condition is None else math.inf if math.isnan(condition) else condition,
@@ -109,9 +109,9 @@ class Fit(FoldWork):
         if predictions is None:
             return result | {"status": "diverged", "reason": "a prediction is not finite"}
         predictions["rows"] = packed_rows(fold_rows(self.outer_fold, context.data_dir)[1])
-        return result | {"predictions": predictions} | self.more(classifier, data)
+        return result | {"predictions": predictions} | self.extra_values(classifier, data)
 
-    def _calibrate(self, estimator: Any, chosen: Result, data: FoldData, context: Context) -> Any:
+    def _calibrate(self, estimator: Any, choice: Result, data: FoldData, context: Context) -> Any:
         """Return a fitted classifier with probabilities: the model itself if it has them or they are not requested."""
         needed = hasattr(estimator, "decision_function") and not hasattr(estimator, "predict_proba")
         if self.calibrate is None or data.labels is None or not needed:
@@ -119,7 +119,7 @@ class Fit(FoldWork):
         search = Search(self.outer_fold, self.model, self.params, Grid({}), self.chosen, inner=self.calibrate)
         parts = [
             (outputs, class_numbers(problem.y[rows := problem.folds[j][1]], data.labels), problem.weights_of(rows))
-            for problem in search.problems(data, search.problem(data, chosen["params"], context))
+            for problem in search.problems(data, search.problem(data, choice["params"], context))
             for _, j, outputs, _ in problem.outputs(find_metric("roc_auc"))
         ]
         scores, true, weights = (np.concatenate(part) for part in zip(*parts, strict=True))
@@ -127,7 +127,7 @@ class Fit(FoldWork):
             return estimator
         return Calibrated(estimator, sigmoids(scores, true, weights), data.labels)
 
-    def more(self, estimator: Any, data: FoldData) -> Result:
+    def extra_values(self, estimator: Any, data: FoldData) -> Result:
         """Return further values of a fitted model for the store: `measured`, by the name of the measure."""
         if not self.train_accuracy or data.labels is None:
             return {"measured": {}}

@@ -19,8 +19,8 @@ class GridEvaluation(GridWork):
 
     metric: str = ""
 
-    def evaluated(self, data: FoldData, problem: GridProblem) -> Result:
-        """Return `scores`, one a candidate, and `seconds`."""
+    def evaluate(self, data: FoldData, problem: GridProblem) -> Result:
+        """Return `scores`, one for each candidate, and `seconds`."""
         n, parts = len(data.y_train), [data.X_train, data.X_test]
         X = sp.vstack(parts, format="csr") if sp.issparse(data.X_train) else np.vstack(parts)
         y = np.concatenate([data.y_train, data.y_test])

@@ -36,7 +36,7 @@ class Importance(Fit):
         result.pop("predictions", None)
         return result
 
-    def more(self, estimator: Any, data: FoldData) -> Result:
+    def extra_values(self, estimator: Any, data: FoldData) -> Result:
         """Return `importances`, the mean loss of each column of the data set."""
         from sklearn.dummy import DummyClassifier
         from sklearn.inspection import permutation_importance

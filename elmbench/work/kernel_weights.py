@@ -22,14 +22,14 @@ class KernelWeights(Fit):
 
     kind = "kernel-weights"
 
-    def more(self, estimator: Any, data: FoldData) -> Result:
+    def extra_values(self, estimator: Any, data: FoldData) -> Result:
         """Return further values for the store: the paths of weights and objective, and counts.
 
         The result: `measured`, with `kernels`, those with a weight of at least `LEAST_SHARE` of the largest, and
         `iterations`; `paths`, with `kernels`, as the model's parameter has them, `weights`, a list of weights for the
         start and for every iteration, and `objective`, as many numbers.
         """
-        stored = super().more(estimator, data)
+        stored = super().extra_values(estimator, data)
         weights = getattr(estimator, "weights_", None)
         if weights is None:
             return stored

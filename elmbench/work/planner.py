@@ -49,11 +49,11 @@ class DatasetPlanner:
         name = resolved.stand_ins.get(dataset.name, dataset.name)
         self._printed = {
             column: params
-            for (spelled, column), params in resolved.file.printed_parameters.items()
-            if resolved.dataset(spelled).name == name
+            for (spelling, column), params in resolved.file.printed_parameters.items()
+            if resolved.dataset(spelling).name == name
         }
         self.models = {column: model.on(dataset.name) for column, model in (resolved.spec.models | columns).items()}
-        self.models = {column: self._with_printed(column) for column in self.models}
+        self.models = {column: self._fix_printed_params(column) for column in self.models}
         self.columns = [column for column in columns if self.models[column].runs_on(dataset.name)]
         self.protocol = resolved.spec.protocol
         self.split = self.protocol.outer.split(dataset.name, dataset.task)
@@ -75,7 +75,7 @@ class DatasetPlanner:
         except DataUnavailableError as error:
             self.missing = f"{error.found}; {error.next_step}" if error.next_step else error.found
 
-    def printed(self, column: str) -> dict[str, Any]:
+    def printed_params(self, column: str) -> dict[str, Any]:
         """Return the paper's hyperparameters of a column for this data set, under the names of its model.
 
         Without `printed`, a column has the paper's names. With it, a column without printed values has those of the
@@ -84,18 +84,18 @@ class DatasetPlanner:
         names = self.models[column].printed
         if not names:
             return dict(self._printed.get(column, {}))
-        values = next((self._printed[one] for one in reversed(self.chain(column)) if one in self._printed), {})
+        values = next((self._printed[name] for name in reversed(self.chain(column)) if name in self._printed), {})
         values = values | {f"1/{word}": 1 / value for word, value in values.items() if f"1/{word}" in names.values()}
         return {name: values[word] for name, word in names.items() if word in values}
 
-    def _with_printed(self, column: str) -> Model:
+    def _fix_printed_params(self, column: str) -> Model:
         """Return a column with the printed values of the hyperparameters that neither it nor its chain searches."""
         model, dataset = self.models[column], self.dataset.name
-        searched = {name for one in self.chain(column) for name in self.models[one].search}
+        searched = {name for link in self.chain(column) for name in self.models[link].search}
         names = [name for name in model.printed if name not in searched and name not in model.params]
         if not names or not model.runs_on(dataset):
             return model
-        printed = self.printed(column)
+        printed = self.printed_params(column)
         if missing := [name for name in names if name not in printed]:
             raise ElmbenchError(
                 f"{self.resolved.file.path}: the paper prints no {' and no '.join(missing)} of {column} for {dataset}",
@@ -122,10 +122,10 @@ class DatasetPlanner:
         first = self.models[self.chain(column)[0]].model
         if self.request.without_data:
             return ModelRef(entry.name, "", first)  # what is never run is not imported
-        given = {*self.models[column].params, *self.models[column].search}
+        names = {*self.models[column].params, *self.models[column].search}
         # A default grid is valid, and the check would import scikit-learn, which takes two seconds.
-        if not (entry.is_of_scikit_learn and given <= set(entry.grid)):
-            check_parameters(entry.name, entry.factory(self.dataset.task), given)
+        if not (entry.is_of_scikit_learn and names <= set(entry.grid)):
+            check_parameters(entry.name, entry.factory(self.dataset.task), names)
         return ModelRef(entry.name, model_version(entry, self.dataset.task), first)
 
     def does_task(self, column: str) -> bool:
@@ -141,14 +141,14 @@ class DatasetPlanner:
         """Return the values that the column itself searches, by name; empty if it searches none."""
         return self.resolved.spec.grid_of(self.models[column])
 
-    def grid_fields(self, column: str, run: int, fold: int, given: str | None = None) -> dict[str, Any]:
+    def grid_fields(self, column: str, run: int, fold: int, parent: str | None = None) -> dict[str, Any]:
         """Return the fields of work that goes through a column's grid on an outer fold."""
         return {
             "outer_fold": self.outer_fold(run, fold),
             "model": self.model_ref(column),
             "params": self.models[column].params,
             "grid": Grid(self.grid(column)),
-            "given": given,
+            "given": parent,
         }
 
     def calibration(self, column: str) -> Split | None:
@@ -169,18 +169,18 @@ class DatasetPlanner:
         """The metric that compares candidates."""
         return self.protocol.metric_for(self.dataset.task)
 
-    def nested(self, column: str, run: int, fold: int) -> str | None:
+    def add_searches(self, column: str, run: int, fold: int) -> str | None:
         """Add the searches on the training part of one outer fold; return the key of the last one."""
         last: str | None = None
         criterion, tune_rows = self.protocol.criterion, self.resolved.settings.tune_rows
-        for name in self.searched(column):
+        for name in self.search_columns(column):
             fields = self.grid_fields(name, run, fold, last)
             if criterion == "score":
                 last = self.plan.add(Search(**fields, inner=self.inner, metric=self.metric, tune_rows=tune_rows))
             else:
                 projections = Projections(**fields, tune_rows=tune_rows)
-                evaluated = (self.plan.add(projections),)
-                last = self.plan.add(DivergenceChoice(projections.grid, last, evaluated, criterion, self.dcs))
+                evaluations = (self.plan.add(projections),)
+                last = self.plan.add(DivergenceChoice(projections.grid, last, evaluations, criterion, self.dcs))
         return last
 
     @property
@@ -189,17 +189,17 @@ class DatasetPlanner:
         options = self.resolved.spec.options
         return str(options.get("dcs", "corrected")) if self.protocol.criterion == "dcs-gaussians" else None
 
-    def oracle(self, column: str) -> str | None:
+    def add_choice(self, column: str) -> str | None:
         """Add the evaluations of every candidate on the outer folds; return the key of the choice over all of them."""
         last: str | None = None
-        for name in self.searched(column):
+        for name in self.search_columns(column):
             outer = product(range(self.runs), range(self.folds))
-            fields = (self.grid_fields(name, *fold, last) for fold in outer)
-            keys = tuple(self.plan.add(GridEvaluation(**each, metric=self.metric)) for each in fields)
+            all_fields = (self.grid_fields(name, *fold, last) for fold in outer)
+            keys = tuple(self.plan.add(GridEvaluation(**fields, metric=self.metric)) for fields in all_fields)
             last = self.plan.add(Choice(Grid(self.grid(name)), last, keys))
         return last
 
-    def searched(self, column: str) -> list[str]:
+    def search_columns(self, column: str) -> list[str]:
         """Return the columns of a chain that search hyperparameters of their own."""
         return [name for name in self.chain(column) if self.grid(name)]
 
@@ -209,20 +209,20 @@ class DatasetPlanner:
         `choices_only`: if hyperparameters are searched, show the chosen ones and fit nothing with them. `kind`: the
         kind of work.
         """
-        done: set[tuple[str, str]] = set()
+        entries: set[tuple[str, str]] = set()
         for select in self.request.select or self._selections:
             for column in self.columns:
-                printed = self._printed_params(column) if select == "published" else None
+                printed = self._chain_params(column) if select == "published" else None
                 # If the paper prints no hyperparameters for a column, they are searched.
-                how: Selection = "nested" if select == "published" and printed is None else select
-                if not self.does_task(column) or (column, how) in done:
+                selection: Selection = "nested" if select == "published" and printed is None else select
+                if not self.does_task(column) or (column, selection) in entries:
                     continue
-                done.add((column, how))
+                entries.add((column, selection))
                 if self.missing:
                     for run, fold in product(range(self.runs), range(self.folds)):
-                        self._add_cell(column, run, fold, how, "", "unavailable")
+                        self._add_cell(column, run, fold, selection, "", "unavailable")
                 else:
-                    self._add_column(column, how, printed, choices_only, kind)
+                    self._add_column(column, selection, printed, choices_only, kind)
 
     @property
     def _selections(self) -> list[Selection]:
@@ -232,11 +232,11 @@ class DatasetPlanner:
             return list(dict.fromkeys("nested" if select == "published" else select for select in selections))
         return list(selections)
 
-    def _printed_params(self, column: str) -> dict[str, Any] | None:
-        """Return the printed hyperparameters of a column and of those that it is like; None unless all are printed."""
+    def _chain_params(self, column: str) -> dict[str, Any] | None:
+        """Return the printed hyperparameters of a column and its chain; None unless all are printed."""
         params: dict[str, Any] = {}
         for name in self.chain(column):
-            values = self.printed(name)
+            values = self.printed_params(name)
             if set(self.grid(name)) - set(values):
                 return None
             params |= values
@@ -248,22 +248,22 @@ class DatasetPlanner:
         model = self.models[column]
         learnt = TRAIN_ACCURACY in self.protocol.metrics_for(self.dataset.task)
         calibrate = self.calibration(column)
-        choice = self.oracle(column) if select == "oracle" else None
-        how: dict[str, Any] = {"criterion": self.protocol.criterion, **({"dcs": self.dcs} if self.dcs else {})}
+        choice = self.add_choice(column) if select == "oracle" else None
+        criterion: dict[str, Any] = {"criterion": self.protocol.criterion, **({"dcs": self.dcs} if self.dcs else {})}
         if self.protocol.criterion == "score":
-            how = {"inner": self.inner.content(), "metric": self.metric}
+            criterion = {"inner": self.inner.content(), "metric": self.metric}
         family = key_of(
             [
                 content_of(self.outer_fold(0, 0)),
                 # What determines the hyperparameters, apart from data and folds.
                 [
-                    [content_of(self.model_ref(one)), self.models[one].params, *Grid(self.grid(one)).content().values()]
-                    for one in self.chain(column)
+                    [content_of(self.model_ref(col)), self.models[col].params, *Grid(self.grid(col)).content().values()]
+                    for col in self.chain(column)
                 ],
                 model.carry_over,
                 select,
                 printed,
-                how | {"tune_rows": self.resolved.settings.tune_rows} if select == "nested" else None,
+                criterion | {"tune_rows": self.resolved.settings.tune_rows} if select == "nested" else None,
                 # The choice is over the outer folds of every run, so more runs make another choice.
                 choice,
                 *([content_of(calibrate)] if calibrate else []),
@@ -271,7 +271,7 @@ class DatasetPlanner:
         )
         for run, fold in product(range(self.runs), range(self.folds)):
             if select == "nested":
-                choice = self.nested(column, run, fold)
+                choice = self.add_searches(column, run, fold)
             if choices_only and choice is not None:
                 self._add_cell(column, run, fold, select, choice, family)
                 continue

@@ -29,7 +29,7 @@ def weight_argument(model: Any) -> str | None:
     return "sample_weight" if has_fit_parameter(model, "sample_weight") else None
 
 
-def fitted(model: Any, X: Any, y: Any, weights: NDArray[Any] | None) -> Any:
+def fit_model(model: Any, X: Any, y: Any, weights: NDArray[Any] | None) -> Any:
     """Fit a model and return it; raise ValueError if there are weights of rows, but the model takes none."""
     if weights is None:
         return model.fit(X, y)
@@ -79,8 +79,8 @@ class GridProblem:
         if self.calibrates(metric):
             metric = find_metric("roc_auc")
         path = "evaluate_grid" if metric.takes in ("counts", "values") else ""
-        every = all(len(np.unique(self.y[train])) == len(self.labels or ()) for train, _ in self.folds)
-        if metric.takes == "scores" and every:
+        has_all_classes = all(len(np.unique(self.y[train])) == len(self.labels or ()) for train, _ in self.folds)
+        if metric.takes == "scores" and has_all_classes:
             path = "decision_grid"
         return self._evaluations(path, lambda model, X: outputs_for(metric, model, X, self.labels))
 
@@ -96,9 +96,9 @@ class GridProblem:
         shape = max(len(train) for train, _ in self.folds), self.X.shape[1]
         for candidate in self.candidates:
             check_memory(self.factory, shape, self.labels, self.fixed | candidate, self.context.memory_limit)
-        grid = getattr(self.factory, path, None) if self.paths and self.weights is None else None
-        each = grid(self.X, self.y, self.folds, self.candidates, **self.fixed) if grid else self.clone_and_fit(outputs)
-        for evaluated in each:
+        run = getattr(self.factory, path, None) if self.paths and self.weights is None else None
+        results = run(self.X, self.y, self.folds, self.candidates, **self.fixed) if run else self.clone_and_fit(outputs)
+        for evaluated in results:
             if evaluated.solvers:
                 self.context.solvers.update(evaluated.solvers)
             yield evaluated
@@ -110,37 +110,37 @@ class GridProblem:
         for i, candidate in enumerate(self.candidates):
             for j, (train, test) in enumerate(self.folds):
                 weights = None if self.weights is None else self.weights[train]
-                estimator = fitted(self.factory(**self.fixed, **candidate), self.X[train], self.y[train], weights)
+                estimator = fit_model(self.factory(**self.fixed, **candidate), self.X[train], self.y[train], weights)
                 solvers = Counter(getattr(estimator, "solvers_", {})) + Counter({"clone and fit": 1})
                 yield Evaluated(i, j, outputs(estimator, self.X[test]), solvers)
 
 
-def grid_scores(problems: Iterable[GridProblem], metric: str) -> tuple[NDArray[np.float64], float]:
+def grid_scores(problems: Iterable[GridProblem], metric_name: str) -> tuple[NDArray[np.float64], float]:
     """Return the score of every candidate on every fold, and the seconds that this takes.
 
     `problems`: the same grid on different folds. Scores have the shape (n_candidates, n_folds); larger is better, NaN
     where a path yields nothing. If a metric needs probabilities and the model has none, one sigmoid for each candidate
     calibrates its decision values on all folds, as in the fit of the chosen one.
     """
-    by = find_metric(metric)
-    every: list[FoldScores] = []
+    metric = find_metric(metric_name)
+    all_folds: list[FoldScores] = []
     uncalibrated: dict[int, list[tuple[FoldScores, NDArray[Any], Array]]] = {}
     started = time.perf_counter()
-    for problem in problems:
-        calibrates = problem.calibrates(by)
-        folds = [FoldScores(by, problem.y[test], problem.labels, len(problem.candidates)) for _, test in problem.folds]
-        for i, j, outputs, _ in problem.outputs(by):
+    for grid in problems:
+        calibrates = grid.calibrates(metric)
+        folds = [FoldScores(metric, grid.y[test], grid.labels, len(grid.candidates)) for _, test in grid.folds]
+        for i, j, outputs, _ in grid.outputs(metric):
             if calibrates:
-                weights = problem.weights_of(problem.folds[j][1])
+                weights = grid.weights_of(grid.folds[j][1])
                 uncalibrated.setdefault(i, []).append((folds[j], outputs, weights))
             else:
                 folds[j].add(i, outputs)
         for fold in folds:
             fold.finish()
-        every += folds
+        all_folds += folds
     for i, parts in uncalibrated.items():
         _calibrate(i, parts)
-    return np.column_stack([fold.scores for fold in every]), time.perf_counter() - started
+    return np.column_stack([fold.scores for fold in all_folds]), time.perf_counter() - started
 
 
 def _calibrate(candidate: int, parts: list[tuple[FoldScores, NDArray[Any], Array]]) -> None:
@@ -150,8 +150,8 @@ def _calibrate(candidate: int, parts: list[tuple[FoldScores, NDArray[Any], Array
     if np.isfinite(values).all():
         true = np.concatenate([fold.true for fold in folds])
         outputs = tuple(map(sigmoids(values, true, np.concatenate(weights)), outputs))
-    for fold, each in zip(folds, outputs, strict=True):
-        fold.add(candidate, each)
+    for fold, output in zip(folds, outputs, strict=True):
+        fold.add(candidate, output)
 
 
 def best(scores: NDArray[np.float64]) -> int:

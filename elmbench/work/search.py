@@ -14,7 +14,7 @@ from elmbench.protocol.scaling import prepared_inputs
 from elmbench.protocol.splits import Indices, splitter, stratified_rows
 from elmbench.registry import find_model
 from elmbench.specs.protocol import Split
-from elmbench.work.base import OVERHEAD, Context, FoldWork, Grid, Result, chosen_for, finished
+from elmbench.work.base import OVERHEAD, Context, FoldWork, Grid, Result, choice_result, finish_result
 from elmbench.work.scoring import GridProblem, best, grid_scores
 
 INNER = Split("kfold", 3)
@@ -24,7 +24,7 @@ INNER = Split("kfold", 3)
 class GridWork(FoldWork):
     """Work that goes through a grid of hyperparameters of one model on one outer fold.
 
-    `given`: key of the choice whose hyperparameters are taken over. `paths`: False fits each candidate separately, even
+    `given`: key of the choice whose hyperparameters are inherited. `paths`: False fits each candidate separately, even
     if the model can share work between candidates.
     """
 
@@ -56,18 +56,18 @@ class GridWork(FoldWork):
         return self.number_of_fits * (OVERHEAD + shared * (self.fit_seconds(self.n_rows) - OVERHEAD))
 
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
-        given, data = chosen_for(self.given, inputs), fold_data(self.outer_fold, context.data_dir)
-        return finished(self.evaluated(data, self.problem(data, given["params"], context)), given)
+        parent, data = choice_result(self.given, inputs), fold_data(self.outer_fold, context.data_dir)
+        return finish_result(self.evaluate(data, self.problem(data, parent["params"], context)), parent)
 
-    def problem(self, data: FoldData, given: dict[str, Any], context: Context) -> GridProblem:
-        """Return the problem of the grid on the training rows without folds; it replaces `given` parameters."""
-        factory, fixed = self.factory_with(given | self.params)
+    def problem(self, data: FoldData, inherited_params: dict[str, Any], context: Context) -> GridProblem:
+        """Return the problem of the grid on the training rows without folds; it replaces inherited parameters."""
+        factory, fixed = self.factory_with(inherited_params | self.params)
         fixed = {name: value for name, value in fixed.items() if name not in self.grid.values}
         X, y, candidates = data.X_train, data.y_train, self.grid.candidates()
         return GridProblem(factory, X, y, [], candidates, fixed, data.labels, self.paths, context, data.weights)
 
     @abstractmethod
-    def evaluated(self, data: FoldData, problem: GridProblem) -> Result:
+    def evaluate(self, data: FoldData, problem: GridProblem) -> Result:
         """Return the result of the grid on the rows of the outer fold, and `seconds`."""
 
 
@@ -109,7 +109,7 @@ class Search(TrainingWork):
     def n_rows(self) -> int:
         return super().n_rows * (self.inner.folds - 1) // self.inner.folds
 
-    def evaluated(self, data: FoldData, problem: GridProblem) -> Result:
+    def evaluate(self, data: FoldData, problem: GridProblem) -> Result:
         """Search; the result has `params`, the chosen ones, `scores` (means) and `seconds`."""
         scores, seconds = grid_scores(self.problems(data, problem), self.metric)
         params = self.grid.candidates()[best(scores)]

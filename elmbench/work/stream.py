@@ -49,7 +49,7 @@ class Stream(FoldWork):
         check_memory(factory, data.X_train.shape, data.labels, fixed, context.memory_limit)
         estimator = factory(**fixed)
         measured: dict[str, float] = {}
-        ahead: list[NDArray[Any]] = []
+        preds: list[NDArray[Any]] = []
         metric = "nrmse" if data.labels is None else "accuracy"
         classes = {} if data.labels is None else {"classes": np.array(data.labels)}
         seconds = 0.0
@@ -57,7 +57,7 @@ class Stream(FoldWork):
         for start, stop in pairwise([0, *stops]):
             rows = slice(start, stop)
             if self.prequential and start:
-                ahead.append(check_predictions(data.y_train[rows], estimator.predict(data.X_train[rows]), data.labels))
+                preds.append(check_predictions(data.y_train[rows], estimator.predict(data.X_train[rows]), data.labels))
             started = time.perf_counter()
             with warnings.catch_warnings():
                 # The first rows of a stream may have nearly as many classes.
@@ -67,10 +67,10 @@ class Stream(FoldWork):
             values: dict[str, float] = {"n_units": model_size(estimator) or 0}
             values[metric] = metric_of(metric, estimator, data.X_test, data.y_test, data.labels)
             if data.labels is not None:
-                known = data.X_train[:stop], data.y_train[:stop]
-                values[TRAIN_ACCURACY] = metric_of(metric, estimator, *known, data.labels)
-            if ahead:
-                true, predicted = data.y_train[stops[0] : stop], np.concatenate(ahead)
+                past_rows = data.X_train[:stop], data.y_train[:stop]
+                values[TRAIN_ACCURACY] = metric_of(metric, estimator, *past_rows, data.labels)
+            if preds:
+                true, predicted = data.y_train[stops[0] : stop], np.concatenate(preds)
                 if data.labels is None:
                     values[PREQUENTIAL] = metric_value("nrmse", true, predicted, None)
                 else:

@@ -14,7 +14,7 @@ import pytest
 
 from elmbench.cli import main
 from elmbench.cli.state import state
-from elmbench.running.executors import Asked, Done
+from elmbench.running.executors import Answer, Task
 from elmbench.specs import catalogue, published
 from elmbench.specs.limits import Limits
 
@@ -133,10 +133,10 @@ def worker(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
         def warm(self) -> None:
             pass
 
-        def ask(self, asked: Asked, limits: Limits) -> Done:
-            unit = asked["work"]
+        def ask(self, task: Task, limits: Limits) -> Answer:
+            unit = task["work"]
             ending = endings.get(unit.get("model", ""), {})
-            return Done(answer(unit) | (ending(unit) if callable(ending) else ending))
+            return Answer(answer(unit) | (ending(unit) if callable(ending) else ending))
 
         def stop(self) -> None:
             pass

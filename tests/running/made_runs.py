@@ -12,8 +12,8 @@ from made_work import Content
 
 from elmbench.running.engine import Run, pending
 from elmbench.running.estimates import Estimates
-from elmbench.running.executors import Asked, Done, Executor, Settings, local
-from elmbench.running.executors.sandbox import Sandbox, asked_of
+from elmbench.running.executors import Answer, Executor, Settings, Task, local
+from elmbench.running.executors.sandbox import Sandbox, task_of
 from elmbench.running.store import Store
 from elmbench.specs.limits import Limits
 from elmbench.work.base import Result, Work, key_of
@@ -27,7 +27,7 @@ PLUGIN = Path(__file__).with_name("misbehaving.py")
 WORKERS = 2
 
 
-def done(executor: Executor, works: Iterable[Work]) -> list[Done]:
+def done(executor: Executor, works: Iterable[Work]) -> list[Answer]:
     """Do some work that needs no other; return the outcomes."""
     futures = [executor.submit(work, {}, Limits()) for work in works]
     return [future.result() for future in futures]
@@ -35,7 +35,7 @@ def done(executor: Executor, works: Iterable[Work]) -> list[Done]:
 
 def run_in(box: Sandbox, work: Work, limits: Limits | None = None) -> Result:
     """Run some work that needs no other in a sandbox; return its result."""
-    return box.ask(asked_of(work, {}), limits or Limits()).result
+    return box.ask(task_of(work, {}), limits or Limits()).result
 
 
 class InProcess:
@@ -52,14 +52,14 @@ class InProcess:
         self.made += 1
         return self
 
-    def ask(self, asked: Asked, limits: Limits) -> Done:
+    def ask(self, task: Task, limits: Limits) -> Answer:
         with self.lock:
             self.at_once += 1
             self.most = max(self.most, self.at_once)
         try:
-            unit = asked["work"]
-            self.diary.append((key_of(unit), asked["inputs"]))
-            return Done({"params": {}, "seconds": 0.0, "scores": [1.0, 0.0]} | self.answer(unit), self.seconds)
+            unit = task["work"]
+            self.diary.append((key_of(unit), task["inputs"]))
+            return Answer({"params": {}, "seconds": 0.0, "scores": [1.0, 0.0]} | self.answer(unit), self.seconds)
         finally:
             with self.lock:
                 self.at_once -= 1

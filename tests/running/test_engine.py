@@ -16,7 +16,7 @@ from made_work import Content, needs, units
 
 from elmbench.files import WriteError
 from elmbench.running.engine import Event, pending
-from elmbench.running.executors import Done, Settings
+from elmbench.running.executors import Answer, Settings
 from elmbench.running.executors.local import LocalExecutor
 from elmbench.running.store import Store
 from elmbench.specs.limits import Limits
@@ -233,10 +233,10 @@ def test_ctrl_c_keeps_every_result_that_has_arrived(
 ) -> None:
     """Two workers are done; while the first result is being kept, Ctrl-C: the second result is not lost."""
     both = threading.Barrier(2)
-    futures: list[Future[Done]] = []
+    futures: list[Future[Answer]] = []
     submit = LocalExecutor.submit
 
-    def remember(*arguments: Any) -> Future[Done]:
+    def remember(*arguments: Any) -> Future[Answer]:
         futures.append(submit(*arguments))
         return futures[-1]
 

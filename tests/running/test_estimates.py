@@ -12,7 +12,7 @@ import pytest
 from made_runs import MakePlan
 
 from elmbench.running.engine import WorkQueue
-from elmbench.running.estimates import Estimates, TimeLeft
+from elmbench.running.estimates import Estimates, RemainingTime
 from elmbench.specs.limits import Limits
 from elmbench.work import work_from
 
@@ -57,11 +57,11 @@ def test_ended_work_corrects_the_same_work_and_else_the_same_model() -> None:
     # A model without formula is unknown until some of its work has ended.
     estimates = estimates_of({"a": Named("svm", "d", None), "b": Named("svm", "d", None)})
     assert estimates.seconds("a") is None
-    left = TimeLeft(estimates, "a")
-    assert left.left(1) == (0, False)
+    remaining_time = RemainingTime(estimates, "a")
+    assert remaining_time.estimate(1) == (0, False)
     estimates.note("b", 184.0)
     assert estimates.seconds("a") == 184
-    assert left.left(1) == (184, True)
+    assert remaining_time.estimate(1) == (184, True)
 
 
 def test_limits_end_work() -> None:
@@ -78,32 +78,32 @@ def test_the_time_left_comes_from_ended_work() -> None:
     works = {f"{model}{i}": Named(model, "d", float(rng.uniform(1, 5))) for i in range(30) for model in factors}
     seconds = {key: work.seconds() * factors[work.model_name] for key, work in works.items()}
     clock, estimates = SimpleNamespace(now=0.0), estimates_of(works)
-    left = TimeLeft(estimates, works, lambda: clock.now)
+    remaining_time = RemainingTime(estimates, works, lambda: clock.now)
     # Before any has ended, the formulas are all that there is.
-    assert left.left(1) == (pytest.approx(sum(work.seconds() for work in works.values())), True)
+    assert remaining_time.estimate(1) == (pytest.approx(sum(work.seconds() for work in works.values())), True)
     for number, (key, took) in enumerate(seconds.items(), 1):
-        left.start(key)
+        remaining_time.start(key)
         clock.now += took
         estimates.note(key, took)
-        left.end(key)
-        remaining = left.left(1)
+        remaining_time.end(key)
+        remaining = remaining_time.estimate(1)
         if number >= len(factors):
             assert remaining.seconds == pytest.approx(sum(seconds.values()) - clock.now, abs=1e-6)
-            assert left.left(4).seconds == pytest.approx(remaining.seconds / 4)
-    assert left.elapsed == clock.now
+            assert remaining_time.estimate(4).seconds == pytest.approx(remaining.seconds / 4)
+    assert remaining_time.elapsed_time == clock.now
 
 
 def test_work_under_way_counts_down_and_overdue_work_is_not_about_to_end() -> None:
     clock, works = SimpleNamespace(now=0.0), {"a": Named("m", "d", 4.0), "b": Named("m", "d", 4.0)}
     estimates = estimates_of(works)
-    left = TimeLeft(estimates, works, lambda: clock.now)
+    remaining_time = RemainingTime(estimates, works, lambda: clock.now)
     estimates.note("a", 40.0)
-    left.end("a")
-    left.start("b")
+    remaining_time.end("a")
+    remaining_time.start("b")
     clock.now = 30.0
-    assert left.left(1) == (10, True)
+    assert remaining_time.estimate(1) == (10, True)
     clock.now = 100.0
-    assert left.left(1) == (30, True)
+    assert remaining_time.estimate(1) == (30, True)
 
 
 def test_fits_are_candidates_times_inner_folds(plan_toy: MakePlan, experiment: dict[str, Any]) -> None:

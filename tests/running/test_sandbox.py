@@ -19,7 +19,7 @@ from made_runs import PLUGIN, Fits, run_in
 
 from elmbench.running.executors import Settings
 from elmbench.running.executors import sandbox as sandbox_module
-from elmbench.running.executors.sandbox import Sandbox, asked_of
+from elmbench.running.executors.sandbox import Sandbox, task_of
 from elmbench.running.processes import lives
 from elmbench.specs.limits import Limits
 
@@ -242,7 +242,7 @@ def test_nothing_outlives_an_owner_that_is_killed(
         plugins = [str(tmp_path / "stalling.py")]
         Path(plugins[0]).write_text(STALLING)
     work = fits("detaching" if case == "detaching" else "locking")[0]
-    words = [sys.executable, "-c", OWNER, json.dumps(asked_of(work, {})), *plugins]
+    words = [sys.executable, "-c", OWNER, json.dumps(task_of(work, {})), *plugins]
     with subprocess.Popen(words) as owner:
         process = logged(log)
         if case == "stopped":

@@ -51,7 +51,7 @@ def test_a_truncated_record_counts_as_missing(store: Store) -> None:
         path.write_bytes(whole[:length])
         assert again(store).result(KEY) is None, length
         # Its writer was killed: that is no damage.
-        assert again(store).damaged == 0, length
+        assert again(store).n_damaged == 0, length
     path.write_bytes(whole)
     assert again(store).result(KEY) == RESULT
 
@@ -73,12 +73,12 @@ def test_no_flipped_bit_is_believed(tmp_path_factory: pytest.TempPathFactory, da
     path.write_bytes(content)
     result = again(store)
     assert result.result(KEY) is None
-    assert result.damaged >= 1
+    assert result.n_damaged >= 1
     assert result.result(others[0].key) == RESULT
     if position < len(lines[0]) + len(lines[1]) - 1:
         assert result.result(others[1].key) == RESULT
     result.mend()
-    assert result.damaged == again(store).damaged == 0
+    assert result.n_damaged == again(store).n_damaged == 0
     result.put(WORK, RESULT, "e")
     assert again(store).result(KEY) == RESULT
 
@@ -117,11 +117,11 @@ def test_a_file_of_something_else(store: Store, content: bytes) -> None:
 def test_damage_that_comes_while_the_store_is_open(store: Store) -> None:
     store.put(WORK, RESULT, "e")
     reader = again(store)
-    assert reader.damaged == 0
+    assert reader.n_damaged == 0
     path = log(store)
     path.write_bytes(path.read_bytes().replace(b"0.25", b"0.75"))
     assert reader.result(KEY) is None
-    assert reader.damaged == 1
+    assert reader.n_damaged == 1
 
 
 def test_the_log_of_a_living_process_is_not_mended(store: Store) -> None:
@@ -131,12 +131,12 @@ def test_the_log_of_a_living_process_is_not_mended(store: Store) -> None:
     path.write_bytes(b"x" * 100 + b"\n" + path.read_bytes())
     living = path.rename(path.with_name(path.name.replace(f"-{os.getpid()}-", f"-{os.getppid()}-")))
     again(store).mend()
-    assert again(store).damaged == 1
+    assert again(store).n_damaged == 1
     living.rename(path)
     reader = again(store)
-    assert reader.damaged == 1
+    assert reader.n_damaged == 1
     again(store).mend()
-    assert again(store).damaged == 0
+    assert again(store).n_damaged == 0
     assert reader.result(KEY) == RESULT
 
 
@@ -205,7 +205,7 @@ def test_a_write_that_fails_leaves_what_was_there(
     assert str(store.root / "records") in error.value.found
     assert "--results-dir" in str(error.value.next_step)
     assert again(store).result(KEY) == RESULT
-    assert again(store).damaged == 0
+    assert again(store).n_damaged == 0
 
 
 def test_a_disk_that_fills(store: Store, tmp_path: Path) -> None:
@@ -308,4 +308,4 @@ def test_one_damaged_line_loses_no_cells(store: Store) -> None:
         result = again(store)
         assert result.cells("ci", "toy/one") == expected
         assert result.commands("ci", "toy/one") == ["run", "another"]
-        assert result.damaged == 1
+        assert result.n_damaged == 1

@@ -143,7 +143,7 @@ def test_a_kernel_counts_from_a_hundredth_of_the_largest_weight_on(unit: MakeUni
     work: Any = work_of(unit())
     weights = np.array([50.0, 0.5, 0.49, 0.0])
     path = {"weights_path_": weights[np.newaxis], "objective_": np.ones(1), "kernels": KERNELS}
-    result = work.more(SimpleNamespace(weights_=weights, n_iter_=7, **path), None)
+    result = work.extra_values(SimpleNamespace(weights_=weights, n_iter_=7, **path), None)
     assert result["measured"] == {"kernels": 2.0, "iterations": 7.0}
 
 

@@ -141,7 +141,7 @@ def column_work(table: str, dataset: str) -> DatasetPlanner:
 def shipped(table: str, column: str, dataset: str) -> dict[str, Any]:
     """Return the parameters of a column under `published` on a data set of the RKELM paper."""
     work = column_work(table, dataset)
-    return work.printed(column) | work.models[column].params
+    return work.printed_params(column) | work.models[column].params
 
 
 @pytest.mark.parametrize(

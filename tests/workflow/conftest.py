@@ -10,7 +10,7 @@ import pytest
 from toy_data import forget_data
 
 from elmbench.running.attempt import attempt
-from elmbench.running.executors import Asked, Done
+from elmbench.running.executors import Answer, Task
 from elmbench.running.executors.sandbox import Sandbox
 from elmbench.running.executors.worker import work_of
 from elmbench.specs.limits import Limits
@@ -23,9 +23,9 @@ def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setenv("ELMBENCH_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path)
 
-    def here(self: Sandbox, asked: Asked, limits: Limits) -> Done:
+    def here(self: Sandbox, task: Task, limits: Limits) -> Answer:
         began = time.monotonic()
-        return Done(attempt(work_of(asked), asked["inputs"], Context()), time.monotonic() - began)
+        return Answer(attempt(work_of(task), task["inputs"], Context()), time.monotonic() - began)
 
     monkeypatch.setattr(Sandbox, "ask", here)
     yield

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from elmbench.work.base import Result, Work
 
 ENGINES = ("local", "dask")
-#: A request for work in the types of JSON; `asked_of` makes it.
-Asked = dict[str, Any]
+#: A task for a sandbox in the types of JSON; `task_of` makes it.
+Task = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -39,8 +39,8 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class Done:
-    """The outcome of some work.
+class Answer:
+    """The answer of a worker: the outcome of some work.
 
     `result`: of the work, even if it failed or reached a limit. `seconds`: its duration, without that of the start of a
     worker and of loading the data. `environment`: of the machine that did the work; empty for this one.
@@ -72,7 +72,7 @@ class Executor(AbstractContextManager["Executor"]):
         """Start a worker before there is work, which takes a while."""
 
     @abstractmethod
-    def submit(self, work: Work, inputs: Mapping[str, Result], limits: Limits) -> Future[Done]:
+    def submit(self, work: Work, inputs: Mapping[str, Result], limits: Limits) -> Future[Answer]:
         """Start some work; `inputs` are the results of the work that it needs, by key."""
 
     @abstractmethod

@@ -27,8 +27,8 @@ from typing import Any
 
 from elmbench.errors import ElmbenchError
 from elmbench.running.environment import describe_environment, version_of_code
-from elmbench.running.executors import Asked, Done, Executor, Settings
-from elmbench.running.executors.sandbox import Sandbox, asked_of
+from elmbench.running.executors import Answer, Executor, Settings, Task
+from elmbench.running.executors.sandbox import Sandbox, task_of
 from elmbench.running.processes import share_of_memory
 from elmbench.specs.limits import Limits
 from elmbench.work.base import Result, Work, key_of
@@ -43,14 +43,14 @@ _BEGUN = "elmbench-begun"
 
 @dataclass
 class _Request:
-    """A task for the scheduler.
+    """A request to the scheduler to do a task.
 
     `answer`: receives the result. `retries`: number of submissions after the first. `deaths`: number of workers that
     died during this task.
     """
 
-    answer: Future[Done]
-    asked: Asked
+    answer: Future[Answer]
+    task: Task
     limits: Limits
     retries: int = 0
     deaths: int = 0
@@ -119,13 +119,13 @@ class DaskExecutor(Executor):
     def memory(self) -> int | None:
         """The largest share of memory of a worker's thread; None without workers."""
         workers = self._ask("scheduler_info")["workers"].values()
-        return max((share_of_memory(one["nthreads"], one["memory_limit"]) for one in workers), default=None)
+        return max((share_of_memory(worker["nthreads"], worker["memory_limit"]) for worker in workers), default=None)
 
-    def submit(self, work: Work, inputs: Mapping[str, Result], limits: Limits) -> Future[Done]:
+    def submit(self, work: Work, inputs: Mapping[str, Result], limits: Limits) -> Future[Answer]:
         self.warm()
-        answer: Future[Done] = Future()
+        answer: Future[Answer] = Future()
         answer.set_running_or_notify_cancel()
-        self._sender.submit(self._send, _Request(answer, asked_of(work, inputs), limits))
+        self._sender.submit(self._send, _Request(answer, task_of(work, inputs), limits))
         return answer
 
     def _send(self, request: _Request) -> None:
@@ -135,11 +135,11 @@ class DaskExecutor(Executor):
         """
         run, limits, code = self._settings, request.limits, version_of_code()
         settings = Settings(1, run.data_dir and os.path.abspath(run.data_dir), run.plugins, run.blas_threads)
-        content = [request.asked, limits.seconds, limits.memory]
+        content = [request.task, limits.seconds, limits.memory]
         name = key_of([content, settings.data_dir, run.plugins, run.blas_threads, code])
-        task = do_task, request.asked, limits, settings, code, self._run
+        call = do_task, request.task, limits, settings, code, self._run
         try:
-            remote = self._client().submit(*task, key=f"elmbench-{name}-{request.retries}")
+            remote = self._client().submit(*call, key=f"elmbench-{name}-{request.retries}")
         except Exception as error:  # noqa: BLE001 - the run has to hear of every error
             self._fail(request, error)
         else:
@@ -159,7 +159,7 @@ class DaskExecutor(Executor):
             request.deaths += self._begun.pop(remote.key, 0)
             if request.deaths > error.allowed_failures:
                 reason = f"its worker died {request.deaths} times, the last one {error.last_worker.address}"
-                request.answer.set_result(Done({"status": "failed", "reason": reason}))
+                request.answer.set_result(Answer({"status": "failed", "reason": reason}))
             else:
                 request.retries += 1
                 self._sender.submit(self._send, request)
@@ -200,12 +200,12 @@ _busy: dict[Sandbox, str] = {}
 _ended: set[str | None] = set()
 
 
-def do_task(asked: Asked, limits: Limits, settings: Settings, code: str, run: str) -> Done:
+def do_task(task: Task, limits: Limits, settings: Settings, code: str, run: str) -> Answer:
     """Run a task in a sandbox of this process.
 
     A limit of memory above this process's share for one thread is lowered to that share.
 
-    `asked`: a request, as `asked_of` makes it. `code`: version of elmbench that planned the run. `run`: name of the
+    `task`: as `task_of` makes it. `code`: version of elmbench that planned the run. `run`: name of the
     run, for `_end_run`. Raises ElmbenchError if this machine has another version of elmbench.
     """
     from distributed import get_worker
@@ -226,7 +226,7 @@ def do_task(asked: Asked, limits: Limits, settings: Settings, code: str, run: st
     _become_parent()
     box = _take(settings, run)
     try:
-        return replace(box.ask(asked, limits.narrower(share)), environment=environment)
+        return replace(box.ask(task, limits.narrower(share)), environment=environment)
     finally:
         with _lock:
             if _busy.pop(box) not in _ended:
@@ -257,8 +257,8 @@ def _take(settings: Settings, run: str) -> Sandbox:
         _busy[box] = run
         if run in _ended:
             others.append(box)
-    for other in others:
-        other.stop()
+    for sandbox in others:
+        sandbox.stop()
     return box
 
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
-from elmbench.running.executors import Done, Executor, Settings
-from elmbench.running.executors.sandbox import Sandbox, asked_of
+from elmbench.running.executors import Answer, Executor, Settings
+from elmbench.running.executors.sandbox import Sandbox, task_of
 from elmbench.specs.limits import Limits
 
 if TYPE_CHECKING:
@@ -32,13 +32,13 @@ class LocalExecutor(Executor):
     def warm(self) -> None:
         self._idle[-1].warm()
 
-    def submit(self, work: Work, inputs: Mapping[str, Result], limits: Limits) -> Future[Done]:
+    def submit(self, work: Work, inputs: Mapping[str, Result], limits: Limits) -> Future[Answer]:
         return self._pool.submit(self._run, work, inputs, limits)
 
-    def _run(self, work: Work, inputs: Mapping[str, Result], limits: Limits) -> Done:
+    def _run(self, work: Work, inputs: Mapping[str, Result], limits: Limits) -> Answer:
         sandbox = self._idle.pop()
         try:
-            return sandbox.ask(asked_of(work, inputs), limits)
+            return sandbox.ask(task_of(work, inputs), limits)
         finally:
             self._idle.append(sandbox)
 

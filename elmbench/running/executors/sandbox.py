@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import psutil
 from loky.process_executor import ProcessPoolExecutor
 
-from elmbench.running.executors import Asked, Done, Settings, worker
+from elmbench.running.executors import Answer, Settings, Task, worker
 from elmbench.running.processes import MARK, descendant_ids, end_in_words, end_marked, guarded_mark, held_bytes, lives
 from elmbench.specs.limits import Limits, in_words
 
@@ -50,22 +50,22 @@ def _safe_path() -> Iterator[None]:
     """Prevent Python processes that start meanwhile, such as loky's, from importing files from the current folder."""
     name = "PYTHONSAFEPATH"
     with _environment:
-        before = os.environ.get(name)
+        previous = os.environ.get(name)
         os.environ[name] = "1"
         try:
             yield
         finally:
             del os.environ[name]
-            if before is not None:
-                os.environ[name] = before
+            if previous is not None:
+                os.environ[name] = previous
 
 
 class _Ended(Exception):
     """The end of a worker without an answer: `result` is the result of the work."""
 
-    def __init__(self, status: str, reason: str, **more: float) -> None:
+    def __init__(self, status: str, reason: str, **values: float) -> None:
         super().__init__(reason)
-        self.result = {"status": status, "reason": reason, **more}
+        self.result = {"status": status, "reason": reason, **values}
 
 
 class _Worker:
@@ -93,7 +93,7 @@ class _Worker:
         """Wait until the process has started."""
         if self._process is None:
             self.number = self._result(self._number)
-            self._process = next(one for one in multiprocessing.active_children() if one.pid == self.number)
+            self._process = next(child for child in multiprocessing.active_children() if child.pid == self.number)
             self._system = psutil.Process(self.number)
             self._delete_log()  # it stays open
 
@@ -105,11 +105,11 @@ class _Worker:
         """Return True until the process has ended."""
         return self._process is None or lives(self._system)
 
-    def ask(self, function: Any, asked: Asked, settings: Settings, limits: Limits) -> Any:
+    def ask(self, function: Any, task: Task, settings: Settings, limits: Limits) -> Any:
         """Return the result of a function in the worker; raise if it reaches a limit or the process ends."""
         started = look_again = time.monotonic()
         try:
-            answer = self._pool.submit(function, asked, settings, limits.memory)
+            answer = self._pool.submit(function, task, settings, limits.memory)
         except (BrokenProcessPool, RuntimeError) as error:
             raise self._death() from error
         while True:
@@ -182,8 +182,8 @@ class _Worker:
         self._delete_log()
 
 
-def asked_of(work: Work, inputs: Mapping[str, Result]) -> Asked:
-    """Return a request to a sandbox; `inputs` are the results of the work that it needs, by key."""
+def task_of(work: Work, inputs: Mapping[str, Result]) -> Task:
+    """Return a task for a sandbox; `inputs` are the results of the work that it needs, by key."""
     spec = work.data.spec if work.data is not None else None
     return {
         "work": work.content(),
@@ -209,31 +209,31 @@ class Sandbox:
             if self._worker is None and not self._stopped:
                 self._worker = _Worker(self.settings.blas_threads)
 
-    def ask(self, asked: Asked, limits: Limits) -> Done:
-        """Do the work of a request of `asked_of`. It may end at a limit or with the worker."""
+    def ask(self, task: Task, limits: Limits) -> Answer:
+        """Do a task of `task_of`. It may end at a limit or with the worker."""
         began = time.monotonic()
         current = self._worker
-        needed = asked["work"].get("model"), asked["work"].get("dataset"), asked["from_outside"] and self.settings
+        needed = task["work"].get("model"), task["work"].get("dataset"), task["from_outside"] and self.settings
         if current is not None and not current.can_take(needed, limits.memory):
             self._end_worker()
         self.warm()
         current = self._worker
         if current is None:
-            return Done(STOPPED)
+            return Answer(STOPPED)
         try:
             current.wait_until_ready()
             failed: Result | None = None
             if current.loaded != needed:
                 loading = limits if limits.seconds is None else replace(limits, seconds=max(limits.seconds, _LOADING))
-                failed = current.ask(worker.prepare, asked, self.settings, loading)
+                failed = current.ask(worker.prepare, task, self.settings, loading)
                 current.loaded = None if failed else needed
             began = time.monotonic()
-            return Done(failed or current.ask(worker.run, asked, self.settings, limits), time.monotonic() - began)
+            return Answer(failed or current.ask(worker.run, task, self.settings, limits), time.monotonic() - began)
         except _Ended as end:
             if self._stopped:
-                return Done(STOPPED)
+                return Answer(STOPPED)
             self._end_worker()
-            return Done(end.result, time.monotonic() - began)
+            return Answer(end.result, time.monotonic() - began)
 
     def _end_worker(self) -> None:
         """End the worker at once, with its work and its descendants."""

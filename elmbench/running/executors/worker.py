@@ -7,7 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from elmbench.running.executors import Asked, Settings
+    from elmbench.running.executors import Settings, Task
     from elmbench.work.base import Result, Work
 
 
@@ -29,23 +29,23 @@ def begin(log: str) -> None:
     import elmbench.work.search  # noqa: F401
 
 
-def prepare(asked: "Asked", settings: "Settings", memory: int | None) -> "Result | None":
+def prepare(task: "Task", settings: "Settings", memory: int | None) -> "Result | None":
     """Load the plug-ins, the model and the data of some work.
 
     The result is that of the work if something cannot be loaded, else None.
     """
-    from elmbench.running.attempt import guarded, preload
+    from elmbench.running.attempt import catch_failures, preload
     from elmbench.work.base import Context
 
     def load() -> "Result":
-        if asked["from_outside"]:
+        if task["from_outside"]:
             _load_plugins(settings.plugins)
-        preload(work_of(asked), context)
+        preload(work_of(task), context)
         return {"status": "ok", "reason": ""}
 
     os.ftruncate(2, 0)
     context = Context(settings.data_dir, memory)
-    result = guarded(load, context)
+    result = catch_failures(load, context)
     return None if result["status"] == "ok" else result
 
 
@@ -57,21 +57,21 @@ def _load_plugins(paths: tuple[str, ...]) -> None:
         load_plugin(path)
 
 
-def run(asked: "Asked", settings: "Settings", memory: int | None) -> "Result":
+def run(task: "Task", settings: "Settings", memory: int | None) -> "Result":
     """Run some work."""
     from elmbench.running.attempt import attempt
     from elmbench.work.base import Context
 
     os.ftruncate(2, 0)
     try:
-        return attempt(work_of(asked), asked["inputs"], Context(settings.data_dir, memory), settings.blas_threads)
+        return attempt(work_of(task), task["inputs"], Context(settings.data_dir, memory), settings.blas_threads)
     except BaseException as error:  # noqa: BLE001 - such as SystemExit; it ends its own cell and no other
         return {"status": "failed", "reason": f"{type(error).__name__}: {error}"}
 
 
-def work_of(asked: "Asked") -> "Work":
-    """Return the work of a request."""
+def work_of(task: "Task") -> "Work":
+    """Return the work of a task."""
     from elmbench.specs.datasets import DatasetSpec
     from elmbench.work import work_from
 
-    return work_from(asked["work"], DatasetSpec.model_validate(asked["dataset"]) if asked["dataset"] else None)
+    return work_from(task["work"], DatasetSpec.model_validate(task["dataset"]) if task["dataset"] else None)
