@@ -79,7 +79,7 @@ class EEKMClassifier(EntropyClassifier, KernelMixin):
         kernel = self._make_kernel()
         counting = np.arange(X.shape[0]) if weights is None else np.flatnonzero(weights)
         numbers = check_random_state(self.random_state).permutation(counting)[: self.n_landmarks]
-        chosen = kernel.chosen(X, numbers)
+        landmarks = kernel.select_rows(X, numbers)
         features_of = landmark_map(kernel.matrix(kernel.part(X, numbers, numbers)))
         rank = features_of.shape[1]
         if rank == 0:
@@ -89,12 +89,12 @@ class EEKMClassifier(EntropyClassifier, KernelMixin):
             )
 
         def features(rows: NDArray[np.intp]) -> Array:
-            return kernel.matrix(X[rows], chosen) @ features_of
+            return kernel.matrix(X[rows], landmarks) @ features_of
 
         result = discriminants(features, T, [rank], CONSTANT_KERNEL, len(numbers), weights)[rank]
         # beta^ = K^(-1/2) beta, section 6
         self._kernel = kernel
-        self.landmarks_, self.beta_ = chosen, features_of @ np.column_stack([d.beta for d in result])
+        self.landmarks_, self.beta_ = landmarks, features_of @ np.column_stack([d.beta for d in result])
         self.n_units_ = len(numbers)
         self._set(result)
 

@@ -103,7 +103,7 @@ class EEMClassifier(EntropyClassifier, HiddenNodesMixin, PathMixin):
         cls, X: Array, y: NDArray[Any], folds: Folds, candidates: list[dict[str, Any]], **fixed: Any
     ) -> Iterator[Evaluated]:
         """Yield the projections by every candidate, see `elmbench.models.protocols.ProjectionPath`."""
-        return cls._evaluated(Grid(X, y, folds, cls._valid_models(candidates, fixed), "project"))
+        return cls._evaluate(Grid(X, y, folds, cls._valid_models(candidates, fixed), "project"))
 
     @classmethod
     def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
@@ -114,4 +114,4 @@ class EEMClassifier(EntropyClassifier, HiddenNodesMixin, PathMixin):
                 projections = fold.outputs(np.column_stack([d.beta for d in result]))
                 for i, model in fold.of_size(size):
                     odds = odds_of(projections, result, model._log_weights(classes))
-                    yield i, fold.number, fold.decoded(projections if grid.output == "project" else odds)
+                    yield i, fold.number, fold.decode(projections if grid.output == "project" else odds)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from elmbench.models.base.family import checked_condition
+from elmbench.models.base.family import check_condition
 from elmbench.models.base.nodes import HiddenNodesMixin, by_nodes
 from elmbench.models.base.parameters import estimator
 from elmbench.models.base.paths import Grid, PathMixin
@@ -30,7 +30,7 @@ class _ELM(HiddenNodesMixin, PathMixin):
         self._draw_nodes(X.shape[1])
         self.beta_, system = output_weights(X, T, self._nodes(), 1.0 / self.C, scale)
         # The condition of H is the root of that of its products.
-        self.condition_ = checked_condition(self, system, EPS**2)
+        self.condition_ = check_condition(self, system, EPS**2)
 
     def _nodes(self) -> Nodes:
         return Nodes(self.weights_, self.biases_, self.activation, self.slope)
@@ -53,7 +53,7 @@ class _ELM(HiddenNodesMixin, PathMixin):
             for positions, weights in many_weights(grid.X[fold.train], fold.T, nodes, networks, grid.solvers, scale):
                 parts = np.hsplit(fold.outputs(weights), len(positions))
                 for position, outputs in zip(positions, parts, strict=True):
-                    yield fold.members[position][0], fold.number, fold.decoded(outputs)
+                    yield fold.members[position][0], fold.number, fold.decode(outputs)
 
 
 @estimator

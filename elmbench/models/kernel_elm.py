@@ -56,18 +56,18 @@ class _KELM(KernelSystemMixin):
         if not gammas:
             return
         trained = np.unique(np.concatenate([train for train, _ in grid.folds]))
-        within = [bool(np.isin(test, trained).all()) for _, test in grid.folds]
+        has_view = [bool(np.isin(test, trained).all()) for _, test in grid.folds]
         parts = FoldViews(
-            [(train, test if inside else test[:0]) for (train, test), inside in zip(grid.folds, within, strict=True)]
+            [(train, test if view else test[:0]) for (train, test), view in zip(grid.folds, has_view, strict=True)]
         )
-        coded = [grid.coded(part.rows) for part in parts.folds]
+        targets = [grid.encode(part.rows) for part in parts.folds]
         room = np.empty(max(len(part.rows) for part in parts.folds) ** 2)
         for gamma, omega in kernel_ladder(grid.X[parts.order], list(gammas)):
             ridges = np.array([1.0 / grid.models[i].C for i in gammas[gamma]])
             shared = _SharedKernel(omega, kernel_round_off(grid.X, gamma), room, grid.solvers)
             for j, part in enumerate(parts.folds):
-                T, decoded = coded[j]
-                probes = None if within[j] else grid.X[grid.folds[j][1]]
+                T, decode = targets[j]
+                probes = None if has_view[j] else grid.X[grid.folds[j][1]]
                 cross = None if probes is None else partial(Kernel(gamma=gamma).product, probes, grid.X[part.rows])
                 result = _fold_outputs(cls, shared, part, T, ridges, cross, by_label)
                 for i, outputs in zip(gammas[gamma], result, strict=True):
@@ -75,7 +75,7 @@ class _KELM(KernelSystemMixin):
                         grid.solvers["cholesky"] += 1
                         yield i, j, grid.fitted_outputs(i, j, Kernel(gamma=gamma))
                     else:
-                        yield i, j, decoded(outputs)
+                        yield i, j, decode(outputs)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from elmbench.models.base.family import FamilyClassifier, FamilyRegressor, checked_condition, target_bytes, width
+from elmbench.models.base.family import FamilyClassifier, FamilyRegressor, check_condition, target_bytes, width
 from elmbench.models.base.kernels import KernelMixin
 from elmbench.models.base.parameters import estimator
 from elmbench.models.base.paths import Grid, PathMixin
@@ -46,7 +46,7 @@ class KOSELM(KernelMixin, PathMixin):
         self._update(X, T)
         assert self._state is not None
         if 0 < self._state.ridge <= EPS:  # a look at all of the matrix costs too much where there is no need for it
-            checked_condition(self, RidgeSystem(np.array(self._state.pairwise(), order="F"), self._state.ridge))
+            check_condition(self, RidgeSystem(np.array(self._state.pairwise(), order="F"), self._state.ridge))
 
     def _start(self, n_features: int, n_outputs: int) -> None:
         self._kernel = self._make_kernel()
@@ -68,21 +68,21 @@ class KOSELM(KernelMixin, PathMixin):
         These are budgets that are not reached, thresholds with no row's distance between them, every `C` without a
         ridge, and every `gamma` of a kernel without one.
         """
-        groups = grid.grouped(lambda model: model._make_kernel().key)
+        groups = grid.group(lambda model: model._make_kernel().key)
         for j, (train, _) in enumerate(grid.folds):
-            T, decoded = grid.coded(train)
+            T, decode = grid.encode(train)
             for members in groups:
                 kernel = members[0][1]._make_kernel()
                 X, probes = grid.rows(j, kernel)
-                learnt: list[tuple[Any, Array]] = []
+                fits: list[tuple[Any, Array]] = []
                 for i, model in members:
                     state: Any = model._state_for(X, T.shape[1], kernel)
-                    outputs = next((known for other, known in learnt if other.equals_untrained(state)), None)
+                    outputs = next((values for fit, values in fits if fit.equals_untrained(state)), None)
                     if outputs is None:
                         state.extend(X, T)
                         outputs = kernel.product(probes, state.rows, state.solution())
-                        learnt.append((state, outputs))
-                    yield i, j, decoded(outputs)
+                        fits.append((state, outputs))
+                    yield i, j, decode(outputs)
 
     @property
     def _learnt(self) -> State:

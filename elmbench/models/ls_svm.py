@@ -47,7 +47,7 @@ class _LSSVM(KernelSystemMixin):
     @classmethod
     def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
         kernels = {i: model._make_kernel() for i, model in enumerate(grid.models)}
-        others = yield from cls._by_factor(grid, kernels, most=1 / 3)
+        others = yield from cls._by_factor(grid, kernels, max_share=1 / 3)
         yield from cls._by_matrix(grid, others)
 
 

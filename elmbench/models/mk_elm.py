@@ -59,9 +59,9 @@ def _kernel(name: str, spec: Any, n_features: int) -> BaseKernel:
         raise TypeError(f"{name}: expected a name and a mapping of parameters, got {spec!r} instead")
     kernel, params = spec[0], dict(spec[1])
     validate_parameter_constraints(_CONSTRAINTS, {"name": kernel, **params}, caller_name=name)
-    known = {*KERNELS[kernel][1], "columns"}
-    if unknown := sorted(set(params) - known):
-        raise ValueError(f"{name}: expected parameters of {kernel!r} among {sorted(known)}, got {unknown} instead")
+    options = {*KERNELS[kernel][1], "columns"}
+    if unknown := sorted(set(params) - options):
+        raise ValueError(f"{name}: expected parameters of {kernel!r} among {sorted(options)}, got {unknown} instead")
     if "columns" in params:
         params["columns"] = columns = tuple(params["columns"])
         integers = len(columns) == 2 and all(isinstance(column, Integral) for column in columns)

@@ -109,22 +109,22 @@ class PathSearchCV(GridSearchCV):
 
     def _fit_by_path(self, X: Any, y: Any, params: dict[str, Any]) -> bool:
         """Search by the paths of the candidates; return False if that is not possible."""
-        given = {name: value for name, value in params.items() if value is not None}
-        if y is None or given.keys() - {"groups"} or self.return_train_score:
+        options = {name: value for name, value in params.items() if value is not None}
+        if y is None or options.keys() - {"groups"} or self.return_train_score:
             return False
         candidates = list(ParameterGrid(self.param_grid))
         grids = _grids(self.estimator, candidates)
         scorer, refit_metric = self._get_scorers()
         scorers = getattr(scorer, "_scorers", scorer)
-        several = scorers if isinstance(scorers, dict) else {"": scorers}
-        if not grids or not (scored := self._scored(several, grids, y)):
+        named_scorers = scorers if isinstance(scorers, dict) else {"": scorers}
+        if not grids or not (scorer_methods := self._select_scorers(named_scorers, grids, y)):
             return False
         X, y = indexable(X, y)
         cv = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
         numbers = np.arange(_num_samples(X))  # a splitter may yield masks or negative numbers
-        folds = [(numbers[np.asarray(train)], numbers[np.asarray(test)]) for train, test in cv.split(X, y, **given)]
+        folds = [(numbers[np.asarray(train)], numbers[np.asarray(test)]) for train, test in cv.split(X, y, **options)]
         try:
-            out = _path_results(X, y, folds, grids, len(candidates), scored)
+            out = _path_results(X, y, folds, grids, len(candidates), scorer_methods)
         except _REFUSALS:
             return False
         self.n_splits_, self.multimetric_, self.scorer_ = len(folds), isinstance(scorers, dict), scorers
@@ -143,7 +143,7 @@ class PathSearchCV(GridSearchCV):
                 self.feature_names_in_ = best.feature_names_in_
         return True
 
-    def _scored(self, scorers: dict[str, Any], grids: list[_Grid], y: Any) -> dict[str, tuple[Any, str]]:
+    def _select_scorers(self, scorers: dict[str, Any], grids: list[_Grid], y: Any) -> dict[str, tuple[Any, str]]:
         """Return each scorer by name, with the method of a path that yields what it takes.
 
         The result is empty, with a warning, if a scorer needs anything else.
@@ -154,16 +154,16 @@ class PathSearchCV(GridSearchCV):
         decides = len(classes) == 2 and all(isinstance(type(grid.model), DecisionPath) for grid in grids)
         result = {}
         for name, scorer in scorers.items():
-            known = scorer
+            real_scorer = scorer
             if type(scorer).__name__ == "_PassthroughScorer":  # the method `score` of the estimator
                 defaults = {ClassifierMixin.score: "accuracy", RegressorMixin.score: "r2"}
-                known = get_scorer(defaults[type(model).score]) if type(model).score in defaults else None
-            takes = getattr(known, "_response_method", None) or ("",)
-            first = takes if isinstance(takes, str) else takes[0]
-            if takes == "predict":
-                result[name] = known, "evaluate_grid"
-            elif decides and first == "decision_function" and known._get_pos_label() in (None, classes[1]):
-                result[name] = known, "decision_grid"
+                real_scorer = get_scorer(defaults[type(model).score]) if type(model).score in defaults else None
+            response = getattr(real_scorer, "_response_method", None) or ("",)
+            first = response if isinstance(response, str) else response[0]
+            if response == "predict":
+                result[name] = real_scorer, "evaluate_grid"
+            elif decides and first == "decision_function" and real_scorer._get_pos_label() in (None, classes[1]):
+                result[name] = real_scorer, "decision_grid"
             else:
                 message = f"PathSearchCV fits every candidate, as GridSearchCV does, to compute {scorer}"
                 warnings.warn(message, EfficiencyWarning, stacklevel=5)
@@ -172,10 +172,10 @@ class PathSearchCV(GridSearchCV):
 
 
 def _path_results(
-    X: Any, y: Any, folds: Folds, grids: list[_Grid], n_candidates: int, scored: dict[str, tuple[Any, str]]
+    X: Any, y: Any, folds: Folds, grids: list[_Grid], n_candidates: int, scorers: dict[str, tuple[Any, str]]
 ) -> list[dict[str, Any]]:
     """Return the results of scikit-learn's `_fit_and_score` for each candidate and each of its folds."""
-    methods = {method for _, method in scored.values()}
+    methods = {method for _, method in scorers.values()}
     method = "decision_grid" if "decision_grid" in methods else "evaluate_grid"
     outputs: list[list[Any]] = [[None] * n_candidates for _ in folds]
     fit_times = np.zeros((n_candidates, len(folds)))
@@ -187,11 +187,11 @@ def _path_results(
     values: list[dict[str, Array]] = []
     for j, (train, test) in enumerate(folds):
         true = np.asarray(_safe_indexing(y, test))
-        taken = {method: np.asarray(outputs[j])}
+        responses = {method: np.asarray(outputs[j])}
         if len(methods) > 1:
             classes = np.unique(_safe_indexing(y, train))
-            taken["evaluate_grid"] = classes[(taken[method] > 0) * (len(classes) - 1)]
-        values.append({name: _scores_of(scorer, true, taken[wanted]) for name, (scorer, wanted) in scored.items()})
+            responses["evaluate_grid"] = classes[(responses[method] > 0) * (len(classes) - 1)]
+        values.append({name: _scores_of(scorer, true, responses[kind]) for name, (scorer, kind) in scorers.items()})
     score_time = (time.perf_counter() - started) / fit_times.size
     return [
         {
@@ -207,13 +207,13 @@ def _path_results(
 
 def _is(name: str, scorer: Any) -> bool:
     """Return True if a scorer is scikit-learn's of that name, apart from the sign."""
-    named = get_scorer(name)
-    return named._score_func is scorer._score_func and named._kwargs == scorer._kwargs
+    reference = get_scorer(name)
+    return reference._score_func is scorer._score_func and reference._kwargs == scorer._kwargs
 
 
 def _scores_of(scorer: Any, y: NDArray[Any], predicted: NDArray[Any]) -> Array:
     """Return the scores of p candidates, from predictions of shape (p, n) or (p, n, k), or decision values (p, n)."""
-    metric = next((one for one in REGISTRY.values() if one.scorer and _is(one.scorer, scorer)), None)
+    metric = next((entry for entry in REGISTRY.values() if entry.scorer and _is(entry.scorer, scorer)), None)
     if metric and metric.takes == "counts" and predicted.dtype.kind != "f":
         classes = np.unique(np.concatenate([y, predicted.ravel()]))
         true, labels = np.searchsorted(classes, y), np.searchsorted(classes, predicted)
@@ -223,7 +223,7 @@ def _scores_of(scorer: Any, y: NDArray[Any], predicted: NDArray[Any]) -> Array:
         return np.asarray(scorer._sign * metric.function(y, predicted))
     if metric and metric.name == "roc_auc":
         return roc_areas(y == y.max(), predicted)
-    return np.array([scorer._sign * scorer._score_func(y, some, **scorer._kwargs) for some in predicted])
+    return np.array([scorer._sign * scorer._score_func(y, outputs, **scorer._kwargs) for outputs in predicted])
 
 
 def _grids(estimator: Any, candidates: list[dict[str, Any]]) -> list[_Grid]:
@@ -282,11 +282,11 @@ def _problems(grid: _Grid, X: Any, y: Any, folds: Folds) -> Iterator[tuple[Any, 
         return
     for j, (train, test) in enumerate(folds):
         head = clone(grid.head)
-        both = [
+        blocks = [
             head.fit_transform(_safe_indexing(X, train), _safe_indexing(y, train)),
             head.transform(_safe_indexing(X, test)),
         ]
-        rows = sp.vstack(both, format="csr") if sp.issparse(both[0]) else np.vstack(both)
+        rows = sp.vstack(blocks, format="csr") if sp.issparse(blocks[0]) else np.vstack(blocks)
         parts = np.arange(len(train)), np.arange(len(train), rows.shape[0])
         yield *_check_rows(grid.model, rows, _safe_indexing(y, np.concatenate([train, test]))), [parts], [j]
 

@@ -31,7 +31,7 @@ def least_squares(inputs: Array, activation: str, T: Array, sizes: list[int]) ->
     return leading_solutions(H, T, sizes, len(inputs) * EPS)
 
 
-def projected(X: Rows, mean: Array, weights: Array, biases: Array) -> Array:
+def project_rows(X: Rows, mean: Array, weights: Array, biases: Array) -> Array:
     """Return (x - mean)' w + b for all rows and nodes, of shape (n, L).
 
     Dense rows are centred a block at a time; sparse ones stay sparse.
@@ -76,7 +76,7 @@ class ProjectionClassifier(FamilyClassifier):
 
     def _outputs(self, X: Rows) -> Array:
         """Return g(W (x - mean) + b)' beta for every row."""
-        H = projected(X, self.mean_, self.weights_, self.biases_)
+        H = project_rows(X, self.mean_, self.weights_, self.biases_)
         return ACTIVATIONS[self.activation](H) @ self.beta_
 
     @property
@@ -183,7 +183,7 @@ class PVMClassifier(ProjectionClassifier, PathMixin):
         self.mean_, spectrum, directions = centred_decomposition(X)
         self.singular_values_ = spectrum.values
         self.weights_, self.biases_ = spectrum.nodes(directions, self._size(spectrum))
-        self._solve(projected(X, self.mean_, self.weights_, self.biases_), T)
+        self._solve(project_rows(X, self.mean_, self.weights_, self.biases_), T)
 
     @classmethod
     def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
@@ -199,14 +199,14 @@ class PVMClassifier(ProjectionClassifier, PathMixin):
         """Decompose the rows of a fold once; one QR decomposition serves all numbers of nodes of an activation."""
         X = grid.X
         for j, (train, test) in enumerate(grid.folds):
-            T, decoded = grid.coded(train)
+            T, decode = grid.encode(train)
             mean, spectrum, directions = centred_decomposition(X[train])
             sizes = [model._size(spectrum) for model in grid.models]
             nodes = spectrum.nodes(directions, max(sizes))
-            learnt, probed = (projected(X[rows], mean, *nodes) for rows in (train, test))
+            inputs, test_inputs = (project_rows(X[rows], mean, *nodes) for rows in (train, test))
             for activation in {model.activation for model in grid.models}:
                 members = {i: sizes[i] for i, model in enumerate(grid.models) if model.activation == activation}
-                probes = ACTIVATIONS[activation](probed.copy())
-                for size, beta, _ in least_squares(learnt, activation, T, sorted(set(members.values()))):
-                    outputs = decoded(probes[:, :size] @ beta)
+                probes = ACTIVATIONS[activation](test_inputs.copy())
+                for size, beta, _ in least_squares(inputs, activation, T, sorted(set(members.values()))):
+                    outputs = decode(probes[:, :size] @ beta)
                     yield from ((i, j, outputs) for i in members if members[i] == size)

@@ -38,12 +38,12 @@ class _RKELM(KernelMixin, CentresMixin):
             kernels = ", ".join(map(repr, OF_DISTANCES))
             raise ValueError(f"widths: expected a kernel with a width, {kernels}, got {self.kernel!r} instead")
         random_state = check_random_state(self.random_state)
-        chosen = counting[random_state.permutation(len(counting))[: self.n_landmarks]]
-        gamma = 1.0 / random_state.uniform(*WIDTH_INTERVAL, len(chosen)) if self.widths == "random" else 1.0
+        landmarks = counting[random_state.permutation(len(counting))[: self.n_landmarks]]
+        gamma = 1.0 / random_state.uniform(*WIDTH_INTERVAL, len(landmarks)) if self.widths == "random" else 1.0
         if self._is(*KERNELS):
-            return CentreKernel(X[chosen], self.kernel, gamma, int(self.degree), float(self.coef0))
+            return CentreKernel(X[landmarks], self.kernel, gamma, int(self.degree), float(self.coef0))
         general = self._make_kernel()
-        return CentreKernel(general.chosen(X, chosen), gamma=gamma, general=general)
+        return CentreKernel(general.select_rows(X, landmarks), gamma=gamma, general=general)
 
     @property
     def _fold_kernel(self) -> Kernel:

@@ -137,14 +137,14 @@ class SVDPipeline:
         """Yield the predictions of every candidate on every fold; candidates share the directions of a fold."""
         pipelines = [self(**fixed, **candidate) for candidate in candidates]
         for j, (train, test) in enumerate(folds):
-            known: dict[Any, tuple[Array, Array]] = {}
+            projections: dict[Any, tuple[Array, Array]] = {}
             for i, (features, model) in enumerate(pipelines):
                 solvers = {}
-                if features.n_components not in known:
-                    known[features.n_components] = features.fit_transform(X[train]), features.transform(X[test])
+                if features.n_components not in projections:
+                    projections[features.n_components] = features.fit_transform(X[train]), features.transform(X[test])
                     solvers = {"decomposition": 1}
-                learnt, unseen = known[features.n_components]
-                yield Evaluated(i, j, model.fit(learnt, y[train]).predict(unseen), solvers)
+                inputs, probes = projections[features.n_components]
+                yield Evaluated(i, j, model.fit(inputs, y[train]).predict(probes), solvers)
 
 
 svd_os_elm_classifier = SVDPipeline(OSELMClassifier)

@@ -44,12 +44,12 @@ class Kernel:
         return replace(self, gamma=gamma)
 
     @property
-    def precomputed(self) -> bool:
+    def is_precomputed(self) -> bool:
         """True if rows hold values of the kernel."""
         return isinstance(self.name, str) and self.name == PRECOMPUTED
 
     @property
-    def named(self) -> dict[str, float]:
+    def named_params(self) -> dict[str, float]:
         """The parameters that a named kernel depends on."""
         names = KERNEL_PARAMS.get(self.name, ()) if isinstance(self.name, str) else ()
         return {name: getattr(self, name) for name in sorted(names)}
@@ -58,11 +58,11 @@ class Kernel:
     def key(self) -> Hashable:
         """A key of the kernel and its parameters."""
         if isinstance(self.name, str):
-            return self.name, *self.named.items()
+            return self.name, *self.named_params.items()
         return id(self.name), id(self.params)
 
     @property
-    def definite(self) -> bool:
+    def is_definite(self) -> bool:
         """True if every matrix of this kernel is known to be positive semi-definite."""
         if not isinstance(self.name, str):
             from sklearn.gaussian_process.kernels import Kernel as CovarianceFunction  # loads what few need
@@ -75,12 +75,12 @@ class Kernel:
         """Return True for the Gaussian kernel of dense rows, which has faster methods."""
         return self.name == "rbf" and not sp.issparse(X)
 
-    def chosen(self, X: Rows, numbers: Indices | None = None) -> Any:
+    def select_rows(self, X: Rows, numbers: Indices | None = None) -> Any:
         """Return the stored form of some training rows, by default of all: the rows, or their numbers.
 
         A ValueError is raised if `X` should be the square matrix of all training rows, but is not.
         """
-        if not self.precomputed:
+        if not self.is_precomputed:
             return X if numbers is None else X[numbers]
         n_rows, n_columns = X.shape
         if n_rows != n_columns:
@@ -92,7 +92,7 @@ class Kernel:
 
     def part(self, X: Rows, rows: Indices, training: Indices) -> Rows:
         """Return some rows of `X`; for a precomputed kernel, only their values with some training rows."""
-        return X[np.ix_(rows, training)] if self.precomputed else X[rows]
+        return X[np.ix_(rows, training)] if self.is_precomputed else X[rows]
 
     def matrix(self, X: Rows, Y: Any = None, out: NDArray[Any] | None = None) -> Array:
         """Return the kernel between the rows of `X` and those of `Y`, of shape (n, m).
@@ -108,7 +108,7 @@ class Kernel:
             out[:] = self._values(X, Y)
         elif m > 0:
             for rows in row_blocks(n, m):
-                out[rows] = self._values(X[rows], X if Y is None and not self.precomputed else Y)
+                out[rows] = self._values(X[rows], X if Y is None and not self.is_precomputed else Y)
         if Y is None:
             mirror(out)
             if self.name == "rbf":
@@ -124,10 +124,10 @@ class Kernel:
         return product
 
     def _values(self, X: Rows, Y: Any) -> Array:
-        if self.precomputed:
+        if self.is_precomputed:
             return X if Y is None else X[:, Y]
         if self.name == "rbf":
             return rbf_from_distances(sparse_distances(X, Y), self.gamma)
-        params = self.named if isinstance(self.name, str) else dict(self.params or {})
+        params = self.named_params if isinstance(self.name, str) else dict(self.params or {})
         values: Array = pairwise_kernels(X, Y, metric=self.name, **params)
         return values

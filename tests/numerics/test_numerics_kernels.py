@@ -158,10 +158,10 @@ def test_a_matrix_is_cut_by_numbers(seed):
     train, test = np.array([7, 0, 3]), np.array([5, 1])
     np.testing.assert_array_equal(given.matrix(K), K)
     np.testing.assert_array_equal(given.part(K, test, train), K[test][:, train])
-    np.testing.assert_array_equal(given.matrix(K[test], given.chosen(K, train)), K[test][:, train])
-    np.testing.assert_array_equal(given.chosen(K), np.arange(12))
+    np.testing.assert_array_equal(given.matrix(K[test], given.select_rows(K, train)), K[test][:, train])
+    np.testing.assert_array_equal(given.select_rows(K), np.arange(12))
     with pytest.raises(ValueError, match=r"expected the square matrix .* got shape \(2, 12\) instead"):
-        given.chosen(K[test])
+        given.select_rows(K[test])
 
 
 def test_keys_leave_out_what_a_kernel_does_not_have():
@@ -174,7 +174,7 @@ def test_keys_leave_out_what_a_kernel_does_not_have():
 
 @pytest.mark.parametrize("kernel", [*map(Kernel, NAMES), Kernel("poly", coef0=-1.0), Kernel(RBF(0.5)), Kernel(np.dot)])
 def test_kernels_that_are_said_to_be_definite_are(kernel, seed):
-    if kernel.definite:
+    if kernel.is_definite:
         values = np.linalg.eigvalsh(kernel.matrix(np.random.RandomState(seed).rand(40, 3)))
         assert values[0] > -40 * EPS * values[-1]
     else:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from elmbench.models.base.family import checked_condition, width
+from elmbench.models.base.family import check_condition, width
 from elmbench.models.base.parameters import estimator
 from elmbench.models.base.paths import Grid, PathMixin
 from elmbench.numerics.arrays import EPS, Array, Indices
@@ -62,7 +62,7 @@ class CentresMixin(PathMixin):
         system = RidgeSystem(gram, 1.0 / float(self.C))
         self.beta_ = system.solve(moments)
         # The condition of K is the root of that of its products.
-        self.condition_ = checked_condition(self, system, EPS**2)
+        self.condition_ = check_condition(self, system, EPS**2)
 
     def _outputs(self, X: Rows) -> Array:
         return self._kernel.product(X, self.beta_)
@@ -97,33 +97,33 @@ class CentresMixin(PathMixin):
         rows yields all outputs. This takes 8 g L^2 bytes for g values of `gamma` and L centres, and the weights and
         outputs of all candidates.
         """
-        for members in grid.grouped(lambda model: model._drawn_by()):
+        for members in grid.group(lambda model: model._drawn_by()):
             largest = max((model for _, model in members), key=lambda model: model._size)
             for j, (train, _) in enumerate(grid.folds):
                 X, probes = grid.rows(j, largest._fold_kernel)
-                T, decoded = grid.coded(train)
+                T, decode = grid.encode(train)
                 kernel = largest._draw(X, np.arange(len(T)))
                 # For each gamma and number of centres the ridges, and the candidates of each.
-                wanted: dict[tuple[float, int], dict[float, list[int]]] = {}
+                networks: dict[tuple[float, int], dict[float, list[int]]] = {}
                 for i, model in members:
-                    ridges = wanted.setdefault((float(model.gamma), min(model._size, len(kernel))), {})
+                    ridges = networks.setdefault((float(model.gamma), min(model._size, len(kernel))), {})
                     ridges.setdefault(1.0 / float(model.C), []).append(i)
-                gammas = list(dict.fromkeys(gamma for gamma, _ in wanted))
+                gammas = list(dict.fromkeys(gamma for gamma, _ in networks))
                 widths = [gamma * kernel.gamma for gamma in gammas]
                 scale = largest._scale(grid.y[train])
                 equations = dict(zip(gammas, normal_equations(kernel, widths, X, T, scale), strict=True))
                 weights = {}
-                for (gamma, size), ridges in wanted.items():
+                for (gamma, size), ridges in networks.items():
                     gram, moments = equations[gamma]
                     system = gram[:size, :size], moments[:size], np.array(list(ridges))
                     weights[gamma, size] = ridge_solutions(*system, grid.solvers)
                 parts: dict[int, list[NDArray[Any]]] = {i: [] for i, _ in members}
                 for _, g, values in kernel.blocks_of_each(probes, widths):
-                    for (gamma, size), ridges in wanted.items():
+                    for (gamma, size), ridges in networks.items():
                         if gamma == gammas[g]:
                             outputs = np.hsplit(values[:, :size] @ weights[gamma, size], len(ridges))
                             for columns, candidates in zip(outputs, ridges.values(), strict=True):
-                                predicted = decoded(columns)
+                                predicted = decode(columns)
                                 for i in candidates:
                                     parts[i].append(predicted)
                 yield from ((i, j, np.concatenate(blocks)) for i, blocks in parts.items())

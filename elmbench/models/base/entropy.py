@@ -122,7 +122,7 @@ class EntropyClassifier(RowWeightedClassifier):
         of its class.
         """
         check_is_fitted(self)
-        projections = self._projections(self._validated(X, reset=False))
+        projections = self._projections(self._validate_rows(X, reset=False))
         return projections[:, 0] if len(self.classes_) <= 2 else projections
 
     def predict_proba(self, X: ArrayLike) -> Array:

@@ -84,29 +84,29 @@ class Model(BaseEstimator):
         tags.input_tags.sparse = bool(getattr(self, "_accept_sparse", False))
         return tags
 
-    def _validated(self, *data: ArrayLike, reset: bool = True, **options: Any) -> Any:
+    def _validate_rows(self, *data: ArrayLike, reset: bool = True, **options: Any) -> Any:
         """Return `X` in double precision, and `y` if given, from scikit-learn's `validate_data`."""
-        accepted = getattr(self, "_accept_sparse", False)
-        validated = validate_data(self, *data, reset=reset, accept_sparse=accepted, dtype=np.float64, **options)
+        formats = getattr(self, "_accept_sparse", False)
+        result = validate_data(self, *data, reset=reset, accept_sparse=formats, dtype=np.float64, **options)
         if reset and isinstance(getattr(self, "gamma", None), str):
-            self._width = named_width(self.gamma, validated if len(data) == 1 else validated[0])
-        return validated
+            self._width = named_width(self.gamma, result if len(data) == 1 else result[0])
+        return result
 
 
 _NAMED = ("C", "gamma", "kernel", "n_hidden", "n_landmarks", "budget")
 
 
-def checked_condition(model: Any, system: RidgeSystem, least: float = EPS) -> float:
+def check_condition(model: Any, system: RidgeSystem, tolerance: float = EPS) -> float:
     """Return the condition of a system that `_fit` of a model solves, with a `LinAlgWarning` if it is singular.
 
-    `least` is the share of the largest eigenvalue up to which a ridge is lost.
+    `tolerance` is the share of the largest eigenvalue up to which a ridge is lost.
     """
-    if not system.is_lost(least):
+    if not system.is_lost(tolerance):
         return system.condition
     params = model.get_params(deep=False)
-    named = ", ".join(f"{name}={params[name]!r}" for name in _NAMED if name in params)
+    settings = ", ".join(f"{name}={params[name]!r}" for name in _NAMED if name in params)
     warnings.warn(
-        f"the system to be solved is singular to working precision, condition {system.condition:.1e}, with {named}: "
+        f"the system to be solved is singular to working precision, condition {system.condition:.1e}, with {settings}: "
         "the ridge 1/C is below the round-off of a matrix without full rank, so that directions are left out; expected "
         "a smaller C, or a kernel or nodes that tell the rows apart",
         LinAlgWarning,
@@ -145,7 +145,7 @@ class FamilyClassifier(ClassifierMixin, Model):
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Fit the model to inputs `X` and labels `y`, forgetting any earlier fit."""
-        rows, labels = self._validated(X, y)
+        rows, labels = self._validate_rows(X, y)
         check_classification_targets(labels)
         self.classes_ = unique_labels(labels)
         self._fit(rows, encode_classes(labels, self.classes_))
@@ -159,19 +159,19 @@ class FamilyClassifier(ClassifierMixin, Model):
         `classes` are all labels that may occur; the first call needs them unless its `y` has all of them.
         """
         first = not hasattr(self, "classes_")
-        rows, labels = self._validated(X, y, reset=first)
+        rows, labels = self._validate_rows(X, y, reset=first)
         check_classification_targets(labels)
-        known = unique_labels(labels if classes is None else np.asarray(classes)) if first else self.classes_
-        unseen = np.setdiff1d(labels, known)
+        all_classes = unique_labels(labels if classes is None else np.asarray(classes)) if first else self.classes_
+        unseen = np.setdiff1d(labels, all_classes)
         if len(unseen):
             raise ValueError(
-                f"expected labels among {known.tolist()}, got {unseen.tolist()} instead: "
+                f"expected labels among {all_classes.tolist()}, got {unseen.tolist()} instead: "
                 "name every class in the first call of partial_fit"
             )
-        targets = encode_classes(labels, known)
+        targets = encode_classes(labels, all_classes)
         if first:
             self._start(rows.shape[1], targets.shape[1])
-            self.classes_ = known
+            self.classes_ = all_classes
         self._update(rows, targets)
         return self
 
@@ -181,7 +181,7 @@ class FamilyClassifier(ClassifierMixin, Model):
         They are positive for the second of two classes; for more classes, there is a column for each.
         """
         check_is_fitted(self)
-        outputs = self._outputs(self._validated(X, reset=False))
+        outputs = self._outputs(self._validate_rows(X, reset=False))
         return outputs[:, 0] if len(self.classes_) <= 2 else outputs
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
@@ -203,7 +203,7 @@ class FamilyRegressor(MultiOutputMixin, RegressorMixin, Model):
 
     def _rows_and_columns(self, X: ArrayLike, y: ArrayLike, reset: bool = True) -> tuple[Rows, Array]:
         """Return validated rows, and target values in columns."""
-        rows, values = self._validated(X, y, reset=reset, multi_output=True, y_numeric=True)
+        rows, values = self._validate_rows(X, y, reset=reset, multi_output=True, y_numeric=True)
         targets = np.asarray(values, dtype=np.float64).reshape(len(values), -1)
         if reset:
             self._flat_target, self._n_targets = values.ndim == 1, targets.shape[1]
@@ -233,5 +233,5 @@ class FamilyRegressor(MultiOutputMixin, RegressorMixin, Model):
     def predict(self, X: ArrayLike) -> Array:
         """Return the predicted values, in the shape of the targets of `fit`."""
         check_is_fitted(self)
-        outputs = self._outputs(self._validated(X, reset=False))
+        outputs = self._outputs(self._validate_rows(X, reset=False))
         return outputs[:, 0] if self._flat_target else outputs

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 
-from elmbench.models.base.family import checked_condition, width
+from elmbench.models.base.family import check_condition, width
 from elmbench.models.base.parameters import estimator
 from elmbench.models.base.paths import Grid, PathMixin
 from elmbench.numerics.arrays import EPS, Array, Indices
@@ -93,12 +93,12 @@ class KernelSystemMixin(KernelMixin, PathMixin):
     def _fit(self, X: Rows, T: Array, scale: Array | None) -> None:
         """Solve the system in the memory of one kernel matrix."""
         kernel, n = self._make_kernel(), X.shape[0]
-        self._kernel, self.dictionary_, self.n_units_ = kernel, kernel.chosen(X), n
+        self._kernel, self.dictionary_, self.n_units_ = kernel, kernel.select_rows(X), n
         K = kernel.matrix(X, out=np.empty((n, n), order="F"))
         _weigh(K, scale)
-        system = RidgeSystem(K, 1.0 / self.C, definite=kernel.definite)
+        system = RidgeSystem(K, 1.0 / self.C, definite=kernel.is_definite)
         self._intercept, self.beta_ = self._coefficients(system.solve(self._right_hand_sides(T, scale)), scale)
-        self.condition_ = checked_condition(self, system)
+        self.condition_ = check_condition(self, system)
 
     def _outputs(self, X: Rows) -> Array:
         return self._kernel.product(X, self.dictionary_, self.beta_) + self._intercept
@@ -110,24 +110,24 @@ class KernelSystemMixin(KernelMixin, PathMixin):
 
     @classmethod
     def _by_factor(
-        cls, grid: Grid, kernels: Mapping[int, Kernel], most: float, checks_labels: bool = False
+        cls, grid: Grid, kernels: Mapping[int, Kernel], max_share: float, checks_labels: bool = False
     ) -> Generator[tuple[int, int, NDArray[Any]], None, dict[int, Kernel]]:
         """Yield the outputs of the candidates whose Gaussian kernel has a factor of few columns; return the others.
 
-        Candidates are given by their numbers and kernels. `most` is the largest number of columns, as a share of the
-        rows. A candidate with a ridge within round-off is fitted, and with `checks_labels` also one of which an error
-        of ten times condition times machine precision would change a label.
+        Candidates are given by their numbers and kernels. `max_share` limits the columns, as a share of the rows. A
+        candidate is fitted if its ridge is within round-off or, with `checks_labels`, if an error of ten times
+        condition times machine precision would change a label.
         """
         others = dict(kernels)
         for gamma in sorted({kernel.gamma for kernel in kernels.values() if kernel.is_plain(grid.X)}):
-            L = kernel_factor(grid.X, gamma, int(most * grid.X.shape[0]))
+            L = kernel_factor(grid.X, gamma, int(max_share * grid.X.shape[0]))
             if L is None:  # a larger gamma takes more columns
                 break
             low_rank = {i: k for i, k in kernels.items() if k.is_plain(grid.X) and k.gamma == gamma}
             others = {i: kernel for i, kernel in others.items() if i not in low_rank}
             for j, (train, test) in enumerate(grid.folds):
-                T, decoded = grid.coded(train)
-                for group in _grouped(grid, train, low_rank):
+                T, decode = grid.encode(train)
+                for group in _group_candidates(grid, train, low_rank):
                     outputs, row_sums = _factor_outputs(L[train], L[test], T, group, cls._centred, grid.solvers)
                     ridges = np.array([member.ridge for member in group])
                     accepted = ridges > WITHIN_ROUND_OFF * EPS * row_sums.max()
@@ -136,7 +136,7 @@ class KernelSystemMixin(KernelMixin, PathMixin):
                         accepted &= cls._each_holds(outputs, np.tile(errors, (len(test), 1)))
                     parts = np.hsplit(outputs, len(group))
                     for (i, kernel, *_), part, holds in zip(group, parts, accepted, strict=True):
-                        yield i, j, decoded(part) if holds else grid.fitted_outputs(i, j, kernel)
+                        yield i, j, decode(part) if holds else grid.fitted_outputs(i, j, kernel)
         return others
 
     @classmethod
@@ -147,18 +147,18 @@ class KernelSystemMixin(KernelMixin, PathMixin):
         two with a kernel that is not `Kernel.is_plain`.
         """
         for j, (train, _) in enumerate(grid.folds if kernels else ()):
-            T, decoded = grid.coded(train)
+            T, decode = grid.encode(train)
             matrices = _FoldKernels(grid, j)
-            for group in _grouped(grid, train, kernels):
+            for group in _group_candidates(grid, train, kernels):
                 _, kernel, _, scale = group[0]
                 K = matrices.pairwise(kernel)
                 _weigh(K, scale)
                 ridges = np.array([member.ridge for member in group])
-                Z = ridge_solutions(K, cls._right_hand_sides(T, scale), ridges, grid.solvers, kernel.definite)
+                Z = ridge_solutions(K, cls._right_hand_sides(T, scale), ridges, grid.solvers, kernel.is_definite)
                 solved = [cls._coefficients(part, scale) for part in np.hsplit(Z, len(group))]
                 products = matrices.product(kernel, np.hstack([beta for _, beta in solved]))
                 for member, (intercept, _), part in zip(group, solved, np.hsplit(products, len(group)), strict=True):
-                    yield member.position, j, decoded(part + intercept)
+                    yield member.position, j, decode(part + intercept)
 
 
 class _FoldKernels:
@@ -174,7 +174,7 @@ class _FoldKernels:
     def pairwise(self, kernel: Kernel) -> Array:
         """Return the kernel matrix of the training rows, which the next call overwrites."""
         if not kernel.is_plain(self._X):
-            kernel.chosen(self._X)
+            kernel.select_rows(self._X)
             return kernel.matrix(kernel.part(self._X, self._train, self._train), out=self._room)
         if self._pairwise is None:
             X, train, test = self._X, self._train, self._test
@@ -186,11 +186,11 @@ class _FoldKernels:
         """Return the product of the kernel between test and training rows with `beta`; after `pairwise`."""
         if kernel.is_plain(self._X):
             return np.concatenate([rbf_from_distances(probe.copy(), kernel.gamma) @ beta for probe in self._probes])
-        rows = np.arange(len(self._train)) if kernel.precomputed else self._X[self._train]
+        rows = np.arange(len(self._train)) if kernel.is_precomputed else self._X[self._train]
         return kernel.product(kernel.part(self._X, self._test, self._train), rows, beta)
 
 
-def _grouped(grid: Grid, train: Indices, kernels: Mapping[int, Kernel]) -> Iterator[list[Member]]:
+def _group_candidates(grid: Grid, train: Indices, kernels: Mapping[int, Kernel]) -> Iterator[list[Member]]:
     """Yield candidates, given by their numbers and kernels, in groups with the same kernel and the same scale."""
     groups: dict[Any, list[Member]] = {}
     for i, kernel in kernels.items():

@@ -64,7 +64,7 @@ class NodesFold(NamedTuple):
     """Candidates with the same hidden nodes on a fold.
 
     `members` are the candidates with their numbers, `sizes` their ascending numbers of nodes, and `largest` is the one
-    whose leading nodes are those of the others. `T` and `decoded` are as in `Grid.coded`.
+    whose leading nodes are those of the others. `T` and `decode` are as in `Grid.encode`.
     """
 
     number: int
@@ -73,7 +73,7 @@ class NodesFold(NamedTuple):
     sizes: list[int]
     largest: Any
     T: Array
-    decoded: Callable[[Array], NDArray[Any]]
+    decode: Callable[[Array], NDArray[Any]]
     probes: list[Array]
 
     def outputs(self, beta: Array) -> Array:
@@ -87,10 +87,10 @@ class NodesFold(NamedTuple):
 
 def by_nodes(grid: Grid) -> Iterator[NodesFold]:
     """Group candidates by the stream and the kind of their nodes, and draw the nodes of each group for every fold."""
-    for members in grid.grouped(lambda model: model._kind()):
+    for members in grid.group(lambda model: model._kind()):
         largest = max((model for _, model in members), key=lambda model: model.n_hidden)
         largest._draw_nodes(grid.X.shape[1])
         sizes = sorted({model.n_hidden for _, model in members})
         for j, (train, test) in enumerate(grid.folds):
             probes = [largest._hidden(grid.X[test[rows]]) for rows in layer_blocks(len(test))]
-            yield NodesFold(j, train, members, sizes, largest, *grid.coded(train), probes)
+            yield NodesFold(j, train, members, sizes, largest, *grid.encode(train), probes)

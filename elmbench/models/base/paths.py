@@ -34,12 +34,12 @@ class Grid:
     output: str = "predict"
     solvers: Counter[str] = field(default_factory=Counter)
 
-    def coded(self, train: Indices) -> tuple[Array, Callable[[Array], NDArray[Any]]]:
+    def encode(self, train: Indices) -> tuple[Array, Callable[[Array], NDArray[Any]]]:
         """Return the targets of training rows, and the function from real outputs, of shape (n, k), to the output."""
-        T, decoded = type(self.models[0])._code_targets(self.y[train])
-        return T, decoded if self.output == "predict" else _without_single_column
+        T, decode = type(self.models[0])._code_targets(self.y[train])
+        return T, decode if self.output == "predict" else _without_single_column
 
-    def grouped(self, key: Callable[[Any], Hashable]) -> list[list[tuple[int, Any]]]:
+    def group(self, key: Callable[[Any], Hashable]) -> list[list[tuple[int, Any]]]:
         """Return the models with their numbers, in groups with the same key."""
         groups: dict[Hashable, list[tuple[int, Any]]] = {}
         for i, model in enumerate(self.models):
@@ -56,8 +56,8 @@ class Grid:
         train, test = self.rows(fold, kernel)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", LinAlgWarning)  # a search meets such candidates by the hundred
-            learnt = clone(self.models[candidate]).fit(train, self.y[self.folds[fold][0]])
-        outputs: NDArray[Any] = getattr(learnt, self.output)(test)
+            fitted = clone(self.models[candidate]).fit(train, self.y[self.folds[fold][0]])
+        outputs: NDArray[Any] = getattr(fitted, self.output)(test)
         return outputs
 
 
@@ -78,14 +78,14 @@ class PathMixin:
         cls, X: Array, y: NDArray[Any], folds: Folds, candidates: list[dict[str, Any]], **fixed: Any
     ) -> Iterator[Evaluated]:
         """Yield the predictions of every candidate on every fold, see `elmbench.models.protocols.GridPath`."""
-        return cls._evaluated(Grid(X, y, folds, cls._valid_models(candidates, fixed)))
+        return cls._evaluate(Grid(X, y, folds, cls._valid_models(candidates, fixed)))
 
     @classmethod
     def decision_grid(
         cls, X: Array, y: NDArray[Any], folds: Folds, candidates: list[dict[str, Any]], **fixed: Any
     ) -> Iterator[Evaluated]:
         """Yield the decision values by every candidate, see `elmbench.models.protocols.DecisionPath`."""
-        return cls._evaluated(Grid(X, y, folds, cls._valid_models(candidates, fixed), "decision_function"))
+        return cls._evaluate(Grid(X, y, folds, cls._valid_models(candidates, fixed), "decision_function"))
 
     @classmethod
     def _valid_models(cls: Any, candidates: list[dict[str, Any]], fixed: dict[str, Any]) -> list[Any]:
@@ -98,7 +98,7 @@ class PathMixin:
         return [cls(**fixed, **candidate) for candidate in candidates]
 
     @classmethod
-    def _evaluated(cls, grid: Grid) -> Iterator[Evaluated]:
+    def _evaluate(cls, grid: Grid) -> Iterator[Evaluated]:
         if not any(isinstance(getattr(model, "gamma", None), str) for model in grid.models):
             for i, j, outputs in cls._path(grid):
                 yield Evaluated(i, j, outputs, dict(grid.solvers))
@@ -110,5 +110,5 @@ class PathMixin:
                 clone(m).set_params(gamma=named_width(m.gamma, X)) if isinstance(m.gamma, str) else m
                 for m in grid.models
             ]
-            for item in cls._evaluated(replace(grid, folds=[fold], models=models)):
+            for item in cls._evaluate(replace(grid, folds=[fold], models=models)):
                 yield item._replace(fold=j)

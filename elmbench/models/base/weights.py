@@ -51,7 +51,7 @@ class RowWeightedClassifier(FamilyClassifier):
         A row counts `sample_weight` times, 1 by default: a weight of 2 repeats it, a weight of 0 leaves it out. A
         `class_weight` multiplies these.
         """
-        rows, labels = self._validated(X, y)
+        rows, labels = self._validate_rows(X, y)
         check_classification_targets(labels)
         rows, labels, weights = _counting(self, rows, labels, sample_weight)
         self.classes_ = unique_labels(labels if weights is None else labels[weights > 0])
@@ -92,12 +92,12 @@ class WeightedClassifier(RowWeightedClassifier):
         """Return the weight of each row's class."""
         classes, positions = np.unique(labels, return_inverse=True)
         if isinstance(self.class_weight, Mapping):
-            given, known = self.class_weight, classes.tolist()
+            mapping, class_labels = self.class_weight, classes.tolist()
             # A part of the rows may lack a class, so a dictionary with a number for every class may have more labels.
-            others = [label for label in given if label not in known]
-            if others and any(label not in given for label in known):
-                raise ValueError(f"class_weight: expected labels among {known}, got {others} instead")
-            numbers = [check_real("class_weight", given.get(label, 1.0)) for label in known]
+            others = [label for label in mapping if label not in class_labels]
+            if others and any(label not in mapping for label in class_labels):
+                raise ValueError(f"class_weight: expected labels among {class_labels}, got {others} instead")
+            numbers = [check_real("class_weight", mapping.get(label, 1.0)) for label in class_labels]
             return np.array(numbers)[positions]
         sizes = np.bincount(positions, weights).astype(np.float64)
         with np.errstate(divide="ignore"):  # of a class all of whose rows weigh nothing

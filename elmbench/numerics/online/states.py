@@ -72,13 +72,13 @@ class _OnlineState:
         if self.kernel is None:
             self._absorb(loop_array(X.toarray() if sp.issparse(X) else X), loop_array(T))
             return
-        if self.kernel.precomputed:
+        if self.kernel.is_precomputed:
             if self.stored is not None:
                 raise ValueError(
                     "X: expected all rows in one call, as kernel is 'precomputed' and holds no values between the rows "
                     "of several calls, got further rows instead"
                 )
-            self._absorb_numbers(self.kernel, self.kernel.chosen(X), self.kernel.matrix(X), T)
+            self._absorb_numbers(self.kernel, self.kernel.select_rows(X), self.kernel.matrix(X), T)
         else:
             position = 0
             while position < len(T):
@@ -86,7 +86,7 @@ class _OnlineState:
                 rows, gram = self._with_dictionary(self.kernel, X[piece])
                 self._absorb_numbers(self.kernel, rows, gram, T[piece])
                 position = piece.stop
-        if not self.kernel.definite:
+        if not self.kernel.is_definite:
             self.solution()  # which raises where there is none
 
     def _with_dictionary(self, kernel: Kernel, X: Rows) -> tuple[Rows, Array]:
@@ -106,7 +106,7 @@ class _OnlineState:
     def _absorb_numbers(self, kernel: Kernel, rows: Any, gram: Array, T: Array) -> None:
         """Learn the rows after the dictionary by their numbers; `gram` is the kernel matrix of both."""
         # No entry of a positive semi-definite matrix exceeds the largest one on the diagonal.
-        if not kernel.definite and np.abs(gram).max() > (1 + EPS**0.5) * gram.diagonal().max():
+        if not kernel.is_definite and np.abs(gram).max() > (1 + EPS**0.5) * gram.diagonal().max():
             raise ValueError(INDEFINITE)
         self.gram = loop_array(gram)
         further = np.arange(rows.shape[0] - len(T), rows.shape[0], dtype=np.float64)
