@@ -141,13 +141,11 @@ def warning_notes(cells: pd.DataFrame) -> Iterator[Note]:
 
 
 def not_run_notes(resolved: Resolved, datasets: set[str]) -> Iterator[Note]:
-    """Yield the models that the experiment leaves out on these data sets, and the reasons; and its remarks."""
+    """Yield the models that the experiment leaves out on these data sets, and the reasons."""
     for column, model in resolved.spec.models.items():
         for dataset, reason in model.not_run.items():
             if dataset in datasets:
                 yield Note("ending", f"{dataset} {column} not run: {reason}")
-        if model.remark:
-            yield Note("ending", f"{column}: {model.remark}")
 
 
 def ending_notes(cells: pd.DataFrame) -> Iterator[Note]:

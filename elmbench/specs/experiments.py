@@ -57,8 +57,6 @@ class Model(Spec):
     only: tuple[str, ...] = ()
     #: The data sets with published figures that are not run, and the reasons.
     not_run: dict[str, str] = Field(default_factory=dict)
-    #: A remark on the column, shown below the table.
-    remark: str = ""
     #: With `folds`, a sequential model keeps its state from one outer fold of a run to the next, so it has seen test
     #: rows.
     carry_over: Literal["none", "folds"] = "none"

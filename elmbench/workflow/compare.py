@@ -94,8 +94,8 @@ def compare(
     test : tuple of (X, y), optional
         Held-out rows. Hyperparameters are searched on inner folds of all the other rows, and each model is tested once.
     budget : str
-        Time for all, such as "10min": cheap models come first, then models on every second value of their grids.
-        Models that do not fit are left out, and the notes of the table name them.
+        Time for all, such as "10min": cheap models come first. Models that do not fit are left out, and the notes of
+        the table name them.
     jobs, blas_threads : int, default=1
     limit : str
         Limit of each search and fit, "time=600s" if empty.

@@ -17,7 +17,6 @@ from elmbench.protocol.splits import check_splittable, outer_parts
 from elmbench.registry import ModelEntry, check_parameters, find_model, has_method
 from elmbench.running.planning import extra_column
 from elmbench.specs.datasets import DatasetSpec, add_dataset_specs, is_of_suite
-from elmbench.specs.experiments import Model
 from elmbench.specs.profiles import COMPARE, Resolved, comparison_of
 from elmbench.specs.protocol import Split
 from elmbench.work.plan import Request
@@ -50,8 +49,7 @@ class Comparison:
     `models`: by default those of `MODELS` for the task. `grids`: in place of the models' own, as an experiment file
     writes them. `metrics`: in front of `METRICS`; the first that fits the task chooses hyperparameters. `folds`,
     `runs`: outer folds, and repetitions of them. `limit`: of each search and fit. `name`: of the results folder; by
-    default the names of the data. `left_out`, `halved`: models that are not run, and models whose grids are searched
-    at every second value, with the reasons.
+    default the names of the data. `left_out`: models that are not run, with the reasons.
     """
 
     data: tuple[UserData, ...]
@@ -63,7 +61,6 @@ class Comparison:
     limit: str = ""
     name: str = ""
     left_out: Mapping[str, str] = field(default_factory=dict)
-    halved: Mapping[str, str] = field(default_factory=dict)
 
 
 def prepare_comparison(asked: Comparison, options: RunOptions, results_dir: Path) -> PreparedRun:
@@ -209,9 +206,6 @@ def _columns(asked: Comparison, specs: Sequence[DatasetSpec]) -> dict[str, Any]:
         if entry.name in asked.left_out:
             not_run |= dict.fromkeys([spec.name for spec in specs], asked.left_out[entry.name])
         column["not-run"] = not_run
-        if entry.name in asked.halved:
-            half = Model.model_validate(column | {"remark": asked.halved[entry.name]}).thinned(2)
-            column = half.model_dump(mode="json", by_alias=True, exclude_defaults=True)
         columns[entry.name] = column
     for name in asked.grids:
         if name not in columns:

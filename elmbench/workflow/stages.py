@@ -1,9 +1,8 @@
 """Runs in stages: comparisons within a time limit, and runs whose first stage determines the number of runs.
 
-A comparison computes cheap models first, and searches every second value of a grid if time is short. A run in two
-stages follows Stein's rule (1945, docs/verdicts.md): the deviation of the first runs alone, never their mean,
-determines how many more separate the models, so the intervals keep their level, and a second call chooses the same
-number.
+A comparison computes cheap models first, and leaves others out if time is short. A run in two stages follows Stein's
+rule (1945, docs/verdicts.md): the deviation of the first runs alone, never their mean, determines how many more
+separate the models, so the intervals keep their level, and a second call chooses the same number.
 """
 
 from __future__ import annotations
@@ -59,49 +58,39 @@ def spend(
 ) -> PreparedRun:
     """Compute as much of a comparison as fits a time limit, and return the plan of that part, which is complete.
 
-    A model whose grid is too expensive, or of unknown duration, is searched on every second value of its grid. The
-    whole grid takes its place if there is time for it afterwards. A later call resumes from the stored results.
+    Cheap models come first, and models of unknown duration one by one. A later call resumes from the stored results.
 
     `budget`: a duration, such as "10min". No work begins after it, and running work is stopped then. `carry_out`:
     carries out a plan on an executor.
     """
     end = time.monotonic() + parse_duration(budget)
     again = replace(options, until=end, retry=False)
-    reason, remark = f"the budget of {budget} is spent; the same command goes on", f"for the budget of {budget}"
+    reason = f"the budget of {budget} is spent; the same command goes on"
 
-    def plan(models: Mapping[str, set[str]], options: RunOptions = again) -> PreparedRun:
-        whole, halved = (models.get(kind, set()) for kind in ("whole", "halved"))
-        left_out = dict.fromkeys(columns.difference(whole, halved), reason)
-        halves = dict.fromkeys(halved, f"every second value of its grid, {remark}")
-        return prepare_comparison(replace(asked, left_out=left_out, halved=halves), options, results_dir)
+    def plan(models: set[str], options: RunOptions = again) -> PreparedRun:
+        left_out = dict.fromkeys(columns - models, reason)
+        return prepare_comparison(replace(asked, left_out=left_out), options, results_dir)
 
     first = prepare_comparison(asked, again, results_dir)
     ((resolved, _),), estimates = first.tables, first.estimates
     columns = set(resolved.spec.models)
-    tried: dict[str, set[str]] = {"whole": set(), "halved": set()}
-    ended: dict[str, set[str]] = {"whole": set(), "halved": set()}
+    tried, ended = set[str](), set[str]()
     while True:
         left = max(0.0, end - time.monotonic()) * options.settings.jobs
-        for kind in tried:
-            waiting = columns - tried[kind] - ended["whole"]
-            planned = plan({kind: waiting})
-            planned.estimates.learn(estimates)
-            costs = _costs(planned, [(model,) for model in sorted(waiting)], math.inf)
-            unknown = [model for model, cost in costs.items() if math.isinf(cost)] if left else []
-            if batch := {model for (model,) in affordable(costs, left) or unknown[: kind == "halved"]}:
-                break
-        else:
+        planned = plan(columns - tried)
+        planned.estimates.learn(estimates)
+        costs = _costs(planned, [(model,) for model in sorted(columns - tried)], math.inf)
+        unknown = [model for model, cost in costs.items() if math.isinf(cost)] if left else []
+        if not (batch := {model for (model,) in affordable(costs, left)} or {model for (model,) in unknown[:1]}):
             return plan(ended)
-        tried[kind] |= batch
-        models = {name: known | batch if name == kind else known - batch for name, known in ended.items()}
-        if (run := plan(models, replace(again, retry=options.retry))).todo:
+        tried |= batch
+        if (run := plan(ended | batch, replace(again, retry=options.retry))).todo:
             with LocalExecutor(options.settings) as executor:
                 carry_out(run, executor)
             run.store.close()
-        done = plan(models)
+        done = plan(ended | batch)
         estimates = done.estimates
-        ended[kind] |= batch - {line["model"] for line in done.cost_by_entry() if line["to_run"]}
-        ended["halved"] -= ended["whole"]
+        ended |= batch - {line["model"] for line in done.cost_by_entry() if line["to_run"]}
 
 
 def _costs(plan: PreparedRun, units: Collection[Unit], unknown: float) -> dict[Unit, float]:
