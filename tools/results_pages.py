@@ -228,7 +228,7 @@ def _main_metrics() -> Iterator[tuple[Results, JointVerdict, list[ComparedFigure
     for results in (one for paper in _all_gathered() for one in paper.results if one.resolved.profile == "paper"):
         joint = main_verdict(results.verdicts)
         if joint.figures >= FEWEST_FIGURES:
-            yield results, joint, [one for one in results.compared if one.measure.metric == joint.metric]
+            yield results, joint, [one for one in results.compared_figures if one.measure.metric == joint.metric]
 
 
 def kernels() -> str:

@@ -18,7 +18,7 @@ from elmbench.reporting.claim_outcomes import CLAIM_VERDICTS
 from elmbench.reporting.figures import Agreement, counts_text
 from elmbench.reporting.papers import PaperResults, TableResults
 from elmbench.reporting.results import Results
-from elmbench.reporting.sentences import counted
+from elmbench.reporting.sentences import count_results
 from elmbench.reporting.statistics import compare_models, draw_critical_differences
 from elmbench.reporting.writers.text import grid
 from elmbench.specs.catalogue import PROFILES
@@ -54,7 +54,7 @@ def show_statistics(results: Results, diagram: Path | None = None) -> None:
 
 def baseline_text(outcomes: Mapping[str, BaselineCheck]) -> RenderableType:
     """Return the number of compared cells of each table, and the first cells that differ."""
-    rows = [(name, check.compared, len(check.differences)) for name, check in outcomes.items()]
+    rows = [(name, check.n_cells, len(check.differences)) for name, check in outcomes.items()]
     counts = ("cells compared", "differ")
     parts: list[RenderableType] = [grid(("experiment", *counts), rows, right=counts)]
     for name, check in outcomes.items():
@@ -95,7 +95,7 @@ def _claims(papers: Sequence[PaperResults]) -> Iterator[Text]:
     """Yield the line that counts the claims, if there are any, and each that was decided."""
     claims = [(one.table, one.outcome) for paper in papers for one in paper.claims]
     if claims:
-        results = counted(sorted((claim.verdict for _, claim in claims), key=CLAIM_VERDICTS.index))
+        results = count_results(sorted((claim.verdict for _, claim in claims), key=CLAIM_VERDICTS.index))
         yield Text(f"{len(claims)} claim{'s' * (len(claims) > 1)} of the papers: {results}; --json has them all.")
     for table, claim in claims:
         if claim.verdict in CLAIM_VERDICTS[:2]:

@@ -119,9 +119,9 @@ def table(
     if statistics or diagram is not None:
         from elmbench.cli.checks import show_statistics
 
-        show_statistics(read_results(resolved, dirs.of(*shown)), diagram)
+        show_statistics(read_results(resolved, dirs.find(*shown)), diagram)
         return
-    results = read_results(resolved, dirs.of(*shown), options.split_words(metric))
+    results = read_results(resolved, dirs.find(*shown), options.split_words(metric))
     if state.as_json:
         state.emit(records(results.summary))
     elif form == "text":
@@ -165,7 +165,7 @@ def check(
             )
         outcomes = check_baselines(names, state.results_dir)
         state.emit([{"experiment": name, **asdict(one)} for name, one in outcomes.items()], baseline_text(outcomes))
-        compared = sum(one.compared for one in outcomes.values())
+        compared = sum(one.n_cells for one in outcomes.values())
         differs = any(one.differences for one in outcomes.values())
     else:
         dirs = state.results_dirs

@@ -7,7 +7,7 @@ T = TypeVar("T")
 Key = TypeVar("Key", bound=Hashable)
 
 
-def grouped(items: Iterable[T], key: Callable[[T], Key]) -> dict[Key, list[T]]:
+def group_by(items: Iterable[T], key: Callable[[T], Key]) -> dict[Key, list[T]]:
     """Return items in groups of an equal key, both in the order of the items."""
     groups: dict[Key, list[T]] = {}
     for item in items:

@@ -51,7 +51,7 @@ class Difference:
 class BaselineCheck:
     """The outcome of a comparison with a baseline: the number of compared cells, and those that differ."""
 
-    compared: int
+    n_cells: int
     differences: tuple[Difference, ...]
 
 
@@ -59,9 +59,9 @@ def refuse_failures(cells: pd.DataFrame, path: Path) -> None:
     """Raise ElmbenchError if there are no cells, or one failed: a baseline of failures would hide them."""
     bad = cells[cells["status"].isin(["failed", "timeout", "out-of-memory", "unavailable"])]
     if not len(cells) or len(bad):
-        ended = f"{len(bad)} of {len(cells)} cells ended {bad['status'].iloc[0]}" if len(bad) else "there are no cells"
+        fault = f"{len(bad)} of {len(cells)} cells ended {bad['status'].iloc[0]}" if len(bad) else "there are no cells"
         raise ElmbenchError(
-            f"{ended}: no baseline is written",
+            f"{fault}: no baseline is written",
             expected="cells that ended ok or diverged",
             next_step=f"elmbench run {path.parent.name}/{path.name.split('.')[0]} --profile ci",
         )
@@ -79,14 +79,14 @@ def compare_with_baseline(cells: pd.DataFrame, path: Path, measures: Collection[
 
     `measures`: those of the table; those at a value of a hyperparameter have a tolerance of their own.
     """
-    counted = (*names_taking("counts"), *OF_LEARNT_ROWS)
-    points = {measure.column for measure in measures if measure.parameter and measure.metric in counted}
+    counts = (*names_taking("counts"), *OF_LEARNT_ROWS)
+    points = {measure.column for measure in measures if measure.parameter and measure.metric in counts}
     old = {_name(line): line for line in read_cells(path).to_dict("records")}
     new = {_name(line): line for line in cells.to_dict("records")}
     differences = [Difference(cell, "cell", "there", "missing", "the same cells") for cell in old if cell not in new]
     differences += [Difference(cell, "cell", "missing", "there", "the same cells") for cell in new if cell not in old]
     common = [cell for cell in old if cell in new]
-    differences += [Difference(cell, *one) for cell in common for one in _compare_cell(old[cell], new[cell], points)]
+    differences += [Difference(cell, *line) for cell in common for line in _compare_cell(old[cell], new[cell], points)]
     return BaselineCheck(len(common), tuple(differences))
 
 
@@ -101,7 +101,7 @@ def _compare_cell(old: dict[Any, Any], new: dict[Any, Any], points: set[str]) ->
         yield "status", old["status"], new["status"], "equal"
     if old["status"] != "ok" or new["status"] != "ok":
         return
-    if not _within(0, _real(old, "n_units"), _real(new, "n_units")):
+    if not _agree(0, _real(old, "n_units"), _real(new, "n_units")):
         yield "n_units", str(old["n_units"]), str(new["n_units"]), "equal"
     tolerance = np.nanmax((RELATIVE, 10 * _real(old, "condition") * np.finfo(float).eps))
     if tolerance >= UNDECIDED:
@@ -114,7 +114,7 @@ def _compare_cell(old: dict[Any, Any], new: dict[Any, Any], points: set[str]) ->
         yield "params", old["params"], new["params"], "equal"
     for metric in metrics:
         allowed = AT_A_POINT if metric in points else tolerance * abs(_real(old, metric))
-        if not _within(allowed, _real(old, metric), _real(new, metric)):
+        if not _agree(allowed, _real(old, metric), _real(new, metric)):
             words = f"{AT_A_POINT}" if metric in points else f"{tolerance:.1e} relative"
             yield metric, f"{_real(old, metric):.10g}", f"{_real(new, metric):.10g}", words
 
@@ -135,14 +135,14 @@ def _compare_classes(old: dict[Any, Any], new: dict[Any, Any]) -> Iterator[tuple
         was, now = (", ".join(f"{count:g}" for count in counts) for counts in (a, b))
         yield column, was, now, "one test row predicted otherwise"
         return
-    measured = [name for name in names_taking("counts") if name in old] if np.array_equal(a, b) else []
-    wrong = [name for name in measured if not _within(RELATIVE, _real(old, name), _real(new, name))]
+    metrics = [name for name in names_taking("counts") if name in old] if np.array_equal(a, b) else []
+    wrong = [name for name in metrics if not _agree(RELATIVE, _real(old, name), _real(new, name))]
     if not two_classes and len(wrong) > 1 and not set(wrong) & _OF_RECALLS:
         # A row has gone from one wrong class to another.
         wrong = []
     allowed = dict.fromkeys(wrong, "that of equal counts")
     for name in (TRAIN_ACCURACY, *(name for name in names_taking("scores", "probabilities") if name in old)):
-        if not _within(AT_A_POINT, _real(old, name), _real(new, name)):
+        if not _agree(AT_A_POINT, _real(old, name), _real(new, name)):
             allowed[name] = f"{AT_A_POINT}"
     for name, words in allowed.items():
         yield name, f"{_real(old, name):.10g}", f"{_real(new, name):.10g}", words
@@ -154,6 +154,6 @@ def _real(line: dict[Any, Any], name: str) -> float:
     return np.nan if value is None or pd.isna(value) else float(value)
 
 
-def _within(allowed: float, a: float, b: float) -> bool:
+def _agree(allowed: float, a: float, b: float) -> bool:
     """Return True if two figures agree; NaN agrees with NaN only."""
     return bool(a == b or abs(a - b) <= allowed or np.isnan((a, b)).all())

@@ -57,29 +57,29 @@ def cells_frame(planned: list[Cell], store: Store, values: list[str], resolved: 
     `values` are the columns of measured values. Optional columns are left out if they hold nothing.
     """
     lines: list[dict[str, Any]] = []
-    capped = capped_fits(store)
+    capped_values = capped_fits(store)
 
-    def each() -> Iterator[StoredPredictions | None]:
+    def read_predictions() -> Iterator[StoredPredictions | None]:
         """Add the line of each cell and yield its predictions: one record is held at a time."""
         for cell in planned:
             if cell.unavailable:
                 lines.append(_line(cell, {"status": "unavailable", "reason": cell.unavailable}))
                 yield None
             elif (record := store.get(cell.key)) is not None:
-                lines.append(_line(cell, record["result"]) | capped(record))
+                lines.append(_line(cell, record["result"]) | capped_values(record))
                 yield stored_in(record["result"])
 
-    named = {*REGISTRY, *({*resolved.spec.protocol.metrics} - {*MEASURES})}
-    metrics = [find_metric(name) for name in values if name in named]
-    for name, column in metric_columns(each(), metrics).items():
+    metric_names = {*REGISTRY, *({*resolved.spec.protocol.metrics} - {*MEASURES})}
+    metrics = [find_metric(name) for name in values if name in metric_names]
+    for name, column in metric_columns(read_predictions(), metrics).items():
         for line, value in zip(lines, column, strict=True):
             if value is not None:
                 line.setdefault(name, value)
     lines.sort(key=order_of(resolved))
-    used = [name for name in _OPTIONAL if any(line.get(name) is not None for line in lines)]
+    optional = [name for name in _OPTIONAL if any(line.get(name) is not None for line in lines)]
     if not any(line.get(CLEAN_TIMES) for line in lines):
-        used = [name for name in used if name != CLEAN_TIMES]
-    columns = [*CELL_NAMES, "status", "reason", "params", *values, *TIMES, "n_units", "condition", "n_test", *used]
+        optional = [name for name in optional if name != CLEAN_TIMES]
+    columns = [*CELL_NAMES, "status", "reason", "params", *values, *TIMES, "n_units", "condition", "n_test", *optional]
     frame = pd.DataFrame(lines, columns=columns)
     return frame.astype({name: "Int64" for name in _WHOLE if name in columns})
 
@@ -111,14 +111,14 @@ def stored_in(result: dict[str, Any] | None) -> StoredPredictions | None:
 
 def records_below(keys: Iterable[str], store: Store) -> Iterator[dict[str, Any]]:
     """Yield the records of some work and of all the work that it needs, each once, the nearest first."""
-    ahead, seen = deque(keys), set()
-    while ahead:
-        key = ahead.popleft()
-        record = store.get(key) if key not in seen else None
-        seen.add(key)
+    queue, visited = deque(keys), set()
+    while queue:
+        key = queue.popleft()
+        record = store.get(key) if key not in visited else None
+        visited.add(key)
         if record is not None:
             yield record
-            ahead += work_from(record["unit"]).needs
+            queue += work_from(record["unit"]).needs
 
 
 def order_of(resolved: Resolved) -> Callable[[Any], tuple[Any, ...]]:
@@ -151,22 +151,22 @@ def capped_fits(store: Store) -> Callable[[dict[str, Any]], dict[str, float]]:
     It returns none for a model without a limit of steps. The searches that cells share are counted once.
     """
 
-    def stopped(record: dict[str, Any]) -> int:
+    def count_stopped(record: dict[str, Any]) -> int:
         return int(record["result"].get("solvers", {}).get("capped", 0))
 
     @cache
     def search_share(keys: tuple[str, ...]) -> float:
         searches = list(records_below(keys, store))
-        fits = sum(work_from(one["unit"]).number_of_fits for one in searches)
-        return sum(map(stopped, searches)) / fits if fits else math.nan
+        fits = sum(work_from(record["unit"]).number_of_fits for record in searches)
+        return sum(map(count_stopped, searches)) / fits if fits else math.nan
 
-    def of(record: dict[str, Any]) -> dict[str, float]:
+    def capped_values(record: dict[str, Any]) -> dict[str, float]:
         if record["unit"].get("params", {}).get("max_iter", -1) <= 0 or record["result"]["status"] != "ok":
             return {}
         needs = tuple(work_from(record["unit"]).needs)
-        return {"capped": float(stopped(record) > 0), "search_capped": search_share(needs)}
+        return {"capped": float(count_stopped(record) > 0), "search_capped": search_share(needs)}
 
-    return of
+    return capped_values
 
 
 def csv(frame: pd.DataFrame) -> str:
@@ -209,7 +209,7 @@ def _damage(frame: pd.DataFrame) -> str | None:
     """Return the fault in the lines of a file that was changed by hand; None if there is none."""
     numbers = frame[frame.columns.difference([*_TEXT, WARNING, REMARKS])]
     wrong = {name: numbers[name].notna() & pd.to_numeric(numbers[name], errors="coerce").isna() for name in numbers}
-    wrong |= {name: ~frame[name].isin(known) for name, known in (("status", _STATUSES), ("select", SELECTIONS))}
+    wrong |= {name: ~frame[name].isin(values) for name, values in (("status", _STATUSES), ("select", SELECTIONS))}
     wrong |= {name: frame[name].isna() | (frame[name] < 0) for name in ("run", "fold")}
     wrong |= {name: frame[name] == "" for name in ("dataset", "model")}
     wrong["params"] = ~frame["params"].map(_is_mapping)
@@ -242,7 +242,7 @@ def provenance(resolved: Resolved, planned: list[Cell], store: Store, commands: 
             continue
         environments[record["environment"]] += 1
         # Work that only combines results of other work has no data of its own.
-        units = (one["unit"] for one in records_below([cell.key], store))
+        units = (record["unit"] for record in records_below([cell.key], store))
         unit: dict[str, Any] = next((unit for unit in units if "dataset" in unit), {})
         if unit:
             datasets[cell.dataset].add(unit["dataset"]["identity"])

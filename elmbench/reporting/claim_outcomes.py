@@ -30,7 +30,7 @@ class ClaimOutcome:
 
     `others` are the columns that each comparison of the claim compares with. `in_print` is True if the paper's own
     figures bear the claim out; None if it prints too few of them. `finding` is the decisive test; None if nothing was
-    tested. `p` is the p-value of the verdict; for a claim that is not decided, that of the claim. `about` is the data
+    tested. `p` is the p-value of the verdict; for a claim that is not decided, that of the claim. `subject` is the data
     set, model, column and metric of the decisive test, as far as the tests differ in them.
     """
 
@@ -40,7 +40,7 @@ class ClaimOutcome:
     in_print: bool | None = None
     finding: Finding | None = None
     p: float | None = None
-    about: str = ""
+    subject: str = ""
     remark: str = ""
 
     @property
@@ -58,46 +58,46 @@ class ClaimOutcome:
     def _comparison_text(self) -> str:
         """Return the comparisons, such as `on most data sets mcc of ELM above K-ELM`."""
         claims = self.claim.comparisons
-        where = (f"{one.dataset} data sets" if one.dataset in (MOST, ALL_OF_THEM) else one.dataset for one in claims)
-        compared = [
-            f"{one.metric.column} of {one.model} {_relation(one)} {_than(one, others)}"
-            for one, others in zip(claims, self.others, strict=True)
+        where = (claim.dataset + " data sets" * (claim.dataset in (MOST, ALL_OF_THEM)) for claim in claims)
+        comparisons = [
+            f"{claim.metric.column} of {claim.model} {_relation(claim)} {_than(claim, others)}"
+            for claim, others in zip(claims, self.others, strict=True)
         ]
-        return f"on {' and '.join(dict.fromkeys(where))} {' and '.join(dict.fromkeys(compared))}"
+        return f"on {' and '.join(dict.fromkeys(where))} {' and '.join(dict.fromkeys(comparisons))}"
 
     def _test_text(self) -> str:
         finding = self.finding
         if finding is None or self.p is None:
             return ""
-        about = f"{self.about}: " if self.about else ""
+        words = f"{self.subject}: " if self.subject else ""
         if finding.means:
-            about += " against ".join(f"{mean:.4g}" for mean in finding.means) + ", "
+            words += " against ".join(f"{mean:.4g}" for mean in finding.means) + ", "
         if finding.test == "sign test":
-            about += f"on {round(finding.estimate * finding.n)} of {finding.n} data sets, share"
+            words += f"on {round(finding.estimate * finding.n)} of {finding.n} data sets, share"
         elif is_of_ratios(self.claim):
-            about += "ratio"
+            words += "ratio"
         else:
-            about += "median difference" if finding.of == "data sets" else "difference"
+            words += "median difference" if finding.of == "data sets" else "difference"
         interval = "" if finding.low is None else f" [{finding.low:.3g}, {finding.high:.3g}]"
-        estimate = f"{about} {finding.estimate:.3g}{interval}"
+        estimate = f"{words} {finding.estimate:.3g}{interval}"
         return f"{estimate}, {finding.test}, p = {self.p:.2g}, n = {finding.n} {finding.of}"
 
     def record(self) -> dict[str, Any]:
         """Return the line of `claims.csv`, None for what is missing."""
         comparisons = self.claim.comparisons
-        than = (_than(one, others) for one, others in zip(comparisons, self.others, strict=True))
-        tested = ("test", "estimate", "low", "high", "p", "n", "of")
+        than = (_than(claim, others) for claim, others in zip(comparisons, self.others, strict=True))
+        test_columns = ("test", "estimate", "low", "high", "p", "n", "of")
         return {
             "says": self.claim.says,
-            "dataset": _join_names(one.dataset for one in comparisons),
-            "metric": _join_names(one.metric.column for one in comparisons),
-            "model": _join_names(one.model for one in comparisons),
+            "dataset": _join_names(claim.dataset for claim in comparisons),
+            "metric": _join_names(claim.metric.column for claim in comparisons),
+            "model": _join_names(claim.model for claim in comparisons),
             "is": _relation(self.claim),
             "than": _join_names(than),
             "in_print": self.in_print,
             "verdict": self.verdict,
-            **{name: getattr(self.finding, name, None) for name in tested} | {"p": self.p},
-            "remark": "; ".join(filter(None, (self.about, self.remark))),
+            **{name: getattr(self.finding, name, None) for name in test_columns} | {"p": self.p},
+            "remark": "; ".join(filter(None, (self.subject, self.remark))),
         }
 
 
@@ -135,15 +135,15 @@ def correct_by_holm(outcomes: Sequence[ClaimOutcome]) -> list[ClaimOutcome]:
     figures could make them decide (Tarone 1990).
     """
     decided = CLAIM_VERDICTS[:2]
-    tested = {
-        i: one.p if one.verdict in decided else 1.0
-        for i, one in enumerate(outcomes)
-        if one.p is not None and one.verdict != "too few data sets"
+    p_values = {
+        i: outcome.p if outcome.verdict in decided else 1.0
+        for i, outcome in enumerate(outcomes)
+        if outcome.p is not None and outcome.verdict != "too few data sets"
     }
-    corrected = list(outcomes)
-    for i, p in zip(tested, holm(list(tested.values())), strict=True):
-        one = outcomes[i]
-        if one.verdict in decided and p > LEVEL:
-            remark = f"by itself it {one.verdict}, but not after Holm's correction for {len(tested)} claims"
-            corrected[i] = replace(one, verdict="undecided", remark="; ".join(filter(None, (remark, one.remark))))
-    return corrected
+    results = list(outcomes)
+    for i, p in zip(p_values, holm(list(p_values.values())), strict=True):
+        outcome = outcomes[i]
+        if outcome.verdict in decided and p > LEVEL:
+            remark = f"by itself it {outcome.verdict}, but not after Holm's correction for {len(p_values)} claims"
+            results[i] = replace(outcome, verdict="undecided", remark="; ".join(filter(None, (remark, outcome.remark))))
+    return results

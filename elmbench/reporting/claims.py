@@ -12,7 +12,7 @@ from elmbench.layouts.comparison import share_of_test_rows
 from elmbench.layouts.table import COMPLETE
 from elmbench.metrics import less_is_better
 from elmbench.numerics.significance import LEVEL, Finding, Region, corrected_t, sign, signed_rank, together, welch
-from elmbench.reporting import grouped
+from elmbench.reporting import group_by
 from elmbench.reporting.cells import TIMES
 from elmbench.reporting.claim_outcomes import ClaimOutcome, ClaimVerdict, is_of_ratios
 from elmbench.reporting.summary import MeasuredCells, is_other_data
@@ -51,15 +51,15 @@ class _Results:
         """Return True if the column of a comparison and another one that it names were run on a data set."""
         return any(
             (dataset, claim.model) in self._models and (dataset, column) in self._models
-            for dataset in _datasets_claimed(claim, self.resolved)
-            for column in columns_compared(claim, dataset, self.resolved)
+            for dataset in _claim_datasets(claim, self.resolved)
+            for column in other_columns(claim, dataset, self.resolved)
         )
 
     def datasets(self, claim: Claim) -> list[str]:
         """Return the data sets of a comparison; for `most`, those that were run."""
         run = {dataset for dataset, _ in self._models}
         # A run of some data sets cannot confirm a claim about all.
-        return [name for name in _datasets_claimed(claim, self.resolved) if claim.dataset != MOST or name in run]
+        return [name for name in _claim_datasets(claim, self.resolved) if claim.dataset != MOST or name in run]
 
     def is_comparable(self, dataset: str) -> bool:
         """Return True if the rows are all of the paper's, and no others."""
@@ -74,10 +74,10 @@ class _Results:
         index = pd.MultiIndex.from_arrays([cells["run"], cells["fold"]])
         return pd.Series(self._cells.values(key, measure), index).dropna()
 
-    def least(self, dataset: str, model: str, measure: Measure) -> float:
+    def least_half_width(self, dataset: str, model: str, measure: Measure) -> float:
         """Return the least half width of an interval of a column on a data set."""
         key = (dataset, model, self._select, "")
-        return draws_of(self._cells.values(key, measure), self._cells.columns(key), measure).least
+        return draws_of(self._cells.values(key, measure), self._cells.columns(key), measure).least_half_width
 
 
 @dataclass(frozen=True)
@@ -85,21 +85,21 @@ class _Pair:
     """The values of the two columns of a comparison on one data set."""
 
     dataset: str
-    other: str
-    one: pd.Series[float]
-    two: pd.Series[float]
+    column: str
+    first: pd.Series[float]
+    second: pd.Series[float]
 
     @property
     def means(self) -> tuple[float, float]:
-        return float(self.one.mean()), float(self.two.mean())
+        return float(self.first.mean()), float(self.second.mean())
 
 
 def _outcome(claim: Claim, results: _Results) -> ClaimOutcome:
     others = []
-    for one in claim.comparisons:
-        columns = (columns_compared(one, name, results.resolved) for name in results.datasets(one))
+    for comparison in claim.comparisons:
+        columns = (other_columns(comparison, name, results.resolved) for name in results.datasets(comparison))
         others.append(tuple(dict.fromkeys(column for names in columns for column in names)))
-    parts = [_tests(one, results) for one in claim.comparisons]
+    parts = [_tests(comparison, results) for comparison in claim.comparisons]
     findings = [finding for tests, _, _ in parts for finding in tests]
     _, verdict, remark = next((part for part in parts if part[1] != "undecided"), parts[0])
     remark = "; ".join(filter(None, (remark, "times of one machine" * (claim.metric.metric in TIMES))))
@@ -108,9 +108,9 @@ def _outcome(claim: Claim, results: _Results) -> ClaimOutcome:
         return outcome
     # The claim must pass all tests.
     decisive, confirming, contradicting = together(findings)
-    varies = [len(set(values)) > 1 for values in zip(*(one.about for one in findings), strict=True)]
-    about = ", ".join(name for name, several in zip(decisive.about, varies, strict=True) if several and name)
-    outcome = replace(outcome, finding=decisive, about=about)
+    varies = [len(set(values)) > 1 for values in zip(*(finding.about for finding in findings), strict=True)]
+    subject = ", ".join(name for name, several in zip(decisive.about, varies, strict=True) if several and name)
+    outcome = replace(outcome, finding=decisive, subject=subject)
     # Tests of a part of the claim can contradict it but not confirm it.
     if contradicting <= LEVEL:
         return replace(outcome, verdict="does not hold", p=contradicting)
@@ -127,13 +127,13 @@ def _tests(claim: Claim, results: _Results) -> tuple[list[Finding], ClaimVerdict
     rows = [pairs for dataset in comparable if (pairs := _pairs(claim, dataset, results))]
     pairs = [pair for row in rows for pair in row]
     if claim.dataset == MOST and rows:
-        findings = _on_most(claim, rows)
+        findings = _test_on_most(claim, rows)
         if len(rows) < FEWEST_DATASETS:
             return findings, "too few data sets", f"{len(rows)} comparable, {FEWEST_DATASETS} needed"
         return findings, "undecided", ""
-    if rows and min(len(values) for pair in pairs for values in (pair.one, pair.two)) < FEWEST_RUNS:
+    if rows and min(len(values) for pair in pairs for values in (pair.first, pair.second)) < FEWEST_RUNS:
         return [], "too few runs", f"fewer than {FEWEST_RUNS} folds or runs"
-    findings = [_on_one(claim, pair, results) for pair in pairs]
+    findings = [_test_on_one(claim, pair, results) for pair in pairs]
     if len(rows) < len(datasets):
         return findings, "incomplete", "cells are missing"
     return findings, "undecided", ""
@@ -141,45 +141,45 @@ def _tests(claim: Claim, results: _Results) -> tuple[list[Finding], ClaimVerdict
 
 def _pairs(claim: Claim, dataset: str, results: _Results) -> list[_Pair]:
     """Return the values of a claim's column beside those of each other one; empty unless all are complete."""
-    one, measure = results.values(dataset, claim.model, claim.metric), claim.than_metric or claim.metric
-    columns = columns_compared(claim, dataset, results.resolved)
-    pairs = [_Pair(dataset, column, one, results.values(dataset, column, measure)) for column in columns]
-    return [] if any(pair.one.empty or pair.two.empty for pair in pairs) else pairs
+    first, measure = results.values(dataset, claim.model, claim.metric), claim.than_metric or claim.metric
+    columns = other_columns(claim, dataset, results.resolved)
+    pairs = [_Pair(dataset, column, first, results.values(dataset, column, measure)) for column in columns]
+    return [] if any(pair.first.empty or pair.second.empty for pair in pairs) else pairs
 
 
-def _on_one(claim: Claim, pair: _Pair, results: _Results) -> Finding:
+def _test_on_one(claim: Claim, pair: _Pair, results: _Results) -> Finding:
     """Return the test of a claim on one data set; ratios are tested by their logarithm."""
     of_ratios = is_of_ratios(claim)
-    one, two = (pair.one.map(math.log), pair.two.map(math.log)) if of_ratios else (pair.one, pair.two)
+    first, second = (pair.first.map(math.log), pair.second.map(math.log)) if of_ratios else (pair.first, pair.second)
     region, share = region_of(claim), share_of_test_rows(pair.dataset, results.resolved)
-    least = 0.0 if of_ratios else results.least(pair.dataset, claim.model, claim.metric)
+    least_half_width = 0.0 if of_ratios else results.least_half_width(pair.dataset, claim.model, claim.metric)
     if share is None:
-        finding = welch(one, two, region, least)
+        finding = welch(first, second, region, least_half_width)
     else:
-        of = "folds" if one.index.get_level_values(0).has_duplicates else "runs"
-        finding = corrected_t((one - two).dropna(), share, region, least, of)
+        unit = "folds" if first.index.get_level_values(0).has_duplicates else "runs"
+        finding = corrected_t((first - second).dropna(), share, region, least_half_width, unit)
     if of_ratios:
         low, high = (None if end is None else math.exp(end) for end in (finding.low, finding.high))
         finding = replace(finding, estimate=math.exp(finding.estimate), low=low, high=high)
-    return replace(finding, about=(pair.dataset, claim.model, pair.other, claim.metric.column), means=pair.means)
+    return replace(finding, about=(pair.dataset, claim.model, pair.column, claim.metric.column), means=pair.means)
 
 
-def _on_most(claim: Claim, rows: list[list[_Pair]]) -> list[Finding]:
+def _test_on_most(claim: Claim, rows: list[list[_Pair]]) -> list[Finding]:
     """Return the tests of a claim over data sets."""
     if claim.relation == "close" or is_of_ratios(claim) or claim.test == "sign":
         n_true = sum(all(is_true(claim, *pair.means) for pair in row) for row in rows)
         findings = {"": sign(n_true, len(rows))}
     else:
-        by_column = grouped((pair for row in rows for pair in row), lambda pair: pair.other)
+        by_column = group_by((pair for row in rows for pair in row), lambda pair: pair.column)
         findings = {
             column: signed_rank([pair.means[0] - pair.means[1] for pair in pairs], region_of(claim))
             for column, pairs in by_column.items()
         }
     metric = claim.metric.column
-    return [replace(one, about=(MOST, claim.model, column, metric)) for column, one in findings.items()]
+    return [replace(finding, about=(MOST, claim.model, column, metric)) for column, finding in findings.items()]
 
 
-def columns_compared(claim: Claim, dataset: str, resolved: Resolved) -> list[str]:
+def other_columns(claim: Claim, dataset: str, resolved: Resolved) -> list[str]:
     """Return the columns that a comparison compares with on a data set.
 
     `others` leaves out a column for which the paper prints no figure: the paper says nothing about it.
@@ -194,7 +194,7 @@ def columns_compared(claim: Claim, dataset: str, resolved: Resolved) -> list[str
     return [column for column in resolved.file.spec.models if column != claim.model and column not in left_out]
 
 
-def _datasets_claimed(claim: Claim, resolved: Resolved) -> list[str]:
+def _claim_datasets(claim: Claim, resolved: Resolved) -> list[str]:
     """Return the data sets of the paper that a comparison is about, without those that stand in for another one."""
     names = list(resolved.file.spec.datasets) if claim.dataset in (MOST, ALL_OF_THEM) else [claim.dataset]
     excluded = {*resolved.stand_ins, *(resolved.spec.other_rows if claim.dataset == ALL_OF_THEM else ())}
@@ -237,12 +237,12 @@ def is_borne_out(claim: Claim, resolved: Resolved) -> bool | None:
     for part in claim.comparisons:
         measure = (part.than_metric or part.metric).column
         outcomes = []
-        for dataset in _datasets_claimed(part, resolved):
-            one = figures.get((dataset, part.model, part.metric.column))
-            others = [figures.get((dataset, name, measure)) for name in columns_compared(part, dataset, resolved)]
-            known = [other for other in others if other is not None]
-            if one is not None and known and (part.than == "others" or len(known) == len(others)):
-                outcomes.append(all(is_true(part, one, other) for other in known))
+        for dataset in _claim_datasets(part, resolved):
+            figure = figures.get((dataset, part.model, part.metric.column))
+            others = [figures.get((dataset, name, measure)) for name in other_columns(part, dataset, resolved)]
+            printed = [other for other in others if other is not None]
+            if figure is not None and printed and (part.than == "others" or len(printed) == len(others)):
+                outcomes.append(all(is_true(part, figure, other) for other in printed))
         if not outcomes:
             return None
         verdicts.append(2 * sum(outcomes) > len(outcomes) if part.dataset == MOST else all(outcomes))

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from elmbench.layouts.table import COMPARED, SIGNS, VERDICTS, three_figures
 from elmbench.metrics import less_is_better
 from elmbench.numerics.significance import ranks
-from elmbench.reporting import grouped
+from elmbench.reporting import group_by
 from elmbench.reporting.cells import TIMES
 from elmbench.reporting.summary import ENTRY, MeasuredCells, printed_of
 from elmbench.reporting.verdicts import FEWEST_RUNS, Draws, Printed, draws_of, draws_of_means, judge, run_means
@@ -48,7 +48,7 @@ class ComparedFigure:
         """True for each run that lies in the interval of the other runs, as if it were the published figure."""
         hits = {}
         for i, run in enumerate(self.runs.tolist() if len(self.runs) >= FEWEST_RUNS else ()):
-            others = draws_of_means(np.delete(self.means, i), self.draws.least)
+            others = draws_of_means(np.delete(self.means, i), self.draws.least_half_width)
             hits[run] = bool(abs(self.means[i] - others.mean) <= others.half_width() * (1 + 1e-9))
         return hits
 
@@ -60,7 +60,7 @@ def compared_figures(figures: pd.DataFrame, measured: MeasuredCells) -> Iterator
         return
     for line in figures[figures["verdict"].isin(COMPARED)].to_dict("records"):
         dataset, model, column = line["dataset"], line["model"], line["metric"]
-        measure = next(one for one in layout.measures(resolved, dataset, model) if one.column == column)
+        measure = next(measure for measure in layout.measures(resolved, dataset, model) if measure.column == column)
         if measure.metric in FACTS:
             continue
         entry = tuple(line[name] for name in ENTRY)
@@ -126,7 +126,7 @@ class Agreement:
 
 def agreements(compared: Sequence[ComparedFigure], figures: pd.DataFrame, resolved: Resolved) -> list[Agreement]:
     """Return the agreement of each metric of a table with the print; `figures` has the lines of `summary.csv`."""
-    by_metric = grouped(compared, lambda one: one.measure.metric)
+    by_metric = group_by(compared, lambda figure: figure.measure.metric)
     scores = [_agreement(metric, group) for metric, group in by_metric.items()]
     return [*scores, *_agreements_of_times(figures, resolved)]
 
@@ -135,16 +135,16 @@ def error_and_power(agreements: Iterable[Agreement]) -> Counter[str]:
     """Return the sums of own runs and wrong pairs, under the names of the attributes."""
     names = ("pairings", "pairings_reproduced", "pairings_untold", "left_out", "left_out_reproduced")
     agreements = list(agreements)
-    return Counter({name: sum(getattr(one, name) for one in agreements) for name in names})
+    return Counter({name: sum(getattr(agreement, name) for agreement in agreements) for name in names})
 
 
 def _agreement(metric: str, figures: Sequence[ComparedFigure]) -> Agreement:
-    rows = list(grouped(figures, lambda one: (one.dataset, one.measure.column)).values())
+    rows = list(group_by(figures, lambda figure: (figure.dataset, figure.measure.column)).values())
     several = [row for row in rows if len(row) > 1] if is_quality(metric) else []
     pick = min if less_is_better(metric) else max
     same_best = (
         # Several models may have the best published value.
-        pick(row, key=lambda one: one.draws.mean).printed.value == pick(one.printed.value for one in row)
+        pick(row, key=lambda figure: figure.draws.mean).printed.value == pick(figure.printed.value for figure in row)
         for row in several
     )
     wrong = Counter(
@@ -152,13 +152,13 @@ def _agreement(metric: str, figures: Sequence[ComparedFigure]) -> Agreement:
         for row in rows
         for one, other in permutations(row, 2)
     )
-    left_out = [hit for one in figures if len(one.means) > FEWEST_RUNS for hit in one.left_out.values()]
+    left_out = [hit for figure in figures if len(figure.means) > FEWEST_RUNS for hit in figure.left_out.values()]
     undecided = wrong["consistent"] + wrong["too few runs"]
     return Agreement(
         metric,
         len(figures),
-        float(np.median(np.abs(np.subtract(*ours_and_printed(figures))))),
-        rank_correlation=mean_rank_correlation(map(ours_and_printed, rows)),
+        float(np.median(np.abs(np.subtract(*means_and_prints(figures))))),
+        rank_correlation=mean_rank_correlation(map(means_and_prints, rows)),
         rows=len(several),
         same_best=sum(same_best),
         pairings=wrong.total() - undecided,
@@ -185,9 +185,9 @@ def _agreements_of_times(figures: pd.DataFrame, resolved: Resolved) -> Iterator[
             yield Agreement(metric, len(times), median_factor=factor, rank_correlation=correlation)
 
 
-def ours_and_printed(figures: Sequence[ComparedFigure]) -> tuple[list[float], list[float]]:
+def means_and_prints(figures: Sequence[ComparedFigure]) -> tuple[list[float], list[float]]:
     """Return our means and the printed values."""
-    return [one.draws.mean for one in figures], [one.printed.value for one in figures]
+    return [figure.draws.mean for figure in figures], [figure.printed.value for figure in figures]
 
 
 def mean_rank_correlation(rows: Iterable[tuple[Sequence[float], Sequence[float]]]) -> float | None:
@@ -195,12 +195,12 @@ def mean_rank_correlation(rows: Iterable[tuple[Sequence[float], Sequence[float]]
 
     A row of fewer than three values, or of equal ones, has none.
     """
-    known = [
+    correlations = [
         np.corrcoef(ranks(ours), ranks(printed))[0, 1]
         for ours, printed in rows
         if len(ours) > 2 and len(set(ours)) > 1 and len(set(printed)) > 1
     ]
-    return float(np.mean(known)) if known else None
+    return float(np.mean(correlations)) if correlations else None
 
 
 def verdict_counts(figures: Iterable[Mapping[Any, Any]]) -> tuple[Counter[str], Counter[str]]:
@@ -221,8 +221,8 @@ def missing_runs(figures: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
     seconds = cells.groupby(columns)[TIMES].sum().sum(axis="columns").rename("seconds")
     lines = figures[figures["verdict"] == "too few runs"].drop_duplicates(columns).join(seconds, on=columns)
     runs = lines["runs"].astype(int)
-    more = FEWEST_RUNS - runs
-    return lines[["dataset", "model"]].assign(more_runs=more, minutes=more * lines["seconds"].astype(float) / runs / 60)
+    rest = FEWEST_RUNS - runs
+    return lines[["dataset", "model"]].assign(more_runs=rest, minutes=rest * lines["seconds"].astype(float) / runs / 60)
 
 
 def counts_text(counts: Counter[str], facts: Counter[str], missing: pd.DataFrame) -> str:
@@ -233,11 +233,11 @@ def counts_text(counts: Counter[str], facts: Counter[str], missing: pd.DataFrame
     listed = ", ".join(f"{counts[verdict]} {SIGNS[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
     text = f"{counts.total()} published figure{'s' * (counts.total() > 1)}: {listed}."
     if len(missing):
-        fewest, most = missing["more_runs"].min(), missing["more_runs"].max()
-        more = str(most) if fewest == most else f"{fewest} to {most}"
+        smallest, largest = missing["more_runs"].min(), missing["more_runs"].max()
+        number = str(largest) if smallest == largest else f"{smallest} to {largest}"
         minutes = missing["minutes"].sum()
         duration = f"about {minutes:.0f} min" if minutes < 120 else f"about {minutes / 60:.0f} h"
-        text += f" An interval needs {FEWEST_RUNS} runs, {more} more than there are, which take "
+        text += f" An interval needs {FEWEST_RUNS} runs, {number} more than there are, which take "
         text += f"{duration if minutes >= 1 else 'less than a minute'} on one core."
     return f"{text} {of_facts}".rstrip()
 

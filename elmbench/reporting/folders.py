@@ -33,37 +33,37 @@ class ResultsDirs:
 
     def has(self, profile: str, experiment: str) -> bool:
         """Return True if either folder holds a table."""
-        return has_results(self.of(profile, experiment), profile, experiment)
+        return has_results(self.find(profile, experiment), profile, experiment)
 
-    def of(self, profile: str, experiment: str) -> Path:
+    def find(self, profile: str, experiment: str) -> Path:
         """Return the results folder of a table; the user's if neither has it."""
-        return next((one for one in self._both if has_results(one, profile, experiment)), self.user)
+        return next((folder for folder in self._folders if has_results(folder, profile, experiment)), self.user)
 
     def best_profile(self, experiment: str, profiles: Sequence[str]) -> str | None:
         """Return the first of some profiles with results of a table, the user's results before the committed ones."""
-        places = product(self._both, profiles)
-        return next((profile for one, profile in places if has_results(one, profile, experiment)), None)
+        pairs = product(self._folders, profiles)
+        return next((profile for folder, profile in pairs if has_results(folder, profile, experiment)), None)
 
     @property
-    def _both(self) -> list[Path]:
+    def _folders(self) -> list[Path]:
         return list(filter(None, (self.user, self.committed)))
 
     def origin(self, profile: str, experiment: str) -> str:
         """Return a line that names the origin and the folder of the shown results of a table."""
-        chosen = self.of(profile, experiment)
-        folder = results_folder(chosen, profile, experiment)
-        if chosen == self.committed:
+        results_dir = self.find(profile, experiment)
+        folder = results_folder(results_dir, profile, experiment)
+        if results_dir == self.committed:
             return f"committed results, {folder}; your own: elmbench run {experiment} --profile {profile}"
         if self.committed is not None and has_results(self.committed, profile, experiment):
-            other = f"elmbench table {experiment} --profile {profile} --results-dir {self.committed}"
-            return f"your results, {folder}; the committed ones: {other}"
+            command = f"elmbench table {experiment} --profile {profile} --results-dir {self.committed}"
+            return f"your results, {folder}; the committed ones: {command}"
         return f"your results, {folder}"
 
     def origins(self, tables: Iterable[tuple[str, str]]) -> str:
         """Return a line with the number of tables, given by profile and id, from each folder."""
-        counts = Counter(self.of(profile, experiment) for profile, experiment in tables)
-        own, total = counts[self.user], counts.total()
-        origins = f"{own} from your results ({self.user}), {total - own} committed ({self.committed})"
+        counts = Counter(self.find(profile, experiment) for profile, experiment in tables)
+        n_user, total = counts[self.user], counts.total()
+        origins = f"{n_user} from your results ({self.user}), {total - n_user} committed ({self.committed})"
         return f"{total} table{'s' * (total != 1)}: {origins}"
 
 
@@ -72,5 +72,5 @@ def committed_results() -> Path | None:
     folder = _TOP / "results"
     if not ((_TOP / "datasets.yaml").is_file() and folder.is_dir()):
         return None
-    here = Path.cwd()
-    return folder.relative_to(here) if folder.is_relative_to(here) else folder
+    working_folder = Path.cwd()
+    return folder.relative_to(working_folder) if folder.is_relative_to(working_folder) else folder

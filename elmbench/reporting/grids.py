@@ -9,7 +9,7 @@ from typing import SupportsFloat
 
 from elmbench.layouts.table import Entry, Section
 from elmbench.metrics import less_is_better
-from elmbench.reporting import grouped
+from elmbench.reporting import group_by
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.protocol import is_quality
 from elmbench.specs.published import ALL
@@ -96,18 +96,18 @@ def grids_of(section: Section, resolved: Resolved) -> list[Grid]:
         name = figure.names[shape[2]]
         return name, shape[1] != "measure" or (name, figure.names["measure"]) in in_print
 
-    groups = grouped(figures, grid_of)
+    groups = group_by(figures, grid_of)
     order = list(dict.fromkeys(name for name, _ in groups))
     keys = sorted(groups, key=lambda key: (order.index(key[0]), not key[1]))
     return sorted((_grid(groups[key], shape, resolved) for key in keys), key=lambda grid: not grid.has_printed)
 
 
 def _grid(figures: Sequence[GridFigure], shape: tuple[str, str, str], resolved: Resolved) -> Grid:
-    row, column, other = shape
+    row, column, heading_axis = shape
     by_names = {(figure.names[row], figure.names[column]): figure for figure in figures}
     rows, columns = (list(dict.fromkeys(figure.names[axis] for figure in figures)) for axis in (row, column))
-    lines = tuple((_spelt(row, r, resolved), tuple(by_names.get((r, c)) for c in columns)) for r in rows)
-    heading, titles = _spelt(other, figures[0].names[other], resolved), tuple(columns)
+    lines = tuple((_spell(row, r, resolved), tuple(by_names.get((r, c)) for c in columns)) for r in rows)
+    heading, titles = _spell(heading_axis, figures[0].names[heading_axis], resolved), tuple(columns)
     metrics = {figure.entry.measure.metric for figure in figures}
     if column == "measure" and len(columns) > 1 and all("@" in title for title in titles) and len(metrics) == 1:
         # For one metric at many values of a hyperparameter, the columns are the values alone.
@@ -115,7 +115,7 @@ def _grid(figures: Sequence[GridFigure], shape: tuple[str, str, str], resolved: 
     return Grid(heading, "data set" if row == "dataset" else row, titles, lines)
 
 
-def _spelt(axis: str, name: str, resolved: Resolved) -> str:
+def _spell(axis: str, name: str, resolved: Resolved) -> str:
     if axis != "dataset":
         return name
     return "all data sets" if name == ALL else resolved.spelling(name)
@@ -123,9 +123,9 @@ def _spelt(axis: str, name: str, resolved: Resolved) -> str:
 
 def _best(values: Iterable[tuple[Entry, SupportsFloat | None]]) -> set[int]:
     """Return the entries (by `id`) whose value is the best of two models or more on their data set."""
-    known = [(entry, float(value)) for entry, value in values if value is not None and is_quality(entry.measure.metric)]
+    pairs = [(entry, float(value)) for entry, value in values if value is not None and is_quality(entry.measure.metric)]
     best = set()
-    for group in grouped(known, lambda one: (one[0].dataset, one[0].measure.column)).values():
+    for group in group_by(pairs, lambda pair: (pair[0].dataset, pair[0].measure.column)).values():
         pick = min if less_is_better(group[0][0].measure.metric) else max
         limit = pick(value for _, value in group)
         best |= {id(entry) for entry, value in group if value == limit and len(group) > 1}

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elmbench.numerics.seeds import generator
-from elmbench.reporting import grouped
-from elmbench.reporting.figures import ComparedFigure, mean_rank_correlation, ours_and_printed
+from elmbench.reporting import group_by
+from elmbench.reporting.figures import ComparedFigure, mean_rank_correlation, means_and_prints
 from elmbench.reporting.verdicts import FEWEST_RUNS, LEVEL, Printed, draws_of_means, judge
 
 #: All verdicts on a table.
@@ -74,12 +74,12 @@ class JointVerdict:
 
 def joint_record(verdicts: Sequence[JointVerdict]) -> dict[str, Any]:
     """Return the verdict on the metric of a table with the most figures, and under `metrics` those on all metrics."""
-    return main_verdict(verdicts).record() | {"metrics": [one.record() for one in verdicts]}
+    return main_verdict(verdicts).record() | {"metrics": [verdict.record() for verdict in verdicts]}
 
 
 def main_verdict(verdicts: Sequence[JointVerdict]) -> JointVerdict:
     """Return the verdict on the metric of a table with the most figures; without any, it is `too small to judge`."""
-    return max(verdicts, key=lambda one: one.figures, default=JointVerdict())
+    return max(verdicts, key=lambda verdict: verdict.figures, default=JointVerdict())
 
 
 def judge_table(figures: Iterable[ComparedFigure], *key: str) -> list[JointVerdict]:
@@ -89,29 +89,29 @@ def judge_table(figures: Iterable[ComparedFigure], *key: str) -> list[JointVerdi
     shuffles.
     """
     datasets: dict[tuple[str, str], str] = {}
-    counted = [
-        one
-        for one in figures
-        if datasets.setdefault((one.measure.metric, one.printed_dataset), one.dataset) == one.dataset
+    figures = [
+        figure
+        for figure in figures
+        if datasets.setdefault((figure.measure.metric, figure.printed_dataset), figure.dataset) == figure.dataset
     ]
-    return [judge_metric(known, *key) for known in grouped(counted, lambda one: one.measure.metric).values()]
+    return [judge_metric(group, *key) for group in group_by(figures, lambda figure: figure.measure.metric).values()]
 
 
 def judge_metric(figures: Sequence[ComparedFigure], *key: str) -> JointVerdict:
     """Return the verdict on one metric of a table from its compared figures."""
     metric = figures[0].measure.metric
-    judged = [one for one in figures if one.draws.runs >= FEWEST_RUNS]
-    inside = sum(judge(one.draws, replace(one.printed, apart=None)).verdict == "reproduced" for one in judged)
+    judged = [figure for figure in figures if figure.draws.runs >= FEWEST_RUNS]
+    inside = sum(judge(figure.draws, replace(figure.printed, apart=None)).verdict == "reproduced" for figure in judged)
     rows = rows_of(figures)
     return JointVerdict(
         metric,
         len(figures),
-        len({one.dataset for one in figures}),
+        len({figure.dataset for figure in figures}),
         inside,
         len(judged),
         _coverage_p(judged, inside) if judged else None,
         pattern_test([costs_of(row) for row in rows], *key, metric),
-        mean_rank_correlation(map(ours_and_printed, rows)),
+        mean_rank_correlation(map(means_and_prints, rows)),
     )
 
 
@@ -120,7 +120,7 @@ def _coverage_p(figures: Sequence[ComparedFigure], inside: int) -> float | None:
     from scipy.special import bdtr
 
     n = len(figures)
-    per_dataset = sum(size**2 for size in Counter(one.dataset for one in figures).values()) / n
+    per_dataset = sum(size**2 for size in Counter(figure.dataset for figure in figures).values()) / n
     effective = max(1, round(n / (1 + (per_dataset - 1) * _correlation(figures))))
     p = float(bdtr(round(inside * effective / n), effective, LEVEL))
     fewest = FEWEST_ALL_INSIDE if inside == n >= FEWEST_FIGURES else FEWEST_FIGURES
@@ -130,8 +130,8 @@ def _coverage_p(figures: Sequence[ComparedFigure], inside: int) -> float | None:
 def _correlation(figures: Sequence[ComparedFigure]) -> float:
     """Return the correlation, between the models of a data set, of being inside the interval, from our own runs."""
     products, squares = [], []
-    for group in grouped(figures, lambda one: one.dataset).values():
-        hits = [one.left_out for one in group]
+    for group in group_by(figures, lambda figure: figure.dataset).values():
+        hits = [figure.left_out for figure in group]
         squares += [(hit - LEVEL) ** 2 for by_run in hits for hit in by_run.values()]
         for first, second in combinations(hits, 2):
             products += [(first[run] - LEVEL) * (second[run] - LEVEL) for run in first.keys() & second.keys()]
@@ -145,17 +145,17 @@ def rows_of(figures: Sequence[ComparedFigure]) -> list[list[ComparedFigure]]:
 
     If a data set has one model at several values of a hyperparameter, its group has these values.
     """
-    models = {name: {one.model for one in group} for name, group in grouped(figures, lambda one: one.dataset).items()}
+    n_models = Counter(dataset for dataset, _ in {(figure.dataset, figure.model) for figure in figures})
 
-    def row(one: ComparedFigure) -> tuple[str, str]:
-        return one.dataset, one.measure.column if len(models[one.dataset]) > 1 else ""
+    def row(figure: ComparedFigure) -> tuple[str, str]:
+        return figure.dataset, figure.measure.column if n_models[figure.dataset] > 1 else ""
 
-    return list(grouped(figures, row).values())
+    return list(group_by(figures, row).values())
 
 
 def costs_of(row: Sequence[ComparedFigure]) -> _Costs:
     """Return |published - ours| for each pair of models of a group of figures."""
-    ours, printed = ours_and_printed(row)
+    ours, printed = means_and_prints(row)
     return np.abs(np.subtract.outer(printed, ours))
 
 
@@ -165,22 +165,22 @@ def pattern_test(costs: Sequence[_Costs], *key: str) -> float | None:
     `costs` are those of each data set, `key` is the seed of the shuffles. `scipy.stats.permutation_test` has no strata:
     it would also shuffle between data sets.
     """
-    costs = [one for one in costs if len(one) > 1]
-    orders = math.prod(math.factorial(len(one)) for one in costs)
+    costs = [matrix for matrix in costs if len(matrix) > 1]
+    orders = math.prod(math.factorial(len(matrix)) for matrix in costs)
     if 1 / orders > ALPHA:
         return None
     sums, rng = np.zeros(1), generator("pattern", *key)
-    for one in costs:
-        models = np.arange(len(one))
+    for matrix in costs:
+        models = np.arange(len(matrix))
         if orders <= SHUFFLES:
-            every = np.array(list(permutations(models)))
-            sums = np.add.outer(sums, one[models, every].sum(axis=1)).ravel()
+            all_orders = np.array(list(permutations(models)))
+            sums = np.add.outer(sums, matrix[models, all_orders].sum(axis=1)).ravel()
         else:
-            drawn = rng.permuted(np.tile(models, (SHUFFLES, 1)), axis=1)
-            sums = sums + one[models, drawn].sum(axis=1)
+            random_orders = rng.permuted(np.tile(models, (SHUFFLES, 1)), axis=1)
+            sums = sums + matrix[models, random_orders].sum(axis=1)
     # The order itself is one of all permutations, but not of those that are drawn.
     extra = int(orders > SHUFFLES)
-    observed = sum(float(np.trace(one)) for one in costs)
+    observed = sum(float(np.trace(matrix)) for matrix in costs)
     # Equal sums may differ by round-off.
     return float((np.sum(sums <= observed * (1 + 1e-9) + 1e-12) + extra) / (len(sums) + extra))
 
@@ -196,11 +196,11 @@ def self_test(figures: Sequence[ComparedFigure], *key: str) -> dict[str, Any]:
     """
 
     def verdicts(prints: Iterable[list[ComparedFigure]]) -> list[str]:
-        return [judge_metric(one, *key).verdict for one in prints]
+        return [judge_metric(sample, *key).verdict for sample in prints]
 
     own_runs = verdicts(prints_of_runs(figures))
-    models = verdicts(_rotations(figures, lambda one: (one.dataset, one.measure)))
-    sets = verdicts(_rotations(figures, lambda one: (one.model, one.measure)))
+    models = verdicts(_rotations(figures, lambda figure: (figure.dataset, figure.measure)))
+    sets = verdicts(_rotations(figures, lambda figure: (figure.model, figure.measure)))
     return {
         "own_runs": len(own_runs),
         "own_reproduced": own_runs.count("reproduced"),
@@ -214,17 +214,17 @@ def self_test(figures: Sequence[ComparedFigure], *key: str) -> dict[str, Any]:
 
 def prints_of_runs(figures: Sequence[ComparedFigure]) -> Iterator[list[ComparedFigure]]:
     """Yield the figures with the mean of some of our runs in place of the print, compared with the other runs."""
-    for first in range(max((len(one.runs) for one in figures), default=0)):
+    for first in range(max((len(figure.runs) for figure in figures), default=0)):
         prints = []
-        for one in figures:
-            total = len(one.runs)
-            size = min(one.printed.mean_of, total // 2)
+        for figure in figures:
+            total = len(figure.runs)
+            size = min(figure.printed.mean_of, total // 2)
             if first < total and total - size >= FEWEST_RUNS:
-                means = np.roll(one.means, -first)
+                means = np.roll(figure.means, -first)
                 printed = Printed(float(means[:size].mean()), 0.0, size)
-                draws = draws_of_means(means[size:], one.draws.least)
-                runs = np.roll(one.runs, -first)[size:]
-                prints.append(replace(one, runs=runs, means=means[size:], draws=draws, printed=printed))
+                draws = draws_of_means(means[size:], figure.draws.least_half_width)
+                runs = np.roll(figure.runs, -first)[size:]
+                prints.append(replace(figure, runs=runs, means=means[size:], draws=draws, printed=printed))
         if prints:
             yield prints
 
@@ -234,11 +234,11 @@ def _rotations(
 ) -> Iterator[list[ComparedFigure]]:
     """Yield the figures with the printed values rotated within groups, by each possible shift."""
     # A group of one figure has no wrong print.
-    wrong = [group for group in grouped(figures, group_of).values() if len(group) > 1]
-    for shift in range(1, max(map(len, wrong), default=1)):
+    groups = [group for group in group_by(figures, group_of).values() if len(group) > 1]
+    for shift in range(1, max(map(len, groups), default=1)):
         yield [
-            replace(one, printed=group[(i + shift) % len(group)].printed)
-            for group in wrong
+            replace(figure, printed=group[(i + shift) % len(group)].printed)
+            for group in groups
             if shift < len(group)
-            for i, one in enumerate(group)
+            for i, figure in enumerate(group)
         ]

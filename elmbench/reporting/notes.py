@@ -87,8 +87,8 @@ def optimism_notes(gains: pd.DataFrame) -> Iterator[Note]:
     if not len(default):
         return
     means = default.groupby("model", sort=False)["optimism"].agg(["mean", "size"])
-    fewest, most = int(means["size"].min()), int(means["size"].max())
-    over = (f"{most}" if fewest == most else f"{fewest} to {most}") + " data set" + "s" * (most > 1)
+    smallest, largest = int(means["size"].min()), int(means["size"].max())
+    over = (f"{largest}" if smallest == largest else f"{smallest} to {largest}") + " data set" + "s" * (largest > 1)
     listed = ", ".join(f"{model} {gain(float(line['mean'])).text}" for model, line in means.iterrows())
     text = f"optimism of the selection, oracle minus nested, mean over {over}: {listed}"
     # Each data set counts once, with the mean of its models.
@@ -118,11 +118,11 @@ def capped_notes(cells: pd.DataFrame) -> Iterator[Note]:
         shares = group.groupby("dataset", sort=False)[list(CAPPED)].mean().astype(float)
         if not (shares > 0).any(axis=None):
             continue
-        shown, searched = (float(group[name].astype(float).mean()) for name in CAPPED)
-        text = f"{model}, {select}: {shown:.0%} of the fits shown were stopped at max_iter before they had converged"
-        if searched == searched:
+        share, search_share = (float(group[name].astype(float).mean()) for name in CAPPED)
+        text = f"{model}, {select}: {share:.0%} of the fits shown were stopped at max_iter before they had converged"
+        if search_share == search_share:
             worst = shares["search_capped"]
-            text += f", {searched:.0%} of those of the searches (most on {worst.idxmax()}: {worst.max():.0%})"
+            text += f", {search_share:.0%} of those of the searches (most on {worst.idxmax()}: {worst.max():.0%})"
         yield Note("capped", text)
 
 
@@ -174,9 +174,9 @@ def published_notes(resolved: Resolved, datasets: set[str]) -> Iterator[Note]:
         draws = f"a mean over {resolved.mean_of} runs" if resolved.mean_of > 1 else "taken as the mean of one run"
         std = resolved.spec.protocol.std.replace("-", " ")
         yield Note("published", f"a published figure is {draws}; ± is the deviation {std}")
-    for dataset, how in resolved.spec.other_rows.items():
+    for dataset, reason in resolved.spec.other_rows.items():
         if dataset in datasets:
-            yield Note("published", f"{dataset} not comparable: {how}")
+            yield Note("published", f"{dataset} not comparable: {reason}")
     remarks: dict[str, list[str]] = {}
     for figure_of, figure in resolved.published.items():
         # The table itself shows when a fit was stopped.

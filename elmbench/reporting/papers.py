@@ -14,7 +14,7 @@ import pandas as pd
 
 from elmbench.layouts import layout_of
 from elmbench.layouts.table import JUDGED, VERDICTS
-from elmbench.reporting import grouped
+from elmbench.reporting import group_by
 from elmbench.reporting.claim_outcomes import ClaimOutcome, correct_by_holm
 from elmbench.reporting.figures import ComparedFigure, facts_sentence, missing_runs, verdict_counts
 from elmbench.reporting.joint import JointVerdict, judge_table, main_verdict
@@ -48,54 +48,54 @@ class TableResults:
         return f"{self.file.id.replace('/', '-')}.html", self.file.spec.label
 
     @cached_property
-    def chosen(self) -> dict[tuple[str, str, str], tuple[Results, dict[Any, Any]]]:
+    def sources(self) -> dict[tuple[str, str, str], tuple[Results, dict[Any, Any]]]:
         """The results that each figure (data set, model, measure) counts under, and its line of `summary.csv` there."""
-        chosen: dict[tuple[str, str, str], tuple[Results, dict[Any, Any]]] = {}
-        for one in sorted(self.results, key=lambda one: -PROFILES.index(one.resolved.profile)):
-            for line in one.figures.to_dict("records"):
+        sources: dict[tuple[str, str, str], tuple[Results, dict[Any, Any]]] = {}
+        for results in sorted(self.results, key=lambda results: -PROFILES.index(results.resolved.profile)):
+            for line in results.figures.to_dict("records"):
                 figure = line["dataset"], line["model"], line["metric"]
                 verdict = line["verdict"]
-                if verdict and (figure not in chosen or _WORTH[verdict] > _WORTH[chosen[figure][1]["verdict"]]):
-                    chosen[figure] = one, line
-        return chosen
+                if verdict and (figure not in sources or _WORTH[verdict] > _WORTH[sources[figure][1]["verdict"]]):
+                    sources[figure] = results, line
+        return sources
 
     @cached_property
     def figures(self) -> list[dict[Any, Any]]:
         """The line of each figure in `summary.csv`, and its profile."""
-        return [line | {"profile": one.resolved.profile} for one, line in self.chosen.values()]
+        return [line | {"profile": results.resolved.profile} for results, line in self.sources.values()]
 
     @cached_property
     def missing_runs(self) -> pd.DataFrame:
         """The models that have too few runs for an interval, with the runs and minutes that they lack."""
-        lacking = []
-        for one in self.results:
-            figures = zip(*(one.figures[name] for name in ("dataset", "model", "metric")), strict=True)
-            count_here = [figure in self.chosen and self.chosen[figure][0] is one for figure in figures]
-            lacking.append(missing_runs(one.figures[np.array(count_here, dtype=bool)], one.cells))
-        return pd.concat(lacking)
+        missing = []
+        for results in self.results:
+            figures = zip(*(results.figures[name] for name in ("dataset", "model", "metric")), strict=True)
+            is_counted = [figure in self.sources and self.sources[figure][0] is results for figure in figures]
+            missing.append(missing_runs(results.figures[np.array(is_counted, dtype=bool)], results.cells))
+        return pd.concat(missing)
 
     @cached_property
-    def compared(self) -> list[tuple[str, ComparedFigure]]:
+    def compared_figures(self) -> list[tuple[str, ComparedFigure]]:
         """The figures that are compared with our runs, with their profiles."""
         return [
-            (one.resolved.profile, figure)
-            for one in self.results
-            for figure in one.compared
-            if self.chosen[figure.dataset, figure.model, figure.measure.column][0] is one
+            (results.resolved.profile, figure)
+            for results in self.results
+            for figure in results.compared_figures
+            if self.sources[figure.dataset, figure.model, figure.measure.column][0] is results
         ]
 
     @property
     def profiles(self) -> list[str]:
         """The names of the profiles of the compared figures, which are part of the seed of permutations."""
-        return sorted({profile for profile, _ in self.compared})
+        return sorted({profile for profile, _ in self.compared_figures})
 
     @cached_property
     def joints(self) -> list[tuple[JointVerdict, tuple[str, ...]]]:
         """The verdict on each metric, and the profiles of its figures."""
         joints = []
-        for joint in judge_table((figure for _, figure in self.compared), self.file.id, *self.profiles):
-            used = {profile for profile, figure in self.compared if figure.measure.metric == joint.metric}
-            joints.append((joint, tuple(name for name in reversed(PROFILES) if name in used)))
+        for joint in judge_table((figure for _, figure in self.compared_figures), self.file.id, *self.profiles):
+            profiles = {profile for profile, figure in self.compared_figures if figure.measure.metric == joint.metric}
+            joints.append((joint, tuple(name for name in reversed(PROFILES) if name in profiles)))
         return joints
 
     @cached_property
@@ -168,7 +168,7 @@ class PaperResults:
     @property
     def results(self) -> list[Results]:
         """The results of all tables, the most faithful profile of a table first."""
-        return [one for table in self.tables for one in table.results]
+        return [results for table in self.tables for results in table.results]
 
     @cached_property
     def readings(self) -> dict[str, list[ReadingComparison]]:
@@ -198,15 +198,16 @@ class PaperResults:
     def counts(self) -> tuple[Counter[str], Counter[str]]:
         """The numbers of figures and of facts with each verdict; those that several tables print count once."""
         best: dict[tuple[Any, ...], str] = {}
-        for (dataset, model, metric), (one, line) in (item for table in self.tables for item in table.chosen.items()):
-            spec, paper = one.resolved.spec, one.resolved.published[dataset, model, metric]
-            # An equal number for another variant of the model, or by another criterion of choice, is another figure.
-            params = spec.models[model].params if model in spec.models else {}
-            variant = json.dumps(params, sort_keys=True, default=str), spec.protocol.criterion
-            figure = metric.partition("@")[0] in FACTS, paper.dataset, model, metric, paper.value, variant
-            if figure not in best or _WORTH[line["verdict"]] > _WORTH[best[figure]]:
-                best[figure] = line["verdict"]
-        figures, facts = (Counter(best[key] for key in best if key[0] == of_facts) for of_facts in (False, True))
+        for table in self.tables:
+            for (dataset, model, metric), (results, line) in table.sources.items():
+                spec, paper = results.resolved.spec, results.resolved.published[dataset, model, metric]
+                # An equal number for another variant of the model, or by another criterion, is another figure.
+                params = spec.models[model].params if model in spec.models else {}
+                variant = json.dumps(params, sort_keys=True, default=str), spec.protocol.criterion
+                figure = metric.partition("@")[0] in FACTS, paper.dataset, model, metric, paper.value, variant
+                if figure not in best or _WORTH[line["verdict"]] > _WORTH[best[figure]]:
+                    best[figure] = line["verdict"]
+        figures, facts = (Counter(best[key] for key in best if key[0] == is_fact) for is_fact in (False, True))
         return figures, facts
 
     @property
@@ -221,12 +222,11 @@ class PaperResults:
 
         A claim counts under the first profile that tested it: that profile may lack the data set of a claim.
         """
-        tested: dict[tuple[str, str], TestedClaim] = {}
-        for one in self.results:
-            for outcome in one.claims:
-                tested.setdefault((one.resolved.file.id, outcome.claim.model_dump_json()), TestedClaim(one, outcome))
-        corrected = correct_by_holm([one.outcome for one in tested.values()])
-        return [replace(one, outcome=outcome) for one, outcome in zip(tested.values(), corrected, strict=True)]
+        claims: dict[tuple[str, str], TestedClaim] = {}
+        for claim in (TestedClaim(results, outcome) for results in self.results for outcome in results.claims):
+            claims.setdefault((claim.table, claim.outcome.claim.model_dump_json()), claim)
+        corrected = correct_by_holm([claim.outcome for claim in claims.values()])
+        return [replace(claim, outcome=outcome) for claim, outcome in zip(claims.values(), corrected, strict=True)]
 
     @cached_property
     def main_claims(self) -> list[tuple[MainClaim, str, list[TestedClaim]]]:
@@ -234,20 +234,20 @@ class PaperResults:
         main_claims = []
         for main in self.paper.main_claims:
             parts = [
-                one
+                claim
                 for table, beginnings in main.tested_by.items()
-                for one in self.claims
-                if one.table == table and one.outcome.claim.says.startswith(beginnings)
+                for claim in self.claims
+                if claim.table == table and claim.outcome.claim.says.startswith(beginnings)
             ]
             if parts:
-                main_claims.append((main, result_in_words([one.outcome for one in parts]), parts))
+                main_claims.append((main, result_in_words([part.outcome for part in parts]), parts))
         return main_claims
 
 
 def papers_of(tables: Iterable[TableResults]) -> list[PaperResults]:
     """Return tables by paper, in the order in which the papers first occur."""
-    by_paper = grouped(tables, lambda table: table.file.paper.key).values()
-    return [PaperResults(of_paper[0].file.paper, tuple(of_paper)) for of_paper in by_paper]
+    by_paper = group_by(tables, lambda table: table.file.paper.key).values()
+    return [PaperResults(group[0].file.paper, tuple(group)) for group in by_paper]
 
 
 def answer_papers(results: Iterable[Results]) -> list[PaperResults]:
@@ -255,6 +255,6 @@ def answer_papers(results: Iterable[Results]) -> list[PaperResults]:
 
     `sentences` of a paper has the evidence in words, `counts` the numbers of figures and facts with each verdict.
     """
-    by_table = grouped(results, lambda one: one.resolved.file.id).values()
-    papers = papers_of(TableResults(of_table[0].resolved.file, tuple(of_table)) for of_table in by_table)
+    by_table = group_by(results, lambda table: table.resolved.file.id).values()
+    papers = papers_of(TableResults(group[0].resolved.file, tuple(group)) for group in by_table)
     return [paper for paper in papers if paper.sentences]

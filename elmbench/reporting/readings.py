@@ -52,16 +52,16 @@ class ReadingComparison:
 def compare_readings(readings: Mapping[str, Reading], results: Sequence[Results]) -> dict[str, list[ReadingComparison]]:
     """Return the published figures of some tables that each reading changes, by the name of the reading."""
     comparisons: dict[str, list[ReadingComparison]] = {name: [] for name in readings}
-    for one in _comparable(results):
+    for table in _comparable(results):
         for name, reading in readings.items():
-            if name in one.resolved.file.spec.readings:
-                comparisons[name] += _compare(name, reading, one)
+            if name in table.resolved.file.spec.readings:
+                comparisons[name] += _compare(name, reading, table)
     return comparisons
 
 
-def _comparable(results: Sequence[Results]) -> list[Results]:
+def _comparable(tables: Sequence[Results]) -> list[Results]:
     """Return the results whose figures can be compared under readings; profile `ci` has other or fewer data."""
-    return [one for one in results if one.resolved.profile != "ci" and layout_of(one.resolved).compares_readings]
+    return [table for table in tables if table.resolved.profile != "ci" and layout_of(table.resolved).compares_readings]
 
 
 def _compare(name: str, reading: Reading, results: Results) -> Iterator[ReadingComparison]:
@@ -121,7 +121,7 @@ def _intervals(table: _Values, runs: NDArray[np.int64], mean_of: int, rounding: 
     """Yield the interval of the verdicts under each value of the reading."""
     if len(set(runs.tolist())) >= FEWEST_RUNS:
         for row in table:
-            draws = draws_of_means(run_means(row, runs), least=0.0)
+            draws = draws_of_means(run_means(row, runs), least_half_width=0.0)
             half_width = draws.half_width(mean_of) + rounding
             yield draws.mean - half_width, draws.mean + half_width
 
@@ -145,8 +145,8 @@ def _nearest(draws: _Values, published: float, test_share: float) -> int | None:
     # With these signs, the mean over the draws is the distance of the mean, unlike the mean of |draw - print|.
     distances = (draws - published) * np.sign(draws.mean(axis=1) - published)[:, None]
     nearest = int(distances.mean(axis=1).argmin())
-    others = np.delete(distances - distances[nearest], nearest, axis=0)
-    tests = (corrected_t(other, test_share, Region(low=0.0)) for other in others)
+    differences = np.delete(distances - distances[nearest], nearest, axis=0)
+    tests = (corrected_t(difference, test_share, Region(low=0.0)) for difference in differences)
     return nearest if all(test.confirming <= LEVEL for test in tests) else None
 
 
@@ -154,7 +154,7 @@ def reading_rows(reading: Reading, comparisons: Sequence[ReadingComparison]) -> 
     """Return the table of a reading: its headings, and a line for each published figure."""
     names = {value: value + " (leaking)" * choice.leaks for value, choice in reading.values.items()}
     rows = []
-    for one in comparisons:
-        means = [one.means.get(value, "not run") for value in names]
-        rows.append([one.label, f"{one.published:g}", *means, names.get(one.fits, "")])
+    for figure in comparisons:
+        means = [figure.means.get(value, "not run") for value in names]
+        rows.append([figure.label, f"{figure.published:g}", *means, names.get(figure.fits, "")])
     return ["figure", "published", *names.values(), "nearest"], rows

@@ -97,7 +97,7 @@ class Results:
         return lines.drop_duplicates(["dataset", "model", "metric"])
 
     @cached_property
-    def compared(self) -> list[ComparedFigure]:
+    def compared_figures(self) -> list[ComparedFigure]:
         """The published figures that are compared with our runs."""
         return list(compared_figures(self.figures, self.measured))
 
@@ -109,12 +109,12 @@ class Results:
     @cached_property
     def verdicts(self) -> list[JointVerdict]:
         """The verdicts on the table, one for each metric with published figures."""
-        return judge_table(self.compared, self.resolved.file.id, self.resolved.profile)
+        return judge_table(self.compared_figures, self.resolved.file.id, self.resolved.profile)
 
     @cached_property
     def agreements(self) -> list[Agreement]:
         """The agreement of each metric with the print."""
-        return agreements(self.compared, self.figures, self.resolved)
+        return agreements(self.compared_figures, self.figures, self.resolved)
 
     @cached_property
     def environment(self) -> dict[str, Any]:
@@ -207,11 +207,11 @@ def read_results(resolved: Resolved, results_dir: Path, metrics: Sequence[str] =
     cells = read_cells(folder / "cells.csv")
     if metrics:
         resolved = with_metrics(resolved, metrics)
-        lacking = [name for name in metrics if name not in cells]
-        cells = cells.join(_stored_metrics(cells, lacking, resolved, results_dir))
+        missing = [name for name in metrics if name not in cells]
+        cells = cells.join(_stored_metrics(cells, missing, resolved, results_dir))
     # The specification may have more measures than at the time of the run.
-    known = [*(measure.column for measure in layout_of(resolved).values(resolved)), *TIMES]
-    cells = cells.reindex(columns=[*cells, *(name for name in known if name not in cells)])
+    names = [*(measure.column for measure in layout_of(resolved).values(resolved)), *TIMES]
+    cells = cells.reindex(columns=[*cells, *(name for name in names if name not in cells)])
     return Results(folder, cells, resolved)
 
 
@@ -236,7 +236,7 @@ def _stored_metrics(cells: pd.DataFrame, names: Sequence[str], resolved: Resolve
     tasks = {metric.task for metric in metrics}
     missing = 0
 
-    def each() -> Iterator[StoredPredictions | None]:
+    def read_predictions() -> Iterator[StoredPredictions | None]:
         nonlocal missing
         for line in cells.to_dict("records"):
             ok, key = line["status"] == "ok", keys.get(tuple(line[name] for name in CELL_NAMES))
@@ -244,7 +244,7 @@ def _stored_metrics(cells: pd.DataFrame, names: Sequence[str], resolved: Resolve
             missing += stored is None and ok and resolved.dataset(line["dataset"]).task in tasks
             yield stored
 
-    columns = metric_columns(each(), metrics)
+    columns = metric_columns(read_predictions(), metrics)
     if missing:
         raise ElmbenchError(
             f"cells.csv of {experiment} ({profile}) has no column {', '.join(names)}, and {store.root} lacks the "

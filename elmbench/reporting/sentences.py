@@ -44,8 +44,8 @@ def answer_sentence(tables: Counter[str], few_runs: int = 0) -> str:
             text += f", {'and' if values == bool(alike) else 'but'} the values {'' if values else 'do not '}agree"
     if judged > 1 and tables["level only"]:
         text += f"; in {tables['level only']} only the values agree"
-    more = f" {small} more {'table is' if small == 1 else 'tables are'} too small to judge."
-    return f"{text}.{more * bool(small)}"
+    rest = f" {small} more {'table is' if small == 1 else 'tables are'} too small to judge."
+    return f"{text}.{rest * bool(small)}"
 
 
 def table_sentence(label: str, joint: JointVerdict, profiles: Sequence[str]) -> str:
@@ -71,16 +71,16 @@ def table_sentence(label: str, joint: JointVerdict, profiles: Sequence[str]) -> 
 def result_in_words(outcomes: Sequence[ClaimOutcome]) -> str:
     """Return the number of statements with each result, such as "1 holds, 2 do not hold"; of one, its result."""
     results = []
-    for one in outcomes:
-        stated, finding, result = one.claim.between, one.finding, str(one.verdict)
-        if one.verdict == "does not hold" and stated and finding is not None and finding.of != "data sets":
+    for outcome in outcomes:
+        stated, finding, result = outcome.claim.between, outcome.finding, str(outcome.verdict)
+        if outcome.verdict == "does not hold" and stated and finding is not None and finding.of != "data sets":
             result = f"ratio {'smaller' if finding.estimate < stated[0] else 'larger'} than stated"
-        results.append((CLAIM_VERDICTS.index(one.verdict), result))
+        results.append((CLAIM_VERDICTS.index(outcome.verdict), result))
     names = [result for _, result in sorted(results, key=lambda pair: pair[0])]
-    return names[0] if len(names) == 1 else counted(names)
+    return names[0] if len(names) == 1 else count_results(names)
 
 
-def counted(results: Iterable[str]) -> str:
+def count_results(results: Iterable[str]) -> str:
     """Return the number of claims with each result, in the order of the results."""
     counts = Counter(results)
     return ", ".join(f"{n} {_RESULTS.get(name, name) if n > 1 else name}" for name, n in counts.items())

@@ -97,7 +97,7 @@ class Statistics:
     def wilcoxon(self) -> _Pairs:
         """The p-value of Wilcoxon's signed-rank test for each pair of models, after Holm's correction."""
         differences = (self.values[one] - self.values[other] for one, other in combinations(self.ranks, 2))
-        return self._by_pair(holm([wilcoxon_p(one.to_numpy()) for one in differences]))
+        return self._by_pair(holm([wilcoxon_p(difference.to_numpy()) for difference in differences]))
 
     @cached_property
     def wins(self) -> _Pairs:
@@ -179,8 +179,8 @@ def compare_models(summary: pd.DataFrame, resolved: Resolved) -> list[Statistics
         "published": _by_first_metric(published, resolved),
     }
     comparisons = [compare(values, source) for source, values in figures.items()]
-    shown = [one for one in comparisons if min(one.values.shape) > 1]
-    return shown if comparisons[0] in shown else []
+    valid = [comparison for comparison in comparisons if min(comparison.values.shape) > 1]
+    return valid if comparisons[0] in valid else []
 
 
 def _by_first_metric(figures: Mapping[Any, float], resolved: Resolved) -> pd.DataFrame:
@@ -217,12 +217,12 @@ def draw_critical_differences(comparison: Statistics, title: str) -> bytes:
     for i, (first, last) in enumerate(bars):
         axes.plot([first - 0.05, last + 0.05], [(i + 1) / 2] * 2, color="black", linewidth=3)
     for i, (model, rank) in enumerate(models):
-        left = i < half
-        end, align = (0.7, "right") if left else (len(models) + 0.3, "left")
-        y = len(bars) / 2 + (i if left else len(models) - 1 - i) + 0.9
+        is_left = i < half
+        end, align = (0.7, "right") if is_left else (len(models) + 0.3, "left")
+        y = len(bars) / 2 + (i if is_left else len(models) - 1 - i) + 0.9
         axes.plot([rank, rank, end], [0, y, y], color="black", linewidth=0.8)
-        name = f"{model} {rank:.2f} " if left else f" {rank:.2f} {model}"
+        name = f"{model} {rank:.2f} " if is_left else f" {rank:.2f} {model}"
         axes.text(end, y, name, ha=align, va="center", fontsize="small")
-    about = f"average rank of the {comparison.source} figures on {len(comparison.datasets)} data sets"
-    axes.set_title(f"{title}\n{about}; critical distance {comparison.critical_distance:.2f}", fontsize="medium")
+    subtitle = f"average rank of the {comparison.source} figures on {len(comparison.datasets)} data sets"
+    axes.set_title(f"{title}\n{subtitle}; critical distance {comparison.critical_distance:.2f}", fontsize="medium")
     return png(figure)

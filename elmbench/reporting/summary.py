@@ -40,7 +40,7 @@ Key = tuple[str, ...]
 class MeasuredCells:
     """The cells of a table that ended ok, by entry; each measure is read from the frame only once.
 
-    `every` has the entry and status of all cells. `lines` has, by the values of `ENTRY`, the numbers of an entry's
+    `all_cells` has the entry and status of all cells. `lines` has, by the values of `ENTRY`, the numbers of an entry's
     lines among the cells that ended ok.
     """
 
@@ -49,7 +49,7 @@ class MeasuredCells:
         self.layout = layout_of(resolved)
         cells = self.layout.entries_of(cells, resolved)
         self._cells = cells[cells["status"] == COMPLETE].reset_index(drop=True)
-        self.every = cells[[*ENTRY, "status"]]
+        self.all_cells = cells[[*ENTRY, "status"]]
         # Selecting lines of a frame takes many times as long.
         self._needed = {name: self._cells[name].to_numpy() for name in _NEEDED if name in cells}
         groups: Any = self._cells.groupby(ENTRY, sort=False).indices
@@ -78,8 +78,8 @@ def summarise(measured: MeasuredCells) -> pd.DataFrame:
     """
     resolved, layout = measured.resolved, measured.layout
     lines = []
-    status = measured.every["status"].to_numpy()
-    groups: Any = measured.every.groupby(ENTRY, sort=False).indices
+    status = measured.all_cells["status"].to_numpy()
+    groups: Any = measured.all_cells.groupby(ENTRY, sort=False).indices
     for key, numbers in groups.items():
         entry = tuple(map(str, key))
         runs = measured.columns(entry)["run"]
@@ -96,27 +96,27 @@ def summarise(measured: MeasuredCells) -> pd.DataFrame:
                 "n": len(values),
                 "ended": ended,
             }
-            known = values[~np.isnan(values)]
-            spread = run_means(values, runs) if resolved.spec.protocol.std == "of-run-means" else known
-            line["mean"] = float(known.mean()) if len(known) else None
+            valid = values[~np.isnan(values)]
+            spread = run_means(values, runs) if resolved.spec.protocol.std == "of-run-means" else valid
+            line["mean"] = float(valid.mean()) if len(valid) else None
             line["std"] = float(spread.std(ddof=1)) if len(spread) > 1 else None
             line |= _printed_columns(paper) | _judge_entry(entry, measure, measured, ended, paper)
             if i == 0 or line["mean"] is not None or paper is not None or ended != COMPLETE:
                 lines.append(line)
-    lines += _only_published(measured.every, layout, resolved)
+    lines += _published_lines(measured.all_cells, layout, resolved)
     return pd.DataFrame(sorted(lines, key=order_of(resolved)), columns=COLUMNS).astype(dict.fromkeys(_WHOLE, "Int64"))
 
 
-def _only_published(cells: pd.DataFrame, layout: Layout, resolved: Resolved) -> list[dict[str, Any]]:
+def _published_lines(cells: pd.DataFrame, layout: Layout, resolved: Resolved) -> list[dict[str, Any]]:
     """Return a line for each cited figure and each of a model that is never measured, on the data sets shown."""
     default = cells[cells["reading"] == ""]
     if not len(default):
         return []
-    shown, models = set(default["dataset"]), {*layout.models(resolved), *default["model"]}
+    datasets, models = set(default["dataset"]), {*layout.models(resolved), *default["model"]}
     first = {"select": min(set(default["select"]), key=selections_of(resolved).index), "reading": "", "n": 0}
     lines = []
     for (dataset, model, metric), figure in resolved.published.items():
-        if dataset in shown and model not in models and (figure.cited or model not in resolved.file.measured):
+        if dataset in datasets and model not in models and (figure.cited or model not in resolved.file.measured):
             is_judged = figure.value is not None and layout.is_judged(Measure(figure.metric))
             verdict = "cited" if figure.cited else "no data" if is_judged else ""
             line = first | {"dataset": dataset, "model": model, "metric": metric, "ended": NOT_MEASURED}
@@ -143,7 +143,7 @@ def _judge_entry(
     if ended != COMPLETE or np.isnan(values).all():
         return {"verdict": "no data"}
     runs = len(set(columns["run"].tolist()))
-    if resolved.cuts(dataset) or any(one.leaks for one in resolved.file.paper.read_label(reading)):
+    if resolved.cuts(dataset) or any(choice.leaks for choice in resolved.file.paper.read_label(reading)):
         return {"verdict": "not comparable", "runs": runs}
     if measure.metric in FACTS:
         # No random draw changes a fact.
@@ -187,8 +187,8 @@ def optimism(cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
     may be the easier ones.
     """
     lines = []
-    both = cells[cells["select"].isin(["oracle", "nested"])]
-    for (dataset, model, reading), group in both.groupby(["dataset", "model", "reading"], sort=False):
+    cells = cells[cells["select"].isin(["oracle", "nested"])]
+    for (dataset, model, reading), group in cells.groupby(["dataset", "model", "reading"], sort=False):
         metric = resolved.metric_of(str(dataset))
         if group["select"].nunique() < 2 or metric not in group or (group["status"] != COMPLETE).any():
             continue

@@ -61,8 +61,8 @@ def build_table(
     subtitle = f"{paper.authors} ({paper.year}), doi:{paper.doi}. " if paper.authors else _protocol(resolved)
     if paper.authors:
         subtitle += _coverage(resolved, cells) if layout.shows_profile else f"Profile {resolved.profile}."
-    shown = {*cells["dataset"], *summary["dataset"]} or set(resolved.datasets)
-    notes = tuple(table_notes(cells, gains, claims, shown, resolved))
+    datasets = {*cells["dataset"], *summary["dataset"]} or set(resolved.datasets)
+    notes = tuple(table_notes(cells, gains, claims, datasets, resolved))
     return ResultTable(f"{spec.label}: {spec.title}", subtitle, columns, tuple(sections), notes)
 
 
@@ -83,11 +83,11 @@ def _coverage(resolved: Resolved, cells: pd.DataFrame) -> str:
     runs = cells.groupby("dataset")["run"].nunique()
     if not len(runs):
         return f"Profile {resolved.profile}: no cell has ended yet."
-    fewest, most = int(runs.min()), int(runs.max())
-    ran = f"{fewest} run{'s' * (fewest != 1)}" if fewest == most else f"{fewest} to {most} runs"
+    smallest, largest = int(runs.min()), int(runs.max())
+    ran = f"{smallest} run{'s' * (smallest != 1)}" if smallest == largest else f"{smallest} to {largest} runs"
     if resolved.profile == "paper":
         planned = resolved.spec.protocol.outer.runs
-        return f"Profile paper: the protocol as printed, {ran}" + ("." if fewest >= planned else f" of {planned}.")
+        return f"Profile paper: the protocol as printed, {ran}" + ("." if smallest >= planned else f" of {planned}.")
     settings = resolved.settings
     departures = {
         f"{', '.join(settings.stand_ins)} in place of the paper's data": settings.stand_ins,
@@ -103,7 +103,7 @@ def _entries(
     summary: pd.DataFrame, cells: pd.DataFrame, optimism: dict[Any, float], layout: Layout, resolved: Resolved
 ) -> Iterator[Entry]:
     """Yield the entries of one section of a summary."""
-    chosen = _chosen(cells) if layout.ranks else {}
+    params = _common_params(cells) if layout.ranks else {}
 
     @cache
     def measures_of(dataset: str, model: str) -> dict[str, Measure]:
@@ -121,21 +121,21 @@ def _entries(
             resolved.published.get((dataset, model, column)),
             Verdict(verdict) if verdict else None,
             optimism.get((dataset, model)),
-            chosen.get((dataset, model), ""),
+            params.get((dataset, model), ""),
         )
 
 
-def _chosen(cells: pd.DataFrame) -> dict[Any, str]:
+def _common_params(cells: pd.DataFrame) -> dict[Any, str]:
     """Return the hyperparameters that most folds choose, by data set and model, and their share unless all do."""
-    chosen = {}
+    texts = {}
     for entry, params in cells[cells["status"] == COMPLETE].groupby(["dataset", "model"])["params"]:
         ((text, count),) = Counter(params).most_common(1)
         words = " ".join(
             f"{name}={three_figures(value) if isinstance(value, float) and value > 0 else value}"
             for name, value in json.loads(text).items()
         )
-        chosen[entry] = words if count == len(params) else f"{words} ({count} of {len(params)})"
-    return chosen
+        texts[entry] = words if count == len(params) else f"{words} ({count} of {len(params)})"
+    return texts
 
 
 def _mean_or_ending(

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from elmbench.metrics import counts_rows, names_taking
 from elmbench.numerics.significance import t_quantile
-from elmbench.reporting import grouped
+from elmbench.reporting import group_by
 from elmbench.reporting.cells import FIRST_RUNS
 from elmbench.specs.measures import Measure
 from elmbench.specs.protocol import TRAIN_ACCURACY
@@ -41,7 +41,7 @@ class Draws:
     mean: float
     deviation: float
     runs: int
-    least: float
+    least_half_width: float
     first: int | None = None
 
     def half_width(self, mean_of: int = 1, runs: int | None = None) -> float:
@@ -53,7 +53,7 @@ class Draws:
         if runs < 2 or math.isnan(self.deviation):
             return math.nan
         quantile = t_quantile((self.first or runs) - 1, (1 + LEVEL) / 2)
-        return max(quantile * self.deviation * math.sqrt(1 / mean_of + 1 / runs), self.least)
+        return max(quantile * self.deviation * math.sqrt(1 / mean_of + 1 / runs), self.least_half_width)
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ def run_means(values: ArrayLike, runs: ArrayLike) -> NDArray[np.float64]:
     """Return the mean of each run, from the values of the cells (NaN if missing) and the numbers of their runs."""
     # pandas groups as well, but takes half a millisecond a call, and a table makes hundreds.
     cells = zip(np.asarray(runs).tolist(), np.asarray(values, dtype=np.float64).tolist(), strict=True)
-    by_run = grouped((cell for cell in cells if not math.isnan(cell[1])), lambda cell: cell[0])
+    by_run = group_by((cell for cell in cells if not math.isnan(cell[1])), lambda cell: cell[0])
     return np.array([math.fsum(value for _, value in by_run[run]) / len(by_run[run]) for run in sorted(by_run)])
 
 
@@ -127,21 +127,21 @@ def draws_of(values: ArrayLike, cells: Mapping[str, Any], measure: Measure) -> D
         # If other requests had more runs than the two stages, they determined the number.
         last = np.asarray(cells[FIRST_RUNS])[np.argmax(cells["run"])]
         first = None if pd.isna(last) else int(last)
-    runs, least = len(np.unique(cells["run"])), ROUND_OFF * abs(float(means.mean()))
-    tested = np.sum(cells["n_test"]) / runs if "n_test" in cells else 0
+    runs, least_half_width = len(np.unique(cells["run"])), ROUND_OFF * abs(float(means.mean()))
+    test_rows = np.sum(cells["n_test"]) / runs if "n_test" in cells else 0
     if counts_rows(measure.metric):
         # A run mean is over folds, each of which counts its own rows.
-        least = runs / len(cells["run"])
-    elif measure.metric in (*names_taking("counts"), TRAIN_ACCURACY) and tested > 0:
-        least = float(1 / tested)
-    return draws_of_means(means, least, first)
+        least_half_width = runs / len(cells["run"])
+    elif measure.metric in (*names_taking("counts"), TRAIN_ACCURACY) and test_rows > 0:
+        least_half_width = float(1 / test_rows)
+    return draws_of_means(means, least_half_width, first)
 
 
-def draws_of_means(means: NDArray[np.float64], least: float, first: int | None = None) -> Draws:
+def draws_of_means(means: NDArray[np.float64], least_half_width: float, first: int | None = None) -> Draws:
     """Return the mean of some run means and the deviation of the first ones, of all by default."""
     stage = means[:first]
     deviation = float(stage.std(ddof=1)) if len(stage) > 1 else math.nan
     # Means of equal numbers may differ by round-off.
     if deviation <= 4 * np.finfo(float).eps * np.abs(means).max():
         deviation = 0.0
-    return Draws(float(means.mean()), deviation, len(means), least, first and len(stage))
+    return Draws(float(means.mean()), deviation, len(means), least_half_width, first and len(stage))

@@ -101,7 +101,7 @@ def check_published(
     wanted = (profile,) if profile else tuple(reversed(PROFILES))
     for file in watch(_files(names, lambda file: dirs.best_profile(file.id, wanted) is not None)):
         best = dirs.best_profile(file.id, wanted) or profile or "fast"
-        resolved, results_dir = resolve(file, best), dirs.of(best, file.id)
+        resolved, results_dir = resolve(file, best), dirs.find(best, file.id)
         _require_results([file.id], best, results_dir)
         others = [name for name in wanted if name not in (best, "ci") and has_results(results_dir, name, file.id)]
         results = (read_results(one, results_dir) for one in (resolved, *(resolve(file, name) for name in others)))
@@ -120,7 +120,7 @@ def published_record(papers: Iterable[PaperResults]) -> list[dict[str, Any]]:
 def _table_record(table: TableResults, claims: Sequence[TestedClaim]) -> dict[str, Any]:
     first, id = table.results[0], table.file.id
     joint = joint_record([joint for joint, _ in table.joints])
-    compared = [one for _, one in table.compared if one.measure.metric == joint["metric"]]
+    compared = [one for _, one in table.compared_figures if one.measure.metric == joint["metric"]]
     verdicts, facts = ({verdict: counts[verdict] for verdict in VERDICTS} for counts in table.counts)
     return {
         "experiment": id,

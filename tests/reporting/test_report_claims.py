@@ -87,7 +87,7 @@ def test_a_sentence_over_several_columns_is_one_claim(toy: Any) -> None:
     lines = [*BETTER, *cells_of("OS-ELM", 0.7)]
     assert claimed(toy, lines, also=[{"model": "OS-ELM"}]).verdict == "holds"
     result = claimed(toy, lines, also=[{"model": "OS-ELM", "than": ["ELM"]}])
-    assert (result.verdict, result.about) == ("does not hold", "OS-ELM, ELM")
+    assert (result.verdict, result.subject) == ("does not hold", "OS-ELM, ELM")
     assert "mcc of ELM above K-ELM and mcc of OS-ELM above ELM" in result.text
     assert (result.record()["model"], result.record()["than"]) == ("ELM, OS-ELM", "K-ELM, ELM")
     # Its parts can contradict it, not confirm it.
@@ -122,10 +122,10 @@ def test_holms_correction_is_over_all_tested_claims(toy: Any) -> None:
 def test_the_weakest_of_several_columns_decides(toy: Any) -> None:
     lines = [*BETTER, *cells_of("OS-ELM", 0.79, 0.81, 0.77, 0.82)]
     result = claimed(toy, lines, than=["K-ELM", "OS-ELM"])
-    assert (result.verdict, result.about) == ("undecided", "OS-ELM")
+    assert (result.verdict, result.subject) == ("undecided", "OS-ELM")
     lines += cells_of("FB-KOS-ELM", 0.9)
     result = claimed(toy, lines, than="others")
-    assert (result.verdict, result.about) == ("does not hold", "FB-KOS-ELM")
+    assert (result.verdict, result.subject) == ("does not hold", "FB-KOS-ELM")
     assert "FB-KOS-ELM: 0.8 against 0.9, difference -0.1" in result.text
 
 
@@ -250,7 +250,7 @@ def test_on_all_data_sets_each_must_confirm(toy: Any) -> None:
     result = claimed(toy, over([0.6, 0.61, 0.62]), dataset="all", changes=changes)
     assert result.verdict == "holds"
     result = claimed(toy, over([0.6, 0.4, 0.62]), dataset="all", changes=changes)
-    assert (result.verdict, result.about) == ("does not hold", "sylva")
+    assert (result.verdict, result.subject) == ("does not hold", "sylva")
     # One that is missing leaves it open, unless another contradicts.
     result = claimed(toy, over([0.6, None, 0.62]), dataset="all", changes=changes)
     assert (result.verdict, result.remark) == ("incomplete", "cells are missing")

@@ -196,13 +196,13 @@ def test_committed_tables_by_other_code(name: str) -> None:
 
 def test_wrong_prints_of_committed_tables_are_never_reproduced() -> None:
     for name in ("eem/table4", "rkelm/table3", "rkelm/table11", "rkelm/table12"):
-        result = self_test(committed(f"paper/{name}").compared, name)
+        result = self_test(committed(f"paper/{name}").compared_figures, name)
         assert (result["wrong_models"] > 1, result["wrong_sets"] > 1) == (True, True)
         assert (result["wrong_reproduced"], result["wrong_sets_reproduced"]) == (0, 0), name
 
 
 def test_own_runs_of_a_committed_table_are_reproduced() -> None:
-    result = self_test(committed("paper/eem/table4").compared, "eem/table4")
+    result = self_test(committed("paper/eem/table4").compared_figures, "eem/table4")
     assert (result["own_runs"], result["own_reproduced"]) == (10, 10)
     assert result["own_verdicts"] == dict.fromkeys(TABLE_VERDICTS, 0) | {"reproduced": 10}
 

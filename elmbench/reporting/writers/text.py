@@ -27,8 +27,8 @@ def grid(
     `right`: the headings of the columns that are aligned to the right. `whole`: those of columns whose words are never
     broken.
     """
-    shown = any(headings)
-    table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False, show_header=shown)
+    header = any(headings)
+    table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False, show_header=header)
     for heading in headings:
         justify: Literal["left", "right"] = "right" if heading in right else "left"
         table.add_column(heading, justify=justify, overflow="fold", no_wrap=heading in whole)
