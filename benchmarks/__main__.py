@@ -33,7 +33,7 @@ def main() -> None:
     unknown = [key for key in options.rows if key not in rows]
     if unknown:
         parser.error(f"unknown row {', '.join(unknown)}; known: {', '.join(rows)}")
-    chosen = options.rows or list(rows)
+    keys = options.rows or list(rows)
     folder = options.out or (None if options.trial else Path(RESULTS_DIR, "bench"))
     started = time.monotonic()
     with threadpool_limits(limits=1):
@@ -42,11 +42,11 @@ def main() -> None:
             sys.exit(f"the linear algebra runs on {threads} threads, not one; set OPENBLAS_NUM_THREADS=1")
         environment = environment_line()
         print(environment, flush=True)
-        for number, key in enumerate(chosen, 1):
-            print(f"[{number}/{len(chosen)}, {time.monotonic() - started:.0f} s] {key}", flush=True)
+        for number, key in enumerate(keys, 1):
+            print(f"[{number}/{len(keys)}, {time.monotonic() - started:.0f} s] {key}", flush=True)
             records = _records(key, rows[key], options.trial)
-            for one in records:
-                print(line(one), one["skipped"] or "", flush=True)
+            for result in records:
+                print(line(result), result["skipped"] or "", flush=True)
             if folder is not None:
                 write_report(folder, key, records, environment, list(rows))
     print(f"{time.monotonic() - started:.0f} s in all", flush=True)
@@ -55,7 +55,7 @@ def main() -> None:
 def _records(key: str, run: Run, trial: bool) -> list[Record]:
     """Return the records of a row, or one that says why it failed; trials have no target."""
     try:
-        return [one | ({"target": None, "met": None} if trial else {}) for one in run(trial)]
+        return [result | ({"target": None, "met": None} if trial else {}) for result in run(trial)]
     except Exception as error:  # noqa: BLE001 - the other rows are measured
         traceback.print_exc()
         return [record(key, "", skipped=f"failed: {type(error).__name__}: {error}")]

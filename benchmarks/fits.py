@@ -14,7 +14,7 @@ from sklearn.linear_model import RidgeClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC, LinearSVC
 
-from benchmarks.measure import CPU, Array, Record, Rounds, Run, dgemm_rate, in_turn, measured, record, timed
+from benchmarks.measure import CPU, Array, Record, Rounds, Run, dgemm_rate, in_turn, make_record, record, time_call
 from benchmarks.problems import series
 from elmbench.datasets.generators import waveform
 from elmbench.models import ALDKOSELMRegressor, FBKOSELMRegressor, KELMRegressor, MKELMClassifier, RKELMClassifier
@@ -49,7 +49,7 @@ def _kernel_fit(trial: bool) -> Iterator[Record]:
     rounds, rate = against_products(fit, size, rows**3 / 3)
     note = f"{rate}; residual of 200 of the equations: {rounds.our_result:.1g}"
     against = "n^3/3 operations at the rate of dgemm"
-    yield measured(rounds, f"K-ELM fit, {rows:,} rows", against, of_bound=True, target=0.8, note=note)
+    yield make_record(rounds, f"K-ELM fit, {rows:,} rows", against, of_bound=True, target=0.8, note=note)
 
 
 # Roughly the choice of scikit-learn's default search for waveforms scaled to [-1, 1].
@@ -80,7 +80,7 @@ def _reduced_fit(trial: bool) -> Iterator[Record]:
     rounds, rate = against_products(lambda: _error(_RKELM(), X, y, n), 500 if trial else 2000, operations)
     name = f"RKELM fit and prediction, {n:,} rows, {m:,} test rows, L = {L}"
     note = f"{rate}; error on the test rows {rounds.our_result:.4f}"
-    yield measured(rounds, name, "its operations, exp left aside, at the rate of dgemm", of_bound=True, note=note)
+    yield make_record(rounds, name, "its operations, exp left aside, at the rate of dgemm", of_bound=True, note=note)
 
 
 def _reduced_beside(trial: bool) -> Iterator[Record]:
@@ -106,24 +106,24 @@ def _reduced_beside(trial: bool) -> Iterator[Record]:
         rounds = in_turn(lambda: _error(_RKELM(), X, y, n), theirs)
         note = f"error {rounds.our_result:.4f} against {rounds.their_result:.4f}" + linear * (name == "LinearSVC")
         what = f"RKELM, {n:,} waveforms, L = {_CENTRES}, fit and {m:,} predictions"
-        yield measured(rounds, what, f"scikit-learn's {name}", note=note)
+        yield make_record(rounds, what, f"scikit-learn's {name}", note=note)
 
 
-def budget_bytes(before: Array, after: Array) -> int:
+def budget_bytes(previous: Array, current: Array) -> int:
     """Return the bytes of the inverse that FB-KOS-ELM has to touch for a row, from the dictionaries before and after.
 
     A row that joins reads and writes all m^2 entries; any other is multiplied with them.
     """
-    return (8 if np.array_equal(after, before) else 16) * len(after) ** 2
+    return (8 if np.array_equal(current, previous) else 16) * len(current) ** 2
 
 
-def dependency_bytes(before: Array, after: Array) -> int:
+def dependency_bytes(previous: Array, current: Array) -> int:
     """Return the bytes that ALD-KOS-ELM has to touch for a row, from the dictionaries before and after it.
 
     Every row takes one solve with a triangle of m^2 / 2 entries. A row that does not join takes a second one, and
     reads and writes the m^2 entries of P.
     """
-    return (24 if len(after) == len(before) else 4) * len(before) ** 2
+    return (24 if len(current) == len(previous) else 4) * len(previous) ** 2
 
 
 Touched = Callable[[Array, Array], int]
@@ -133,12 +133,12 @@ ALD = partial(ALDKOSELMRegressor, gamma=GAMMA, delta=DELTA)
 
 def touched_bytes(model: Any, touched: Touched, X: Array, y: Array) -> tuple[int, int]:
     """Return the bytes that a model has to touch for all rows, one after the other, and its final size."""
-    total, before = 0, np.empty((0, X.shape[1]))
+    total, previous = 0, np.empty((0, X.shape[1]))
     for i in range(len(X)):
-        after = model.partial_fit(X[i : i + 1], y[i : i + 1]).dictionary_
-        total += touched(before, after)
-        before = after
-    return total, len(before)
+        current = model.partial_fit(X[i : i + 1], y[i : i + 1]).dictionary_
+        total += touched(previous, current)
+        previous = current
+    return total, len(previous)
 
 
 def _online(name: str, model: Callable[[], Any], touched: Touched, trial: bool) -> Iterator[Record]:
@@ -158,7 +158,7 @@ def _online(name: str, model: Callable[[], Any], touched: Touched, trial: bool) 
     rate = 1e-9 * total / rounds.theirs[:, CPU].min()
     note = f"{total / 1e9:.1f} GB touched; copies of {size}^2 doubles: {rate:.0f} GB/s read and written"
     against = "bytes touched at the bandwidth of copies"
-    yield measured(rounds, f"{name}, {rows:,} rows", against, of_bound=True, target=0.7, note=note)
+    yield make_record(rounds, f"{name}, {rows:,} rows", against, of_bound=True, target=0.7, note=note)
 
 
 #: Seconds that the weights of 20 kernels on 2,000 rows may take to converge, on two cores.
@@ -175,7 +175,7 @@ def _kernel_weights(trial: bool) -> Iterator[Record]:
     X = (X - X.mean(axis=0)) / X.std(axis=0)
     for kind, q, radius in (("sparse", 1.0, False), ("l_2", 2.0, False), ("radius", 1.0, True)):
         model = MKELMClassifier(C=16.0, kernels=KERNELS, q=q, radius=radius)
-        spent, _ = timed(partial(model.fit, X, y))
+        spent, _ = time_call(partial(model.fit, X, y))
         name, bound = f"MK-ELM, {kind}, {len(KERNELS)} kernels, {n:,} rows", np.array([BOUND, BOUND])
         share = model.n_iter_ * (2 * len(KERNELS) * n**2 + n**3 / 3) / dgemm_rate() / spent[CPU]
         note = f"settled after {model.n_iter_} iterations"
@@ -220,10 +220,10 @@ def _streams(trial: bool) -> Iterator[Record]:
 
         update()
         rounds = in_turn(update, theirs)
-        least = min(len(rounds.our_result), len(rounds.their_result))
-        apart = np.abs(rounds.our_result[:least] - rounds.their_result[:least]).max() / rounds.our_result[0]
+        size = min(len(rounds.our_result), len(rounds.their_result))
+        apart = np.abs(rounds.our_result[:size] - rounds.their_result[:size]).max() / rounds.our_result[0]
         name = f"OS-PVM, {_CHUNK} rows after {n - _CHUNK:,} of {d:,} features"
-        yield measured(rounds, name, against, target=target, largest_difference=float(apart))
+        yield make_record(rounds, name, against, target=target, largest_difference=float(apart))
 
 
 ROWS: dict[str, Run] = {

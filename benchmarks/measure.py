@@ -33,7 +33,7 @@ def cpu_seconds() -> float:
     return sum(usage.ru_utime + usage.ru_stime for usage in usages)
 
 
-def timed(work: Callable[[], Any]) -> tuple[Array, Any]:
+def time_call(work: Callable[[], Any]) -> tuple[Array, Any]:
     """Return the seconds of `work()`, indexed by `CPU` and `WALL`, and its result."""
     gc.collect()
     wall, cpu = time.perf_counter(), cpu_seconds()
@@ -45,14 +45,14 @@ def timed(work: Callable[[], Any]) -> tuple[Array, Any]:
 def dgemm_rate() -> float:
     """Return the floating-point operations a second of the product of two matrices of 2,000 rows, the best of five."""
     A, B = (np.random.default_rng(i).random((2000, 2000)) for i in (0, 1))
-    return 2 * 2000**3 / min(timed(lambda: A @ B)[0][CPU] for _ in range(5))
+    return 2 * 2000**3 / min(time_call(lambda: A @ B)[0][CPU] for _ in range(5))
 
 
 @cache
 def copy_rate() -> float:
     """Return the bytes a second that a copy of a matrix of 5,000 rows reads and writes, the best of five."""
     source, target = np.ones((5000, 5000)), np.empty((5000, 5000))
-    return 2 * source.nbytes / min(timed(lambda: np.copyto(target, source))[0][CPU] for _ in range(5))
+    return 2 * source.nbytes / min(time_call(lambda: np.copyto(target, source))[0][CPU] for _ in range(5))
 
 
 @dataclass(frozen=True)
@@ -81,16 +81,16 @@ def in_turn(ours: Callable[[], Any], theirs: Callable[[], Any], *, scale: float 
 
     The times of `theirs` are multiplied by `scale`, if it does only a part of the work.
     """
-    their_seconds, their_result = timed(theirs)
-    our_seconds, our_result = timed(ours)
+    their_seconds, their_result = time_call(theirs)
+    our_seconds, our_result = time_call(ours)
     rounds = [(their_seconds, our_seconds)]
     for _ in range(rounds_for(their_seconds[WALL] + our_seconds[WALL]) - 1):
-        rounds.append((timed(theirs)[0], timed(ours)[0]))
+        rounds.append((time_call(theirs)[0], time_call(ours)[0]))
     times = np.array(rounds)
     return Rounds(times[:, 1], scale * times[:, 0], our_result, their_result)
 
 
-def measured(
+def make_record(
     rounds: Rounds, name: str, against: str, *, operations: float | None = None, of_bound: bool = False, **facts: Any
 ) -> Record:
     """Return the record of two sides; `facts` are the other arguments of `record`.

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.measure import Array, Record, Run, record, timed
+from benchmarks.measure import Array, Record, Run, record, time_call
 from benchmarks.problems import mackey_glass, search_of, series
 from benchmarks.searches import POWERS
 from elmbench import load_dataset
@@ -23,7 +23,7 @@ L, CENTRES, TEXTS = 1000, 600, 15_935
 _FEW = candidates({"gamma": [0.25, 4.0], "C": [*POWERS[::7]]})
 
 
-def _reduced(rows: int) -> object:
+def _fit_centres(rows: int) -> object:
     """Fit RKELM to generated rows of 100 features, which are counted."""
     X = np.random.default_rng(0).standard_normal((rows, 100))
     model = RKELMClassifier(n_landmarks=CENTRES, C=32.0, gamma=0.01, random_state=0)
@@ -43,7 +43,7 @@ def _texts(rows: int) -> object:
 WORK: dict[str, Callable[[int], object]] = {
     "k-elm": lambda rows: KELMRegressor(C=32.0, gamma=1.0).fit(*series(rows)),
     "elm": lambda rows: ELMRegressor(n_hidden=min(L, rows // 2), C=32.0, random_state=0).fit(*series(rows)),
-    "rk-elm": _reduced,
+    "rk-elm": _fit_centres,
     "rk-elm-texts": _texts,
     "k-elm-search": lambda rows: search_of("k-elm")(mackey_glass(rows), _FEW),
 }
@@ -100,9 +100,9 @@ def main() -> None:
     """Do a piece of work and print the growth of the peak."""
     work, rows = WORK[sys.argv[1]], int(sys.argv[2])
     work(600)  # loads and compiles
-    before = resident_bytes("VmRSS")
-    seconds, _ = timed(lambda: work(rows))
-    print(json.dumps([resident_bytes("VmHWM") - before, *seconds]))
+    baseline = resident_bytes("VmRSS")
+    seconds, _ = time_call(lambda: work(rows))
+    print(json.dumps([resident_bytes("VmHWM") - baseline, *seconds]))
 
 
 if __name__ == "__main__":

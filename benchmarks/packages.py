@@ -14,7 +14,7 @@ import numpy as np
 
 from benchmarks.fits import ALD, BUDGET, DELTA, FB, GAMMA
 from benchmarks.fits import C as ONLINE_C
-from benchmarks.measure import Array, Record, Run, in_turn, measured, record
+from benchmarks.measure import Array, Record, Run, in_turn, make_record, record
 from benchmarks.problems import series
 from elmbench.models import ELMRegressor, OSELMRegressor
 
@@ -90,7 +90,7 @@ def _fit(
         return fitted.predict(X[:compared]) if compared else None
 
     try:
-        other = load(module)
+        library = load(module)
     except ImportError as error:
         yield record(name, package, skipped=f"{package} is not here: {error}".splitlines()[0])
         return
@@ -98,11 +98,11 @@ def _fit(
     ours()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        theirs(other, X, y)
-        rounds = in_turn(ours, lambda: theirs(other, X, y))
+        theirs(library, X, y)
+        rounds = in_turn(ours, lambda: theirs(library, X, y))
     against = f"{package} {importlib.metadata.version(package)}"
     difference = float(np.max(np.abs(rounds.our_result - rounds.their_result))) if compared else None
-    yield measured(
+    yield make_record(
         rounds, name, against, largest_difference=difference, target=target, operations=operations, note=note
     )
 

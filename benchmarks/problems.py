@@ -63,9 +63,9 @@ def digits(rows: int) -> Problem:
 def satimage(rows: int) -> Problem:
     """Return random rows of Satimage, scaled to [-1, 1]."""
     data = load_dataset("satimage", os.environ.get("ELMBENCH_DATA_DIR"))
-    chosen = np.random.default_rng(0).permutation(len(data.y))[:rows]
-    X = scale_columns(data.X, slice(None), Scale(range=(-1.0, 1.0)))[chosen]
-    return classes(X, np.asarray(data.y)[chosen], "accuracy", tuple(range(6)))
+    numbers = np.random.default_rng(0).permutation(len(data.y))[:rows]
+    X = scale_columns(data.X, slice(None), Scale(range=(-1.0, 1.0)))[numbers]
+    return classes(X, np.asarray(data.y)[numbers], "accuracy", tuple(range(6)))
 
 
 def classes(X: Array, y: NDArray[Any], metric: str = "mcc", labels: tuple[int, ...] = (-1, 1)) -> Problem:
@@ -83,8 +83,8 @@ def mackey_glass(rows: int) -> Problem:
 def series(rows: int) -> tuple[Array, Array]:
     """Return 7 inputs and the target of random rows among the 20,000 of the Mackey-Glass series."""
     data = load_dataset("mackey-glass")
-    chosen = np.random.default_rng(0).permutation(len(data.y))[:rows]
-    return scale_columns(data.X, slice(None), Scale())[chosen], np.asarray(data.y, dtype=np.float64)[chosen]
+    numbers = np.random.default_rng(0).permutation(len(data.y))[:rows]
+    return scale_columns(data.X, slice(None), Scale())[numbers], np.asarray(data.y, dtype=np.float64)[numbers]
 
 
 def search_of(model: str, *, paths: bool = True, **fixed: Any) -> Side:

@@ -76,28 +76,28 @@ def write_report(folder: Path, row: str, records: list[Record], environment: str
     """Replace the earlier records of a row, and rewrite all files in the order of the keys."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "bench.json"
-    known = json.loads(path.read_text("utf-8")) if path.is_file() else []
-    earlier = {(one["name"], one["against"]): one for one in known if one["row"] == row}
-    every = [one for one in known if one["row"] != row and one["row"] in order]
-    for one in records:
-        new = {"row": row, "environment": environment, **one}
-        every.append(new | {"before": _before(new, earlier.get((one["name"], one["against"])))})
-    every.sort(key=lambda one: order.index(one["row"]))
-    path.write_text(json.dumps(every, indent=1, allow_nan=False) + "\n", "utf-8")
-    if scalings := [one for one in every if one["points"]]:
+    stored = json.loads(path.read_text("utf-8")) if path.is_file() else []
+    earlier = {(entry["name"], entry["against"]): entry for entry in stored if entry["row"] == row}
+    entries = [entry for entry in stored if entry["row"] != row and entry["row"] in order]
+    for result in records:
+        new = {"row": row, "environment": environment, **result}
+        entries.append(new | {"before": _list_ratios(new, earlier.get((result["name"], result["against"])))})
+    entries.sort(key=lambda entry: order.index(entry["row"]))
+    path.write_text(json.dumps(entries, indent=1, allow_nan=False) + "\n", "utf-8")
+    if scalings := [entry for entry in entries if entry["points"]]:
         write_plot(scalings, folder / PLOT)
-    (folder / "bench.md").write_text(markdown(every), "utf-8")
+    (folder / "bench.md").write_text(markdown(entries), "utf-8")
 
 
-def _before(record: Record, earlier: Record | None) -> list[Record]:
+def _list_ratios(record: Record, earlier: Record | None) -> list[Record]:
     """Return the ratios of earlier commits, the latest first."""
     if earlier is None:
         return []
-    before: list[Record] = earlier.get("before", [])
-    commit, new = (_commit(one["environment"]) for one in (earlier, record))
+    ratios: list[Record] = earlier.get("before", [])
+    commit, new = (_commit(entry["environment"]) for entry in (earlier, record))
     if earlier["ratio"] is not None and commit != new:
-        before = [{"commit": commit, "ratio": earlier["ratio"]}, *before]
-    return before[:KEPT]
+        ratios = [{"commit": commit, "ratio": earlier["ratio"]}, *ratios]
+    return ratios[:KEPT]
 
 
 def _commit(environment: str) -> str:
@@ -153,12 +153,12 @@ def line(record: Record) -> str:
     ours, theirs = ("" if cpu is None else f"{cpu:.3g} ({wall:.3g})" for cpu, wall in pairs)
     choice = {None: "", True: "same choice", False: "**another choice**"}[record["same_choice"]]
     difference = record["largest_difference"]
-    before = ", ".join(f"{one['ratio']:.3g} ({one['commit']})" for one in record.get("before", []))
+    ratios = ", ".join(f"{entry['ratio']:.3g} ({entry['commit']})" for entry in record.get("before", []))
     share = "" if record.get("share") is None else f"{record['share']:.2g}"
     scores = "" if difference is None else "equal" if difference == 0 else f"within {difference:.1g}"
     return (
         f"| {record['name']} | {against} | {record['ratio']:.3g} | {low:.3g} to {high:.3g} | {target} | {verdict} "
-        f"| {ours} | {theirs} | {', '.join(filter(None, (choice, scores)))} | {share} | {before} |"
+        f"| {ours} | {theirs} | {', '.join(filter(None, (choice, scores)))} | {share} | {ratios} |"
     )
 
 

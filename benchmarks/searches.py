@@ -9,7 +9,7 @@ from unittest.mock import patch
 import numpy as np
 from sklearn.model_selection import GridSearchCV
 
-from benchmarks.measure import WALL, Array, Record, Run, copy_rate, in_turn, measured, record, timed
+from benchmarks.measure import WALL, Array, Record, Run, copy_rate, in_turn, make_record, record, time_call
 from benchmarks.problems import (
     Problem,
     Side,
@@ -56,25 +56,25 @@ class Sides:
 def compare(problem: Problem, grid: Grid, sides: Sides, name: str, longest: float = LONG_SIDE, **facts: Any) -> Record:
     """Measure a search by two sides, the second one on a subset of the candidates if all take over `longest` seconds.
 
-    Choice and scores are compared on the candidates of both. `facts` are other arguments of `measured`.
+    Choice and scores are compared on the candidates of both. `facts` are other arguments of `make_record`.
     """
-    every = candidates(grid)
-    order = np.random.default_rng(0).permutation(len(every))
-    sides.ours(problem, every[:2])  # loads and compiles
-    pilot = [every[i] for i in order[:3]]
-    spent, _ = timed(lambda: sides.theirs(problem, pilot))
-    each = spent[WALL] / len(pilot)
-    size = len(every) if len(every) * each <= longest else min(len(every), max(3, int(longest / 2 / each)))
-    chosen = sorted(order[:size])
-    few = [every[i] for i in chosen]
-    ours, theirs = partial(sides.ours, problem, every), partial(sides.theirs, problem, few)
-    rounds = in_turn(ours, theirs, scale=len(every) / size)
-    our_scores, their_scores = rounds.our_result[chosen], rounds.their_result
-    return measured(
+    points = candidates(grid)
+    order = np.random.default_rng(0).permutation(len(points))
+    sides.ours(problem, points[:2])  # loads and compiles
+    pilot = [points[i] for i in order[:3]]
+    spent, _ = time_call(lambda: sides.theirs(problem, pilot))
+    cost = spent[WALL] / len(pilot)
+    size = len(points) if len(points) * cost <= longest else min(len(points), max(3, int(longest / 2 / cost)))
+    numbers = sorted(order[:size])
+    few = [points[i] for i in numbers]
+    ours, theirs = partial(sides.ours, problem, points), partial(sides.theirs, problem, few)
+    rounds = in_turn(ours, theirs, scale=len(points) / size)
+    our_scores, their_scores = rounds.our_result[numbers], rounds.their_result
+    return make_record(
         rounds,
         name,
         sides.against,
-        subset=f"{size} of {len(every)} candidates at random" if size < len(every) else "",
+        subset=f"{size} of {len(points)} candidates at random" if size < len(points) else "",
         same_choice=best(our_scores) == best(their_scores),
         largest_difference=float(np.max(np.abs(our_scores - their_scores))),
         **facts,
@@ -103,10 +103,10 @@ def least_operations(problem: Problem, grid: Grid) -> float:
 def bytes_of_products(search: Side, problem: Problem, candidates: list[dict[str, Any]]) -> float:
     """Return the bytes that a search by K-ELM reads for products with kernel matrices, half of each matrix."""
     total = 0.0
-    within = FoldView.within
+    original = FoldView.make_product
 
-    def counted(part: FoldView, K: Array) -> Callable[[Array, Array], None]:
-        product = within(part, K)
+    def count_bytes(part: FoldView, K: Array) -> Callable[[Array, Array], None]:
+        product = original(part, K)
 
         def counting(v: Array, w: Array) -> None:
             nonlocal total
@@ -115,7 +115,7 @@ def bytes_of_products(search: Side, problem: Problem, candidates: list[dict[str,
 
         return counting
 
-    with patch.object(FoldView, "within", counted):
+    with patch.object(FoldView, "make_product", count_bytes):
         search(problem, candidates)
     return total
 
@@ -124,16 +124,16 @@ def _search_of_products(
     name: str, sides: Sides, data: str, grid: Grid, target: float | None, trial: bool
 ) -> Iterator[Record]:
     """Measure a search by K-ELM as `_search` does, and set the bytes of its products against copies."""
-    (one,) = _search(name, sides, data, grid, target, trial)
-    total = bytes_of_products(sides.ours, PROBLEMS[data](trial), candidates(thinned(grid, trial)))
+    (result,) = _search(name, sides, data, grid, target, trial)
+    total = bytes_of_products(sides.ours, PROBLEMS[data](trial), candidates(thin_grid(grid, trial)))
     seconds = total / copy_rate()
     read = (
         f"products read {total / 1e9:.0f} GB of kernel matrices, which at the bandwidth of copies take {seconds:.1f} s"
     )
-    yield one | {"note": f"{read}, {seconds / one['cpu_seconds']:.0%} of the time"}
+    yield result | {"note": f"{read}, {seconds / result['cpu_seconds']:.0%} of the time"}
 
 
-def thinned(grid: Grid, trial: bool) -> Grid:
+def thin_grid(grid: Grid, trial: bool) -> Grid:
     """Return a grid, in a trial with every third or fifth value only."""
     return {name: values[:: 5 if len(values) > 6 else 3] for name, values in grid.items()} if trial else grid
 
@@ -145,7 +145,7 @@ def _search(name: str, sides: Sides, data: str, grid: Grid, target: float | None
     except DataUnavailableError as error:
         yield record(name, sides.against, skipped=error.found)
         return
-    grid = thinned(grid, trial)
+    grid = thin_grid(grid, trial)
     yield compare(problem, grid, sides, name, operations=least_operations(problem, grid), target=target)
 
 
@@ -170,7 +170,7 @@ def _scaling(
     records = [compare(*case(size), sides, name, LONG_POINT) for size in sizes]
     points: dict[str, Any] = {"axis": axis, "x": sizes}
     for side, prefix, suffix in (("ours", "", ""), ("theirs", "against_", "_against")):
-        points[side] = [one[f"{prefix}cpu_seconds"] for one in records]
+        points[side] = [result[f"{prefix}cpu_seconds"] for result in records]
         # The slope of the least-squares line through the points on logarithmic axes.
         points[f"slope{suffix}"] = float(np.polyfit(np.log(sizes), np.log(points[side]), 1)[0])
     slopes = f"slopes {points['slope']:.2f} and {points['slope_against']:.2f}"

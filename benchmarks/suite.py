@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from benchmarks.measure import CPU, WALL, Array, Record, Run, in_turn, measured, record, timed
+from benchmarks.measure import CPU, WALL, Array, Record, Run, in_turn, make_record, record, time_call
 from elmbench.registry.plugins import load_plugin
 from elmbench.running.executors import Settings
 from elmbench.work.plan import Request
@@ -21,7 +21,7 @@ A_CELL, STORED = 5.0, 2.0
 PLUGIN = Path(__file__).with_name("plugin.py")
 
 
-def _prepared(folder: Path, runs: int) -> Any:
+def _prepare(folder: Path, runs: int) -> Any:
     """Return a run of Table IV with three cells of WDBC a run."""
     load_plugin(PLUGIN)
     request = Request(datasets=("wdbc",), models=("sign",), runs=runs)
@@ -32,25 +32,25 @@ def _prepared(folder: Path, runs: int) -> Any:
 def _cells(runs: int) -> pd.DataFrame:
     """Run three cells a run in an empty folder; return the cells."""
     with tempfile.TemporaryDirectory() as name:
-        (results,) = execute(_prepared(Path(name), runs))
+        (results,) = execute(_prepare(Path(name), runs))
     assert set(results.cells["status"]) == {"ok"}
     return results.cells
 
 
 def _import(trial: bool) -> Iterator[Record]:
-    def started(code: str) -> None:
+    def start_python(code: str) -> None:
         subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
 
-    python = min(timed(lambda: started("pass"))[0][WALL] for _ in range(5))
+    python = min(time_call(lambda: start_python("pass"))[0][WALL] for _ in range(5))
     rounds = in_turn(
-        lambda: started("from elmbench.cli import main; main(['--help'])"),
-        lambda: started("import sklearn.kernel_ridge"),
+        lambda: start_python("from elmbench.cli import main; main(['--help'])"),
+        lambda: start_python("import sklearn.kernel_ridge"),
     )
     note = f"the start of Python, {python:.2g} s, is in both"
-    yield measured(rounds, "elmbench --help", "the import of scikit-learn's KernelRidge", note=note)
+    yield make_record(rounds, "elmbench --help", "the import of scikit-learn's KernelRidge", note=note)
 
 
-def _bounded(name: str, against: str, bound: float, rounds: list[Array], note: str = "") -> Record:
+def _compare_to_bound(name: str, against: str, bound: float, rounds: list[Array], note: str = "") -> Record:
     """Return the record of processor times against a bound in seconds."""
     middle = sorted(rounds, key=lambda seconds: seconds[CPU])[len(rounds) // 2]
     ratios = [bound / max(seconds[CPU], 1e-6) for seconds in rounds]
@@ -62,36 +62,36 @@ def _overhead(trial: bool) -> Iterator[Record]:
     _cells(1)
     rounds = []
     for _ in range(1 if trial else 5):
-        start, few = timed(lambda: _cells(1))
-        whole, many = timed(lambda: _cells(3 if trial else 201))
+        start, few = time_call(lambda: _cells(1))
+        whole, many = time_call(lambda: _cells(3 if trial else 201))
         fits = [float(cells[["fit_seconds", "predict_seconds"]].to_numpy().sum()) for cells in (few, many)]
         in_fits, cells = fits[1] - fits[0], len(many) - len(few)
         rounds.append((whole - start - in_fits) / cells)
-    yield _bounded(
+    yield _compare_to_bound(
         f"{cells} cells of next to no work, one worker", f"{A_CELL:g} ms a cell beyond its fit and prediction",
         A_CELL / 1e3, rounds, "a cell takes {:.1f} ms of processor time beyond its fit and prediction",
     )  # fmt: skip
 
 
-def _stored(trial: bool) -> Iterator[Record]:
+def _read_stored(trial: bool) -> Iterator[Record]:
     runs = 3 if trial else 667
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        first = _prepared(folder, 1)
+        first = _prepare(folder, 1)
         execute(first)
         ((_, plan),) = first.tables
         result = first.store.result(plan.cells[0].key)
         assert result is not None
-        run = _prepared(folder, runs)
+        run = _prepare(folder, runs)
         for key in run.todo:
             run.store.put(run.works[key], result, "")
         run.store.close()
         rounds = []
         for _ in range(1 if trial else 5):
-            seconds, (results,) = timed(lambda: execute(_prepared(folder, runs)))
+            seconds, (results,) = time_call(lambda: execute(_prepare(folder, runs)))
             rounds.append(seconds)
     title = f"{len(results.cells):,} stored cells, planned again and written as a table"
-    yield _bounded(title, f"{STORED:g} s", STORED, rounds)
+    yield _compare_to_bound(title, f"{STORED:g} s", STORED, rounds)
 
 
-ROWS: dict[str, Run] = {"import": _import, "overhead": _overhead, "stored-cells": _stored}
+ROWS: dict[str, Run] = {"import": _import, "overhead": _overhead, "stored-cells": _read_stored}

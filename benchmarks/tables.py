@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from benchmarks.measure import CPU, WALL, Record, Rounds, Run, measured, rounds_for, timed
+from benchmarks.measure import CPU, WALL, Record, Rounds, Run, make_record, rounds_for, time_call
 from elmbench.models.protocols import GridPath
 from elmbench.protocol.folds import fold_data
 from elmbench.registry import find_model
@@ -42,7 +42,7 @@ def first_fold(table: str, rows: int | None, data_dir: str | None) -> Planned:
     return {key: work for key, work in works.items() if isinstance(work, Fit | GridWork) and work.outer_fold.fold == 0}
 
 
-def thinned(work: GridWork) -> tuple[GridWork, float]:
+def thin_grid(work: GridWork) -> tuple[GridWork, float]:
     """Return the search without paths on a part of its candidates, and the share of them.
 
     A grid over two hyperparameters is cut to `SUBSET` random values of the second one, C; the time of a fit depends on
@@ -53,9 +53,9 @@ def thinned(work: GridWork) -> tuple[GridWork, float]:
         return replace(work, paths=False), 1.0
     last = list(grid)[-1]
     values = grid[last]
-    chosen = sorted(random.Random(0).sample(range(len(values)), min(SUBSET, len(values))))
-    thin = grid | {last: [values[i] for i in chosen]}
-    return replace(work, paths=False, grid=Grid(thin)), len(chosen) / len(values)
+    numbers = sorted(random.Random(0).sample(range(len(values)), min(SUBSET, len(values))))
+    thin = grid | {last: [values[i] for i in numbers]}
+    return replace(work, paths=False, grid=Grid(thin)), len(numbers) / len(values)
 
 
 def measure(works: Planned, data_dir: str | None) -> pd.DataFrame:
@@ -69,14 +69,14 @@ def measure(works: Planned, data_dir: str | None) -> pd.DataFrame:
     for key, work in works.items():
         preload(work, Context(data_dir))
         fold_data(work.outer_fold, data_dir)
-        ours, results[key] = timed(partial(_done, work, results, data_dir))
+        ours, results[key] = time_call(partial(_do_work, work, results, data_dir))
         line: dict[str, Any] = {"dataset": work.outer_fold.dataset.name, "model": work.model.name, "ratio": None}
         line |= {"difference": 0.0, "same_choice": True}
         theirs = ours
         factory = find_model(work.model.name).factory(work.outer_fold.task)
         if isinstance(work, GridWork) and isinstance(factory, GridPath):
-            single, share = thinned(work)
-            seconds, expected = timed(partial(_done, single, results, data_dir))
+            single, share = thin_grid(work)
+            seconds, expected = time_call(partial(_do_work, single, results, data_dir))
             theirs = seconds / share
             candidates = work.grid.candidates()
             few = [candidates.index(candidate) for candidate in single.grid.candidates()]
@@ -88,7 +88,7 @@ def measure(works: Planned, data_dir: str | None) -> pd.DataFrame:
     return pd.DataFrame(lines)
 
 
-def _done(work: Fit | GridWork, results: dict[str, Outcome], data_dir: str | None) -> Outcome:
+def _do_work(work: Fit | GridWork, results: dict[str, Outcome], data_dir: str | None) -> Outcome:
     outcome = attempt(work, {name: results[name] for name in work.needs}, Context(data_dir))
     if outcome["status"] not in ("ok", "diverged"):
         raise RuntimeError(f"{work.label}: {outcome['reason']}")
@@ -102,28 +102,28 @@ def _tables(trial: bool) -> Iterator[Record]:
         {key: work for table in TABLES for key, work in first_fold(table, limit, data_dir).items()}
         for limit in (rows, WARM_UP)
     )
-    named = {name for table in TABLES for name in find_experiment(table).spec.datasets}
-    missing = sorted(named - {work.outer_fold.dataset.name for work in works.values()})
+    names = {name for table in TABLES for name in find_experiment(table).spec.datasets}
+    missing = sorted(names - {work.outer_fold.dataset.name for work in works.values()})
     measure(small, data_dir)  # loads and compiles
-    spent, first = timed(lambda: measure(works, data_dir))
+    spent, first = time_call(lambda: measure(works, data_dir))
     rounds = [first, *(measure(works, data_dir) for _ in range(rounds_for(spent[WALL]) - 1))]
     lines = pd.concat(rounds, keys=range(len(rounds)), names=["round"])
     title = f"KOS-ELM Tables IV + VI, first outer fold, at most {rows:,} rows"
     lacking = f"without {' and '.join(missing)}, whose files ELMBENCH_DATA_DIR does not name" if missing else ""
-    yield _compared(title, lines, target=10.0, note=lacking)
+    yield _summarise(title, lines, target=10.0, note=lacking)
     for name, part in lines.groupby("dataset", sort=False):
         models = part.loc[0].dropna(subset="ratio")
-        note = ", ".join(f"{one.model} {one.ratio:.1f}" for one in models.itertuples())
-        yield _compared(f"{title}: {name}", part, note=f"by model: {note}")
+        note = ", ".join(f"{row.model} {row.ratio:.1f}" for row in models.itertuples())
+        yield _summarise(f"{title}: {name}", part, note=f"by model: {note}")
 
 
-def _compared(name: str, lines: pd.DataFrame, **facts: Any) -> Record:
+def _summarise(name: str, lines: pd.DataFrame, **facts: Any) -> Record:
     """Return the record of some lines of `measure`, of all rounds."""
     ours, theirs = (lines.groupby("round")[columns].sum().to_numpy() for columns in (_OURS, _THEIRS))
     subset = f"{SUBSET} random values of C of 8, with all of gamma or L; all budgets and thresholds"
     same, difference = bool(lines["same_choice"].all()), float(lines["difference"].max())
     facts |= {"subset": subset, "same_choice": same, "largest_difference": difference}
-    return measured(Rounds(ours, theirs), name, "the same, one fit a candidate", **facts)
+    return make_record(Rounds(ours, theirs), name, "the same, one fit a candidate", **facts)
 
 
 ROWS: dict[str, Run] = {"tables": _tables}

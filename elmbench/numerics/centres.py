@@ -81,7 +81,7 @@ class CentreKernel:
             return sparse_distances(X, self.centres)
         return squared_distances(X, self.centres)
 
-    def of(self, geometry: Array) -> Array:
+    def evaluate(self, geometry: Array) -> Array:
         """Replace the result of `geometry` by values of the kernel, in place, and return it."""
         if self.kernel in OF_DISTANCES:
             return OF_DISTANCES[self.kernel](geometry, self.gamma)
@@ -98,7 +98,7 @@ class CentreKernel:
         """Return the values of the kernel for the rows of `X`, of shape (n, L)."""
         if self.general is not None:
             return self.general.with_gamma(self.gamma).matrix(X, self.centres)
-        return self.of(self.geometry(X))
+        return self.evaluate(self.geometry(X))
 
     def blocks(self, X: Rows) -> Iterator[tuple[slice, Array]]:
         """Yield the values for all rows of `X`, a block of rows at a time, each with the slice of its rows."""
@@ -123,8 +123,8 @@ class CentreKernel:
             for i, kernel in enumerate(kernels[:-1]):
                 values = room[: len(geometry)]
                 np.copyto(values, geometry)
-                yield rows, i, kernel.of(values)
-            yield rows, len(kernels) - 1, kernels[-1].of(geometry)
+                yield rows, i, kernel.evaluate(values)
+            yield rows, len(kernels) - 1, kernels[-1].evaluate(geometry)
 
     def product(self, X: Rows, Z: Array) -> Array:
         """Return the product of the values for the rows of `X` with `Z`, of shape (L, k): an array of shape (n, k)."""

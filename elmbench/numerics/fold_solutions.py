@@ -45,26 +45,26 @@ class FoldView:
     def copy(self, K: Array, work: NDArray[np.floating]) -> None:
         """Write K between the training rows over `work`, of any precision; both are in Fortran order."""
         for part, position in self._runs:
-            for other, there in self._runs:
-                work[part, other] = K[position, there]
+            for peer, peer_position in self._runs:
+                work[part, peer] = K[position, peer_position]
 
-    def within(self, K: Array) -> Callable[[Array, Array], None]:
+    def make_product(self, K: Array) -> Callable[[Array, Array], None]:
         """Return the function of v and w that writes K v over w, with K between the training rows, without a copy."""
         squares = [(part, symmetric_product(K[position, position])) for part, position in self._runs]
-        between = []
+        blocks = []
         for i, (part, position) in enumerate(self._runs):
-            for other, there in self._runs[:i]:
+            for peer, peer_position in self._runs[:i]:
                 # A strip of columns is multiplied twice, the second time from a cache.
-                for start in range(0, other.stop - other.start, strip := max(1, _STRIP // (part.stop - part.start))):
-                    columns = slice(other.start + start, min(other.start + start + strip, other.stop))
-                    between.append((part, columns, K[position, there][:, start : start + strip]))
+                for start in range(0, peer.stop - peer.start, strip := max(1, _STRIP // (part.stop - part.start))):
+                    columns = slice(peer.start + start, min(peer.start + start + strip, peer.stop))
+                    blocks.append((part, columns, K[position, peer_position][:, start : start + strip]))
 
         def product(v: Array, w: Array) -> None:
             for part, square in squares:
                 square(v[part], w[part])
-            for part, other, block in between:
-                w[part] += block @ v[other]
-                w[other] += v[part] @ block
+            for part, peer, block in blocks:
+                w[part] += block @ v[peer]
+                w[peer] += v[part] @ block
 
         return product
 
@@ -90,8 +90,8 @@ class FoldViews:
         for role, (train, test) in zip(roles, folds, strict=True):
             role[test] += 1
             role[train] += 2
-        used = np.flatnonzero(roles.any(axis=0))
-        self.order: Indices = used[np.lexsort(roles[::-1, used])]
+        rows = np.flatnonzero(roles.any(axis=0))
+        self.order: Indices = rows[np.lexsort(roles[::-1, rows])]
         position = np.empty(n, dtype=np.intp)
         position[self.order] = np.arange(len(self.order))
         self.folds = []
@@ -132,42 +132,42 @@ def fold_solutions(K: Array, part: FoldView, B: Array, ridges: Array, room: Arra
     by_inverse = k * inverse_seconds(n, near)
     directly = min(reduction_seconds(n, len(ridges), k), len(ridges) * factor_seconds(n, k))
     inverts = by_inverse <= directly
-    other = min(by_inverse, directly) / k
+    alternative = min(by_inverse, directly) / k
     # Number of the smallest ridges that are left to another method.
-    left = 0 if inverts or krylov_seconds(n, LOOK) < other else len(ridges)
-    product, sums = part.within(K), np.empty(n)
+    n_small = 0 if inverts or krylov_seconds(n, LOOK) < alternative else len(ridges)
+    product, sums = part.make_product(K), np.empty(n)
     product(np.ones(n), sums)
 
     def pays(space: KrylovSpace) -> bool:
         # After the many steps for the larger ridges, a parabola is too hopeful.
         total = space.steps + steps_left(space.logs, accelerating=not inverts)
-        return krylov_seconds(n, total) - krylov_seconds(n, space.steps) < other
+        return krylov_seconds(n, total) - krylov_seconds(n, space.steps) < alternative
 
     spaces = [KrylovSpace(product, b, ascending, float(sums.mean())) for b in B.T]
     for space in spaces:
         if inverts:
             space.solve(lambda space: True, near)
-        if left == 0 and not space.solve(pays):
+        if n_small == 0 and not space.solve(pays):
             solvers["krylov given up"] += 1
-            left = int((~(space.lengths <= 1)).sum())
-    small = ridges <= ascending[left - 1] if left else np.zeros(len(ridges), dtype=bool)
+            n_small = int((~(space.lengths <= 1)).sum())
+    small = ridges <= ascending[n_small - 1] if n_small else np.zeros(len(ridges), dtype=bool)
     solutions = np.empty((n, len(ridges) * k), order="F")
     for column, space in enumerate(spaces):
-        space.solve(lambda space: True, left)
+        space.solve(lambda space: True, n_small)
         solutions[:, column::k][:, ~small] = space.solutions(ridges[~small])
-    if left < len(ridges):
-        solvers["krylov"] += len(ridges) - left
-    if left and directly < by_inverse:
+    if n_small < len(ridges):
+        solvers["krylov"] += len(ridges) - n_small
+    if n_small and directly < by_inverse:
         square = room[: n * n].reshape((n, n), order="F")
         part.copy(K, square)
         solutions[:, np.repeat(small, k)] = ridge_solutions(square, B, ridges[small], solvers, overwrite=True)
-    elif left:
-        inverse = _single_inverse(K, part, math.sqrt(ascending[0] * ascending[left - 1]), room)
+    elif n_small:
+        inverse = _single_inverse(K, part, math.sqrt(ascending[0] * ascending[n_small - 1]), room)
         for column, space in enumerate(spaces):
-            shared = SharedSpace(space, _MOST * left)
-            shared.solve(ascending[:left], inverse)
+            shared = SharedSpace(space, _MOST * n_small)
+            shared.solve(ascending[:n_small], inverse)
             solutions[:, column::k][:, small] = shared.solutions(ridges[small])
-        solvers["inverse"] += left
+        solvers["inverse"] += n_small
     return solutions
 
 
@@ -203,10 +203,10 @@ def residuals(KZ: Array, Z: Array, B: Array, ridges: Array) -> Array:
     is not finite, and 0 if a column of B is zero and its solution too.
     """
     k, p = B.shape[1], len(ridges)
-    left = np.multiply(Z.T, np.repeat(ridges, k)[:, np.newaxis], order="C")
-    left += KZ.T
-    left.reshape(p, k, -1)[:] -= B.T
-    norms = np.sqrt(np.einsum("ij,ij->i", left, left)).reshape(p, k)
+    remainders = np.multiply(Z.T, np.repeat(ridges, k)[:, np.newaxis], order="C")
+    remainders += KZ.T
+    remainders.reshape(p, k, -1)[:] -= B.T
+    norms = np.sqrt(np.einsum("ij,ij->i", remainders, remainders)).reshape(p, k)
     size = np.linalg.norm(B, axis=0)
     relative = norms / np.where(size > 0, size, 1.0)
     return np.where(np.isfinite(relative), relative, np.inf)

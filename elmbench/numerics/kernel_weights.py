@@ -37,10 +37,10 @@ class Surface:
         zero, all points are equally good and the weights stay.
         """
         power = 1.0 / (self.q + 1.0)
-        used = weights > 0.0
+        mask = weights > 0.0
         result = np.zeros(len(weights))
         # Weights are not squared before the root, because small ones would underflow.
-        result[used] = weights[used] ** (2.0 * power) * (np.maximum(forms[used], 0.0) / self.radii[used]) ** power
+        result[mask] = weights[mask] ** (2.0 * power) * (np.maximum(forms[mask], 0.0) / self.radii[mask]) ** power
         return self._scale_to_norm(result) if result.any() else weights
 
     def _scale_to_norm(self, weights: Array) -> Array:
@@ -68,7 +68,7 @@ def smallest_ball(K: Array) -> Ball:
     `GAP` of the squared radius, or n times the machine precision of the largest K_ii, or when a round gains nothing.
     """
     n, diagonal = len(K), K.diagonal().copy()
-    last = best = _about(K, diagonal, np.full(n, 1.0 / n))
+    last = best = _make_ball(K, diagonal, np.full(n, 1.0 / n))
     floor = n * EPS * float(diagonal.max())
 
     def close(ball: Ball) -> bool:
@@ -79,17 +79,17 @@ def smallest_ball(K: Array) -> Ball:
             break
         coefficients = last.coefficients.copy()
         _move_pairs(K, diagonal, coefficients)
-        result = _about(K, diagonal, coefficients)
+        result = _make_ball(K, diagonal, coefficients)
         if i >= _PAIRS_ONLY and not close(result):
             _level(K, diagonal, coefficients)
-            result = min(result, _about(K, diagonal, coefficients), key=lambda ball: ball.gap)
+            result = min(result, _make_ball(K, diagonal, coefficients), key=lambda ball: ball.gap)
         if result.gap >= best.gap and result.squared_radius <= last.squared_radius:
             break
         last, best = result, min(best, result, key=lambda ball: ball.gap)
     return best
 
 
-def _about(K: Array, diagonal: Array, coefficients: Array) -> Ball:
+def _make_ball(K: Array, diagonal: Array, coefficients: Array) -> Ball:
     """Return the ball about a centre."""
     products = K @ coefficients
     distances = diagonal - 2.0 * products + coefficients @ products
@@ -105,8 +105,8 @@ def _move_pairs(K: Array, diagonal: Array, a: Array) -> None:
         far = int(gradient.argmin())
         excess = gradient - gradient[far]
         apart = diagonal + diagonal[far] - 2.0 * K[far]
-        least = EPS * (diagonal + diagonal[far]) + tiny
-        steps = np.minimum(excess / (2.0 * np.maximum(apart, least)), a)
+        floor = EPS * (diagonal + diagonal[far]) + tiny
+        steps = np.minimum(excess / (2.0 * np.maximum(apart, floor)), a)
         gains = steps * (excess - steps * apart)
         near = int(gains.argmax())
         step = float(steps[near])

@@ -84,9 +84,9 @@ class KrylovSpace:
         w -= alpha * v
         if m:
             w -= beta * self._W[:, m - 1]
-        length, before = length_of(w), math.inf
-        while 10 * EPS * size < length <= 0.7 * before:  # orthogonalise until nothing more cancels
-            before = length
+        length, previous = length_of(w), math.inf
+        while 10 * EPS * size < length <= 0.7 * previous:  # orthogonalise until nothing more cancels
+            previous = length
             w -= W @ (W.T @ w)
             length = length_of(w)
         if length <= 10 * EPS * size or m + 1 == len(w):

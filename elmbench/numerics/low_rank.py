@@ -26,25 +26,25 @@ FLOOR = 1e-12
 _SMALLEST = 0.1  # least pivot of a block, relative to its first one: smaller ones would cost digits
 
 
-def kernel_factor(X: Array, gamma: float, most: int) -> Array | None:
+def kernel_factor(X: Array, gamma: float, max_rank: int) -> Array | None:
     """Return L with L L' = exp(-gamma d^2) between the rows of `X` within round-off; None if it has too many columns.
 
     It is a Cholesky factor with pivots, computed a block of columns at a time, which only needs the pivots' columns of
     the kernel. The logarithm of the remaining trace usually falls ever more slowly with the number of columns. So the
-    attempt ends as soon as it is above the line to the allowed trace at `most` columns. (Harbrecht, Peters, Schneider,
+    attempt ends when it is above the line to the allowed trace at `max_rank` columns. (Harbrecht, Peters, Schneider,
     On the low-rank approximation by the pivoted Cholesky decomposition, Applied Numerical Mathematics 62(4), 2012.)
     """
     n = len(X)
-    L = np.empty((n, most), order="F")
-    diagonal, sums, rank = np.ones(n), np.zeros(most), 0
+    L = np.empty((n, max_rank), order="F")
+    diagonal, sums, rank = np.ones(n), np.zeros(max_rank), 0
     while True:
         trace = float(diagonal.sum())
         allowed = ALLOWED * EPS * max(1.0, float(sums @ sums) / n)
         if trace <= allowed:
             return L[:, :rank]
-        if rank == most or math.log(n / trace) < rank / most * math.log(n / allowed):
+        if rank == max_rank or math.log(n / trace) < rank / max_rank * math.log(n / allowed):
             return None
-        pivots, C, K = _next_pivots(X, gamma, L[:, :rank], diagonal, min(_BLOCK, most - rank))
+        pivots, C, K = _next_pivots(X, gamma, L[:, :rank], diagonal, min(_BLOCK, max_rank - rank))
         K -= L[:, :rank] @ L[pivots, :rank].T
         columns = slice(rank, rank + len(pivots))
         L[:, columns] = dtrsm(1.0, C, K, side=1, lower=1, trans_a=1)
@@ -55,14 +55,14 @@ def kernel_factor(X: Array, gamma: float, most: int) -> Array | None:
         rank += len(pivots)
 
 
-def _next_pivots(X: Array, gamma: float, L: Array, diagonal: Array, most: int) -> tuple[NDArray[np.intp], Array, Array]:
-    """Return at most `most` rows with the largest residual diagonal, the factor of their residual, and their kernel."""
-    count = min(2 * most, len(X))
+def _next_pivots(X: Array, gamma: float, L: Array, diagonal: Array, size: int) -> tuple[NDArray[np.intp], Array, Array]:
+    """Return at most `size` rows with the largest residual diagonal, the factor of their residual, and their kernel."""
+    count = min(2 * size, len(X))
     rows = np.argpartition(diagonal, -count)[-count:]
     K = kernel_matrix(X[rows], X, gamma=gamma).T
     C, order, rank, _ = dpstrf(K[rows] - L[rows] @ L[rows].T, lower=1, tol=_SMALLEST * diagonal.max())
-    chosen = order[: min(rank, most)] - 1
-    return rows[chosen], C[: len(chosen), : len(chosen)], K[:, chosen]
+    pivots = order[: min(rank, size)] - 1
+    return rows[pivots], C[: len(pivots), : len(pivots)], K[:, pivots]
 
 
 def landmark_map(K: Array) -> Array:

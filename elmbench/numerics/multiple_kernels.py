@@ -55,12 +55,12 @@ class BaseKernel:
     coef0: float = 1.0
     columns: tuple[int, int] | None = None
 
-    def of(self, geometry: Array) -> None:
+    def evaluate(self, geometry: Array) -> None:
         """Replace values of the kernel's geometry by values of the kernel, in place."""
         if self.name in ("laplacian", "chi2"):
             rbf_from_distances(geometry, self.gamma)
         elif self.name not in ("linear", "cosine"):
-            CentreKernel(np.empty((0, 0)), self.name, self.gamma, self.degree, self.coef0).of(geometry)
+            CentreKernel(np.empty((0, 0)), self.name, self.gamma, self.degree, self.coef0).evaluate(geometry)
 
 
 class ComputedKernels:
@@ -94,13 +94,13 @@ class ComputedKernels:
             kernel = self._kernels[p]
             groups.setdefault((KERNELS[kernel.name][0], kernel.columns), []).append(position)
         for (name, columns), positions in groups.items():
-            seen = slice(None) if columns is None else slice(*columns)
-            geometry = GEOMETRIES[name](X[:, seen], Y[:, seen])
+            selection = slice(None) if columns is None else slice(*columns)
+            geometry = GEOMETRIES[name](X[:, selection], Y[:, selection])
             if start is not None and name not in _OF_PRODUCTS:
                 np.fill_diagonal(geometry[:, start:], 0.0)  # round-off, which a large gamma would show
             for position in positions:
                 np.copyto(values[position], geometry)
-                self._kernels[which[position]].of(values[position])
+                self._kernels[which[position]].evaluate(values[position])
         return values
 
 
@@ -141,10 +141,10 @@ class KernelBlocks:
 
     def weighted_sum(self, weights: Array, out: Array) -> Array:
         """Write sum_p weights[p] K_p to `out`, of shape (n, n) in C order, exactly symmetric, and return it."""
-        used = np.flatnonzero(weights)
-        if len(used) == 0:
+        indices = np.flatnonzero(weights)
+        if len(indices) == 0:
             out.fill(0.0)
-        for rows, which, values in self._blocks(used):
+        for rows, which, values in self._blocks(indices):
             block = weights[which] @ values.reshape(len(which), -1)
             out[rows, : rows.stop] = block.reshape(-1, rows.stop)
         mirror(out)

@@ -182,27 +182,27 @@ class StreamedDecomposition:
         # the basis that the first one left, which matter if little of a row is orthogonal to it. A direction that then
         # loses most of its length was in the basis within round-off.
         new = D
-        for least in (8 * EPS * np.sqrt(self._squares), 0.5):
+        for floor in (8 * EPS * np.sqrt(self._squares), 0.5):
             if room == 0 or len(new) == 0:
                 return np.empty((0, D.shape[1]))
             apart = new - (new @ self.basis.T) @ self.basis
             directions, triangle, _ = qr(apart.T, mode="economic", pivoting=True, overwrite_a=True, check_finite=False)
-            rank = int((np.abs(np.diagonal(triangle)) > least).sum())
+            rank = int((np.abs(np.diagonal(triangle)) > floor).sum())
             new = directions[:, : min(rank, room)].T
         return new
 
     def _grow(self, new: Array) -> None:
         """Append directions to the basis; the rows so far have no component along them."""
-        before, after = len(self._factor), len(self._factor) + len(new)
-        if after == before:
+        old_size, new_size = len(self._factor), len(self._factor) + len(new)
+        if new_size == old_size:
             return
-        if after > len(self._held):
-            held = np.empty((min(max(after, 2 * before), self._held.shape[1]), self._held.shape[1]))
-            held[:before] = self.basis
+        if new_size > len(self._held):
+            held = np.empty((min(max(new_size, 2 * old_size), self._held.shape[1]), self._held.shape[1]))
+            held[:old_size] = self.basis
             self._held = held
-        self._held[before:after] = new
-        factor = np.zeros((after, after), order="F")
-        factor[:before, :before] = self._factor
+        self._held[old_size:new_size] = new
+        factor = np.zeros((new_size, new_size), order="F")
+        factor[:old_size, :old_size] = self._factor
         self._factor = factor
         self.offset = np.append(self.offset, np.zeros(len(new)))
 

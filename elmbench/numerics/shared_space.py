@@ -19,10 +19,10 @@ class SharedSpace:
     `most` is the largest number of columns to be added.
     """
 
-    def __init__(self, start: KrylovSpace, most: int) -> None:
+    def __init__(self, start: KrylovSpace, max_steps: int) -> None:
         self._product, self._b, self._norm = start.product, start.b, start.norm
         m, n = start.steps, len(start.b)
-        columns = min(n, m + most)
+        columns = min(n, m + max_steps)
         self._W, self._KW = np.empty((n, columns), order="F"), np.empty((n, columns), order="F")
         self._H, self._g = np.empty((columns, columns), order="F"), np.empty(columns)
         self._W[:, :m], self._KW[:, :m], self._H[:m, :m] = start.with_images()
@@ -46,9 +46,9 @@ class SharedSpace:
         size = length = length_of(v)
         if m == self._W.shape[1] or not 0 < size < np.inf:
             return False
-        W, w, before = self._W[:, :m], v, np.inf
-        while length <= 0.7 * before:  # orthogonalise until nothing more cancels
-            before = length
+        W, w, previous = self._W[:, :m], v, np.inf
+        while length <= 0.7 * previous:  # orthogonalise until nothing more cancels
+            previous = length
             w = w - W @ (W.T @ w)
             length = length_of(w)
             if length <= 10 * EPS * size:

@@ -60,7 +60,7 @@ def corrected_t(
     differences: ArrayLike,
     test_share: float,
     region: Region,
-    least: float = 0.0,
+    floor: float = 0.0,
     of: str = "folds",
     n: int | None = None,
 ) -> Finding:
@@ -68,18 +68,18 @@ def corrected_t(
 
     The variance of the mean of n differences is s^2 (1/n + n_test/n_train), not s^2/n: Nadeau and Bengio, "Inference
     for the generalization error" (2003); for repeated folds Bouckaert and Frank (2004). With a `test_share`
-    (n_test/n_train) of 0, this is the ordinary paired t-test. `least` is the least half width of the interval, for
+    (n_test/n_train) of 0, this is the ordinary paired t-test. `floor` is the least half width of the interval, for
     models that do not vary. `n`: the number of differences to assume for this mean and deviation; by default, the
     actual one.
     """
     values = np.asarray(differences, dtype=float)
     n = len(values) if n is None else n
     error = float(values.std(ddof=1)) * math.sqrt(1 / n + test_share)
-    return _by_t("corrected resampled t-test", float(values.mean()), error, n - 1, region, n, of, least)
+    return _by_t("corrected resampled t-test", float(values.mean()), error, n - 1, region, n, of, floor)
 
 
-def welch(one: ArrayLike, other: ArrayLike, region: Region, least: float = 0.0) -> Finding:
-    """Test the difference of the means of two independent samples of two or more values; `least` as above."""
+def welch(one: ArrayLike, other: ArrayLike, region: Region, floor: float = 0.0) -> Finding:
+    """Test the difference of the means of two independent samples of two or more values; `floor` as above."""
     first, second = np.asarray(one, dtype=float), np.asarray(other, dtype=float)
     parts = [float(sample.var(ddof=1)) / len(sample) for sample in (first, second)]
     error = math.sqrt(sum(parts))
@@ -87,17 +87,17 @@ def welch(one: ArrayLike, other: ArrayLike, region: Region, least: float = 0.0) 
     below = sum(part**2 / (len(sample) - 1) for part, sample in zip(parts, (first, second), strict=True))
     freedom = sum(parts) ** 2 / below if below else len(first) + len(second) - 2
     n = min(len(first), len(second))
-    return _by_t("Welch's t-test", float(first.mean() - second.mean()), error, freedom, region, n, "runs", least)
+    return _by_t("Welch's t-test", float(first.mean() - second.mean()), error, freedom, region, n, "runs", floor)
 
 
 def _by_t(
-    test: str, estimate: float, error: float, freedom: float, region: Region, n: int, of: str, least: float
+    test: str, estimate: float, error: float, freedom: float, region: Region, n: int, of: str, floor: float
 ) -> Finding:
     from scipy.special import stdtr
 
     quantile = t_quantile(freedom, 1 - LEVEL)
     # The interval and the probabilities agree.
-    error = max(error, least / quantile, np.finfo(float).tiny)
+    error = max(error, floor / quantile, np.finfo(float).tiny)
     over_low, over_high = ((estimate - bound) / error for bound in (region.low, region.high))
     confirming = float(max(stdtr(freedom, -over_low), stdtr(freedom, over_high)))
     contradicting = float(min(stdtr(freedom, over_low), stdtr(freedom, -over_high)))
@@ -148,7 +148,7 @@ def holm(p: Sequence[float]) -> list[float]:
     order = np.argsort(p, kind="stable")
     corrected = np.empty(len(p))
     corrected[order] = np.minimum(1, np.maximum.accumulate(np.asarray(p, float)[order] * np.arange(len(p), 0, -1)))
-    return [float(one) for one in corrected]
+    return [float(value) for value in corrected]
 
 
 def sign(confirmed: int, n: int) -> Finding:
@@ -170,7 +170,7 @@ def together(findings: Sequence[Finding]) -> tuple[Finding, float, float]:
     All are right only if the weakest one is, so its probability needs no correction. The smallest probability that one
     of k is wrong is multiplied by k (Bonferroni).
     """
-    weakest = max(findings, key=lambda one: one.confirming)
-    contrary = min(findings, key=lambda one: one.contradicting)
+    weakest = max(findings, key=lambda finding: finding.confirming)
+    contrary = min(findings, key=lambda finding: finding.contradicting)
     contradicting = min(1.0, len(findings) * contrary.contradicting)
     return contrary if contradicting <= LEVEL else weakest, weakest.confirming, contradicting

@@ -73,25 +73,25 @@ def minimise(A: Array, loss: Loss, ridge: float, tol: float, max_iter: int) -> M
     round-off of the objective and the gradient is not halved; or after `max_iter` steps. A, of shape (n, m), is in C
     order and has no negative entry.
     """
-    here = _look(A, loss, ridge, np.zeros(A.shape[1]))
+    current = _look(A, loss, ridge, np.zeros(A.shape[1]))
     for n_iter in range(max_iter + 1):
-        if here.length <= max(tol * here.scale, here.gradient_error):
-            return Minimum(here.z, n_iter, True)
+        if current.length <= max(tol * current.scale, current.gradient_error):
+            return Minimum(current.z, n_iter, True)
         if n_iter == max_iter:
             break
-        system = RidgeSystem(weighted_gram(A, here.curvatures), ridge)
-        direction = -system.solve(here.gradient[:, np.newaxis])[:, 0]
-        promised = float(-here.gradient @ direction)
-        blurred = promised <= here.value_error
+        system = RidgeSystem(weighted_gram(A, current.curvatures), ridge)
+        direction = -system.solve(current.gradient[:, np.newaxis])[:, 0]
+        promised = float(-current.gradient @ direction)
+        blurred = promised <= current.value_error
         step = 1.0
-        there = _look(A, loss, ridge, here.z + direction)
-        while not blurred and there.value > here.value - ARMIJO * step * promised and step > LEAST_STEP:
+        trial = _look(A, loss, ridge, current.z + direction)
+        while not blurred and trial.value > current.value - ARMIJO * step * promised and step > LEAST_STEP:
             step /= 2
-            there = _look(A, loss, ridge, here.z + step * direction)
-        if there.length > here.length / 2 if blurred else there.value > here.value:
-            return Minimum(here.z, n_iter, blurred and system.by_cholesky)
-        here = there
-    return Minimum(here.z, max_iter, False)
+            trial = _look(A, loss, ridge, current.z + step * direction)
+        if trial.length > current.length / 2 if blurred else trial.value > current.value:
+            return Minimum(current.z, n_iter, blurred and system.by_cholesky)
+        current = trial
+    return Minimum(current.z, max_iter, False)
 
 
 def weighted_gram(A: Array, weights: Array) -> Array:

@@ -36,7 +36,7 @@ class RidgeSystem:
     ) -> None:
         A = np.asfortranarray(A)
         diagonal = np.einsum("ii->i", A)
-        before = diagonal.copy()
+        original = diagonal.copy()
         diagonal += ridge
         largest = diagonal.max()
         self._norm = float(dlange("1", A)) if needs_condition else np.nan
@@ -49,16 +49,16 @@ class RidgeSystem:
         if spectrum is None:
             # dpotrf has not changed the strict upper triangle, from which the matrix is restored.
             mirror(A.T)
-            diagonal[:] = before
+            diagonal[:] = original
             values, vectors = eigh(A, overwrite_a=True, check_finite=False)
         else:
             values, vectors = spectrum()
         self._values = values + ridge
         self._sizes = self._values if definite else np.abs(self._values)
-        least = len(values) * EPS * max(self._sizes.max(), 0.0)
+        cutoff = len(values) * EPS * max(self._sizes.max(), 0.0)
         if lifted:
-            self._sizes = np.maximum(self._sizes, least or len(values) * EPS)
-        selected = (self._sizes > least) | lifted
+            self._sizes = np.maximum(self._sizes, cutoff or len(values) * EPS)
+        selected = (self._sizes > cutoff) | lifted
         self._half = vectors[:, selected] / np.sqrt(self._sizes[selected])
         self._signed = self._half if definite else self._half * np.sign(self._values[selected])
 
@@ -107,8 +107,8 @@ class RidgeSystem:
     def condition(self) -> float:
         """The condition number by `cholesky_condition`; in the fallback, from the eigenvalues or infinite."""
         if self._factor is None:
-            least, largest = self._sizes.min(), self._sizes.max()
-            return float(largest / least) if least > 0 else float(np.inf)
+            smallest, largest = self._sizes.min(), self._sizes.max()
+            return float(largest / smallest) if smallest > 0 else float(np.inf)
         return cholesky_condition(self._factor, self._norm)
 
 

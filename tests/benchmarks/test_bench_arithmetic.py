@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from benchmarks import measure
-from benchmarks.measure import CPU, WALL, in_turn, measured, record
+from benchmarks.measure import CPU, WALL, in_turn, make_record, record
 from benchmarks.problems import Problem
 from benchmarks.searches import least_operations
 
@@ -54,7 +54,7 @@ def test_rows_of_over_thirty_seconds_are_measured_twice(clock: Callable[..., Any
 
 def test_what_a_subset_takes_is_scaled(clock: Callable[..., Any]) -> None:
     actual = in_turn(clock(1.0), clock(2.0), scale=484 / 22)
-    one = measured(actual, "x", "y", subset="22 of 484")
+    one = make_record(actual, "x", "y", subset="22 of 484")
     assert one["ratio"] == pytest.approx(44.0)
     assert (one["against_cpu_seconds"], one["against_wall_seconds"]) == (pytest.approx(44.0), pytest.approx(88.0))
     assert (one["extrapolated"], one["cpu_seconds"], one["wall_seconds"]) == (True, 1.0, 2.0)
@@ -78,7 +78,7 @@ def test_the_share_of_the_bound_is_that_of_the_least_operations(
     clock: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(measure, "dgemm_rate", lambda: 1e9)
-    assert measured(in_turn(clock(4.0), clock(8.0)), "x", "y", operations=2e9)["share"] == 0.5
+    assert make_record(in_turn(clock(4.0), clock(8.0)), "x", "y", operations=2e9)["share"] == 0.5
     rows = Problem(np.ones((9, 2)), np.ones(9), [(np.arange(6), np.arange(6, 9))] * 3, "nrmse", None)
     # Of a fold: a third of the kernel matrix of all rows, a factor, two solutions and predictions.
     assert least_operations(rows, {"gamma": [1.0], "C": [1.0, 2.0]}) == 3 * (54 + 6**3 / 3 + 4 * (6**2 + 3 * 6))

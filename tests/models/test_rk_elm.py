@@ -63,7 +63,7 @@ def test_equals_least_squares_on_the_dense_kernel(shape, size, name, kernel, wid
         outputs = model.fit(given_rows, y).predict(given_rows)
     at = model.centres_.toarray() if sp.issparse(model.centres_) else model.centres_
     assert len(at) == model.n_units_ == (min(size, n) if name == "RKELM" else size)
-    K = CentreKernel(at, "rbf" if name == "ELMRBF" else kernel, model.gammas_, 2).of(
+    K = CentreKernel(at, "rbf" if name == "ELMRBF" else kernel, model.gammas_, 2).evaluate(
         X @ at.T if kernel not in OF_DISTANCES and name == "RKELM" else cdist(X, at, "sqeuclidean")
     )
     entries = kernel_round_off(np.vstack([X, at, 0 * X]), 1.5 * gamma + 1)

@@ -43,7 +43,7 @@ def test_any_folds(n, n_folds, seed, repeated):
         part.copy(K, copy)
         np.testing.assert_array_equal(copy, square.astype(np.float32))
         v, w = random.rand(m), np.full(m, np.nan)
-        part.within(K)(v, w)
+        part.make_product(K)(v, w)
         np.testing.assert_allclose(w, square @ v, rtol=1e-12)
         Z = random.rand(m, 3)
         product = part.product(K, Z)

@@ -39,7 +39,7 @@ def assert_same(one, other):
 
 def test_compiled_loops_agree_with_plain_python(monkeypatch):
     compiled, compiled_kernel = states(), kernel()
-    monkeypatch.setattr(loops, "compiled", lambda loop, cached: loop)
+    monkeypatch.setattr(loops, "compile_loop", lambda loop, cached: loop)
     assert_same([compiled_kernel], [kernel()])
     for one, other in zip(compiled, states(), strict=True):
         assert one.size == other.size
@@ -56,7 +56,7 @@ def test_arrays_of_every_layout_share_one_compilation():
         for state in (InverseState(3, 2, 2.0, 0.01, 20), DependencyState(3, 2, 2.0, 0.01)):
             state.extend(rows, T[::-1])
     for loop in (absorb, absorb_ald):
-        assert len(loops.compiled(loop, True).signatures) == 1
+        assert len(loops.compile_loop(loop, True).signatures) == 1
 
 
 def test_without_any_folder_for_the_cache_it_warns_once_and_compiles(monkeypatch):
@@ -64,7 +64,7 @@ def test_without_any_folder_for_the_cache_it_warns_once_and_compiles(monkeypatch
 
     before = [kernel()]
     monkeypatch.setattr(loops, "_cached", True)
-    monkeypatch.setattr(loops, "compiled", loops.compiled.__wrapped__)
+    monkeypatch.setattr(loops, "compile_loop", loops.compile_loop.__wrapped__)
     monkeypatch.setattr(caching.CacheImpl, "_locator_classes", [])
     with warnings.catch_warnings(record=True) as recorded:
         warnings.simplefilter("always")

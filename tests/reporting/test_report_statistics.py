@@ -159,7 +159,7 @@ def test_interval_and_probability_say_the_same(test: Callable[..., Finding], see
 
 
 def test_models_that_do_not_vary_are_as_sure_as_a_test_row_allows() -> None:
-    apart, near = corrected_t([0.5] * 5, 0.1, ABOVE, least=0.01), corrected_t([0.005] * 5, 0.1, ABOVE, least=0.01)
+    apart, near = corrected_t([0.5] * 5, 0.1, ABOVE, floor=0.01), corrected_t([0.005] * 5, 0.1, ABOVE, floor=0.01)
     assert (apart.low, apart.high) == pytest.approx((0.49, 0.51))
     assert apart.confirming < 0.025 < near.confirming
 

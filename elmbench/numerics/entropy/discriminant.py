@@ -151,8 +151,8 @@ def discriminant(negative: Moments, positive: Moments, size: int, dimension: int
     mean = float(beta @ negative.first[:size] + beta @ negative.mean[:size])
     # The round-off of b'Sb is at most h EPS |b|'|S||b| for h rows of S.
     round_off = np.abs(beta) @ (np.abs(S_negative) + np.abs(S_positive)) @ np.abs(beta)
-    least = max(LEAST_VARIANCE, float(size * EPS * round_off))
-    variances = tuple(max(float(beta @ S @ beta), least) for S in (S_negative, S_positive))
+    floor = max(LEAST_VARIANCE, float(size * EPS * round_off))
+    variances = tuple(max(float(beta @ S @ beta), floor) for S in (S_negative, S_positive))
     return Discriminant(beta, (mean, mean + 2.0), (variances[0], variances[1]), system.condition)
 
 

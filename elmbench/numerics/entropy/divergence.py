@@ -31,9 +31,9 @@ def gaussian_divergence(means: ArrayLike, variances: ArrayLike, form: str = "cor
     variances = np.asarray(variances, dtype=np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
         logarithm = np.log(variances.mean(axis=-1)) - 0.5 * np.log(variances).sum(axis=-1)
-        both = (variances == 0.0).all(axis=-1)
+        are_points = (variances == 0.0).all(axis=-1)
         if form == "corrected":
-            return np.where(both, 0.0, logarithm) + leading_term(means, variances)
+            return np.where(are_points, 0.0, logarithm) + leading_term(means, variances)
         if form == "as-printed":
             return -0.5 * np.log(np.pi / 2.0) - logarithm + leading_term(means, variances)
     raise ValueError(f"form: expected 'corrected' or 'as-printed', got {form!r} instead")
@@ -56,8 +56,8 @@ def kde_divergence(negative: ArrayLike, positive: ArrayLike) -> float:
     f_width, g_width = silverman_width(f), silverman_width(g)
     if f[0] == f[-1] or g[0] == g[-1]:
         return 0.0 if f[0] == f[-1] == g[0] == g[-1] else np.inf
-    within = log_overlap(f, f, np.sqrt(2.0) * f_width) + log_overlap(g, g, np.sqrt(2.0) * g_width)
-    return within - 2.0 * log_overlap(f, g, float(np.hypot(f_width, g_width)))
+    self_overlap = log_overlap(f, f, np.sqrt(2.0) * f_width) + log_overlap(g, g, np.sqrt(2.0) * g_width)
+    return self_overlap - 2.0 * log_overlap(f, g, float(np.hypot(f_width, g_width)))
 
 
 def log_overlap(x: Array, y: Array, width: float) -> float:
@@ -107,10 +107,10 @@ def _group_nodes(points: Array, width: float) -> tuple[Array, Array]:
     angles = np.pi * (np.arange(NODES) + 0.5) / NODES
     # The interpolant of f is sum_k f(node_k) (1 + 2 sum_j T_j(t) T_j(node_k)) / NODES, summed over the points here.
     masses = np.repeat(sizes[:, np.newaxis] / NODES, NODES, axis=1)
-    before, polynomial = np.ones(len(t)), t
+    previous, polynomial = np.ones(len(t)), t
     for j in range(1, NODES):
         masses += 2.0 / NODES * np.outer(np.add.reduceat(polynomial, starts), np.cos(j * angles))
-        before, polynomial = polynomial, 2.0 * t * polynomial - before
+        previous, polynomial = polynomial, 2.0 * t * polynomial - previous
     nodes = middle[:, np.newaxis] + half[:, np.newaxis] * np.cos(angles)
     nodes, masses = nodes[large].ravel(), masses[large].ravel()
     return np.concatenate([selected, nodes]), np.concatenate([np.ones(len(selected)), masses])

@@ -138,13 +138,13 @@ def projected_classes(
         for rows in layer_blocks(len(members)):
             # The first row is subtracted, so that round-off of a common part does not count as variance.
             H = node_outputs(X[members[rows]], weights, biases, activation) - first
-            done, n = rows.start, len(H)
+            n_merged, n = rows.start, len(H)
             for B, mean, square in zip(operators, means, squares, strict=True):
                 Z = H[:, : len(B)] @ B
                 block = Z.mean(axis=0)
                 # Blocks are merged as in Chan, Golub and LeVeque (1983), so that nothing cancels.
                 apart = block - mean[:, side]
-                square[:, side] += ((Z - block) ** 2).sum(axis=0) + apart**2 * (done * n / (done + n))
-                mean[:, side] += apart * (n / (done + n))
+                square[:, side] += ((Z - block) ** 2).sum(axis=0) + apart**2 * (n_merged * n / (n_merged + n))
+                mean[:, side] += apart * (n / (n_merged + n))
     counts = np.array([np.count_nonzero(~positive), np.count_nonzero(positive)])
     return means, [square / counts for square in squares]

@@ -67,11 +67,11 @@ def many_weights(
             yield positions, _leading_weights(gram, moments, [networks[i][0] for i in positions], ridge, solvers)
     if by_size:
         H = _hidden(X, nodes, scale)
-        gram, done = np.zeros((len(T), len(T)), order="F"), 0
+        gram, width = np.zeros((len(T), len(T)), order="F"), 0
         for size, positions in sorted(by_size.items()):
-            add_gram(gram, H[:, done:size].T)
+            add_gram(gram, H[:, width:size].T)
             mirror(gram)
-            done = size
+            width = size
             Z = ridge_solutions(gram, T, np.array([networks[i][1] for i in positions]), solvers)
             yield positions, H[:, :size].T @ Z
 
@@ -104,10 +104,10 @@ def _leading_weights(gram: Array, moments: Array, sizes: list[int], ridge: float
         size = sizes[position]
         system = RidgeSystem(np.array(gram[:size, :size], order="F"), ridge, needs_condition=False)
         if system.by_cholesky:
-            left = descending[number:]
-            Z = system.solve_leading(moments[:size], [sizes[i] for i in left])
-            weights[:size, left] = Z.reshape(size, len(left), k)
-            solvers["leading cholesky"] += len(left)
+            rest = descending[number:]
+            Z = system.solve_leading(moments[:size], [sizes[i] for i in rest])
+            weights[:size, rest] = Z.reshape(size, len(rest), k)
+            solvers["leading cholesky"] += len(rest)
             break
         weights[:size, position] = system.solve(moments[:size])
         solvers["eigenvalues"] += 1

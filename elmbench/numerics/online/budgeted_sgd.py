@@ -14,7 +14,7 @@ import numpy as np
 
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.online.algebra import inner
-from elmbench.numerics.online.loops import DONE, GROW, Numbers, SparseRows, enlarged, loop_array, run, sparse_rows
+from elmbench.numerics.online.loops import DONE, GROW, Numbers, SparseRows, enlarge, loop_array, run, sparse_rows
 from elmbench.numerics.online.support_vectors import SupportVectors, best_partner, least_weight, merge_into, take_out
 from elmbench.numerics.rows import Rows
 
@@ -41,11 +41,11 @@ def distance_row(t: int, rows: SparseRows, m: int, norms: Array, columns: Array,
 
 def rival(label: int, scores: Array) -> int:
     """Return the class with the largest score except `label`, the first of equal ones."""
-    chosen = -1
+    best = -1
     for o in range(len(scores)):
-        if o != label and (chosen < 0 or scores[o] > scores[chosen]):
-            chosen = o
-    return chosen
+        if o != label and (best < 0 or scores[o] > scores[best]):
+            best = o
+    return best
 
 
 def absorb_budgeted(
@@ -89,12 +89,12 @@ def absorb_budgeted(
         for o in range(n_outputs):
             scores[o] = inner(weights[o], k, m)
         label = labels[t]
-        other = -1
+        opponent = -1
         if n_outputs == 1:
             margin = scores[0] if label == 1 else -scores[0]
         else:
-            other = rival(label, scores)
-            margin = scores[label] - scores[other]
+            opponent = rival(label, scores)
+            margin = scores[label] - scores[opponent]
         if step == 0 or margin < ridge * step:
             slot = m
             for s in range(m):
@@ -118,7 +118,7 @@ def absorb_budgeted(
                 weights[0, slot] += 1.0 if label == 1 else -1.0
             else:
                 weights[label, slot] += 1.0
-                weights[other, slot] -= 1.0
+                weights[opponent, slot] -= 1.0
         step += 1
         t += 1
 
@@ -172,4 +172,4 @@ class BudgetedState:
         if self.size == len(self.held.norms):
             n = min(self.budget + 1, max(16, 2 * self.size))
             shapes = (self.n_features, n), (n,), (self.n_outputs, n), (n,), (n, n)
-            self.held = SupportVectors(*map(enlarged, self.held, shapes))
+            self.held = SupportVectors(*map(enlarge, self.held, shapes))

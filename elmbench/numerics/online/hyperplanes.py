@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from elmbench.numerics.arrays import Array
-from elmbench.numerics.online.loops import DONE, GROW, Numbers, SparseRows, enlarged, loop_array, run, sparse_rows
+from elmbench.numerics.online.loops import DONE, GROW, Numbers, SparseRows, enlarge, loop_array, run, sparse_rows
 from elmbench.numerics.rows import Rows
 
 NOT_ASSIGNED = -1  # stands for the name of a weight where a row is assigned to none
@@ -70,11 +70,11 @@ def absorb_hyperplanes(
             for s in range(m):
                 scores[s] += x * row[s]
         label = labels[t]
-        right = other = held = -1
+        right = opponent = held = -1
         for s in range(m):
             if owners[s] != label:
-                if other < 0 or scores[s] > scores[other]:
-                    other = s
+                if opponent < 0 or scores[s] > scores[opponent]:
+                    opponent = s
             else:
                 if right < 0 or scores[s] > scores[right]:
                     right = s
@@ -83,7 +83,7 @@ def absorb_hyperplanes(
         grows = held < 0 and scores[right] <= 0.0 and counts[label] < limit
         if held >= 0:
             right = held
-        if step == 0 or scores[right] - scores[other] < ridge * step:
+        if step == 0 or scores[right] - scores[opponent] < ridge * step:
             if grows:
                 if m == capacity:
                     return t, step, m, born, GROW
@@ -93,7 +93,7 @@ def absorb_hyperplanes(
                 born += 1
                 m += 1
             add_row(1.0, t, rows, constant, right, columns)
-            add_row(-1.0, t, rows, constant, other, columns)
+            add_row(-1.0, t, rows, constant, opponent, columns)
         step += 1
     return len(labels), step, m, born, DONE
 
@@ -189,8 +189,8 @@ class HyperplaneState:
 
     def _reserve(self) -> None:
         capacity = min(self.limit * self.n_classes, max(16, 2 * len(self.owners)))
-        self.columns = enlarged(self.columns, (self.n_features + 1, capacity))
-        self.owners, self.names = (enlarged(a, (capacity,)) for a in (self.owners, self.names))
+        self.columns = enlarge(self.columns, (self.n_features + 1, capacity))
+        self.owners, self.names = (enlarge(a, (capacity,)) for a in (self.owners, self.names))
 
     def _prune(self) -> None:
         """Drop small weights; the others keep their order and their names."""
@@ -201,8 +201,8 @@ class HyperplaneState:
             if self.counts[self.owners[s]] > 1:
                 self.counts[self.owners[s]] -= 1
                 selected[s] = False
-        left = np.flatnonzero(selected)
+        survivors = np.flatnonzero(selected)
         for array in (self.columns, self.owners, self.names):
-            array[..., : len(left)] = array[..., left]
-        self.columns[:, len(left) : self.size] = 0.0
-        self.size = len(left)
+            array[..., : len(survivors)] = array[..., survivors]
+        self.columns[:, len(survivors) : self.size] = 0.0
+        self.size = len(survivors)

@@ -92,19 +92,19 @@ def least_significant(m: int, z: Array, r: float, inverse: Array, weights: Array
     The cost is |a_i| / Q_ii after the new row was added (Van Vaerenbergh et al., 2010), the leave-one-out error of row
     i, or its 2-norm for several outputs. The first of equal ones is taken; the new row is the last.
     """
-    least = math.inf
-    chosen = m
+    lowest_cost = math.inf
+    weakest = m
     for s in range(m):
         length = 0.0
         for o in range(len(weights)):
             weight = weights[o, s] - z[s] * (errors[o] / r)
             length += weight * weight
         cost = math.sqrt(length) / (inverse[s, s] + z[s] * z[s] / r)
-        if cost < least:
-            least = cost
-            chosen = s
+        if cost < lowest_cost:
+            lowest_cost = cost
+            weakest = s
     # The weight of the new row is error / r, its diagonal entry 1 / r.
-    return m if math.sqrt(inner(errors, errors, len(errors))) < least else chosen
+    return m if math.sqrt(inner(errors, errors, len(errors))) < lowest_cost else weakest
 
 
 def absorb(

@@ -34,7 +34,7 @@ def run(loop: Any, *arguments: Any) -> Any:
     """
     global _cached
     try:
-        return compiled(loop, _cached)(*arguments)
+        return compile_loop(loop, _cached)(*arguments)
     except (OSError, RuntimeError) as error:
         # The cache fails before the loop changes anything; loops raise none of these errors.
         if not _cached:
@@ -51,7 +51,7 @@ def run(loop: Any, *arguments: Any) -> Any:
 
 
 @cache
-def compiled(loop: FunctionType, cached: bool) -> Any:
+def compile_loop(loop: FunctionType, cached: bool) -> Any:
     """Return a function of this package, with those that it calls, compiled at its first call."""
     from numba import njit
 
@@ -59,7 +59,7 @@ def compiled(loop: FunctionType, cached: bool) -> Any:
     for name in loop.__code__.co_names:
         called = namespace.get(name)
         if isinstance(called, FunctionType) and called.__module__.startswith(__package__):
-            namespace[name] = compiled(called, cached)
+            namespace[name] = compile_loop(called, cached)
     copy = FunctionType(loop.__code__, namespace, loop.__name__, loop.__defaults__)
     copy.__module__ = loop.__module__
     copy.__qualname__ = f"{loop.__name__}_{_stamp():08x}"
@@ -93,7 +93,7 @@ def sparse_rows(X: Rows) -> SparseRows:
     return SparseRows(loop_array(rows.indptr, np.int64), loop_array(rows.indices, np.int64), loop_array(rows.data))
 
 
-def enlarged(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+def enlarge(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     """Return an array of a larger shape that begins with the values of `array` and is zero elsewhere."""
     larger = np.zeros(shape, array.dtype)
     larger[tuple(slice(n) for n in array.shape)] = array

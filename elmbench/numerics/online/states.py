@@ -20,7 +20,7 @@ from scipy.spatial.distance import cdist
 from elmbench.numerics.arrays import EPS, Array
 from elmbench.numerics.kernels import kernel_matrix, rbf_from_distances
 from elmbench.numerics.online.kernel_loops import absorb, absorb_ald
-from elmbench.numerics.online.loops import DONE, DRIFT, GROW, enlarged, loop_array, run
+from elmbench.numerics.online.loops import DONE, DRIFT, GROW, enlarge, loop_array, run
 from elmbench.numerics.pairwise import Kernel
 from elmbench.numerics.rows import Rows
 from elmbench.numerics.solve import mirror
@@ -112,8 +112,8 @@ class _OnlineState:
         further = np.arange(rows.shape[0] - len(T), rows.shape[0], dtype=np.float64)
         self._absorb(further[:, np.newaxis], loop_array(T))
         numbers = self.dictionary[0, : self.size]
-        chosen = numbers.astype(np.intp)
-        self.stored, self.gram = rows[chosen], gram[np.ix_(chosen, chosen)]
+        indices = numbers.astype(np.intp)
+        self.stored, self.gram = rows[indices], gram[np.ix_(indices, indices)]
         numbers[:] = np.arange(self.size)
 
     @property
@@ -132,7 +132,7 @@ class _OnlineState:
         """Enlarge all arrays for a larger dictionary."""
         for name, height in self._heights.items():
             shape = (getattr(self, height) if height else capacity, capacity)
-            setattr(self, name, enlarged(getattr(self, name, np.zeros((0, 0))), shape))
+            setattr(self, name, enlarge(getattr(self, name, np.zeros((0, 0))), shape))
 
 
 @dataclass
@@ -151,9 +151,9 @@ class InverseState(_OnlineState):
     inverse: Array = field(init=False)
 
     def _absorb(self, X: Array, T: Array) -> None:
-        wanted = min(self.budget, self.size + len(X))
-        if wanted > len(self.inverse):
-            self._reserve(max(wanted, min(self.budget, 2 * len(self.inverse))))
+        capacity = min(self.budget, self.size + len(X))
+        if capacity > len(self.inverse):
+            self._reserve(max(capacity, min(self.budget, 2 * len(self.inverse))))
         position = 0
         while position < len(X):
             position, self.size, self.seen, self.age, self.doubtful, status = run(

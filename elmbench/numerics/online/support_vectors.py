@@ -34,16 +34,16 @@ class SupportVectors(NamedTuple):
 
 def least_weight(m: int, weights: Array, born: Numbers) -> int:
     """Return the support vector with the shortest vector of weights, the oldest of equal ones."""
-    chosen = 0
-    least = math.inf
+    lightest = 0
+    min_length = math.inf
     for s in range(m):
         length = 0.0
         for o in range(len(weights)):
             length += weights[o, s] * weights[o, s]
-        if length < least or (length == least and born[s] < born[chosen]):
-            least = length
-            chosen = s
-    return chosen
+        if length < min_length or (length == min_length and born[s] < born[lightest]):
+            min_length = length
+            lightest = s
+    return lightest
 
 
 def merged_length(h: float, exponent: float, aa: float, ab: float, bb: float) -> float:
@@ -93,7 +93,7 @@ def best_partner(a: int, m: int, gamma: float, weights: Array, distances: Array)
     aa = 0.0
     for o in range(len(weights)):
         aa += weights[o, a] * weights[o, a]
-    partner, best_h, least = -1, 0.0, math.inf
+    partner, best_h, min_loss = -1, 0.0, math.inf
     for b in range(m):
         if b != a:
             ab = bb = 0.0
@@ -103,8 +103,8 @@ def best_partner(a: int, m: int, gamma: float, weights: Array, distances: Array)
             exponent = -gamma * distances[a, b]
             h, length = best_merge(exponent, aa, ab, bb)
             lost = aa + 2.0 * ab * math.exp(exponent) + bb - length
-            if lost < least:
-                partner, best_h, least = b, h, lost
+            if lost < min_loss:
+                partner, best_h, min_loss = b, h, lost
     return partner, best_h
 
 
@@ -121,10 +121,10 @@ def merge_into(a: int, b: int, h: float, m: int, gamma: float, held: SupportVect
         weights[o, b] = weights[o, a] * to_a + weights[o, b] * to_b
     for f in range(len(columns)):
         columns[f, b] = (1.0 - h) * columns[f, b] + h * columns[f, a]
-    between = h * (1.0 - h) * apart
-    norms[b] = max(0.0, h * norms[a] + (1.0 - h) * norms[b] - between)
+    reduction = h * (1.0 - h) * apart
+    norms[b] = max(0.0, h * norms[a] + (1.0 - h) * norms[b] - reduction)
     for s in range(m):
-        distance = max(0.0, h * distances[a, s] + (1.0 - h) * distances[b, s] - between)
+        distance = max(0.0, h * distances[a, s] + (1.0 - h) * distances[b, s] - reduction)
         distances[b, s] = distances[s, b] = distance
     distances[b, b] = 0.0
 
