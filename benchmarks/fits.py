@@ -38,13 +38,13 @@ def against_products(work: Callable[[], Any], size: int, operations: float) -> t
 def _kernel_fit(trial: bool) -> Iterator[Record]:
     rows, size = (1500, 1000) if trial else (18_000, 4000)
     X, y = series(rows)
-    few = np.random.default_rng(1).permutation(rows)[:200]
+    sample = np.random.default_rng(1).permutation(rows)[:200]
     KELMRegressor(C=C, gamma=GAMMA).fit(X[:50], y[:50])
 
     def fit() -> float:
         """Return the residual of the equations (K + I/C) beta = y for some rows."""
         model = KELMRegressor(C=C, gamma=GAMMA).fit(X, y)
-        return float(np.max(np.abs(model.predict(X[few]) + model.beta_[few, 0] / C - y[few])))
+        return float(np.max(np.abs(model.predict(X[sample]) + model.beta_[sample, 0] / C - y[sample])))
 
     rounds, rate = against_products(fit, size, rows**3 / 3)
     note = f"{rate}; residual of 200 of the equations: {rounds.our_result:.1g}"
@@ -105,8 +105,8 @@ def _reduced_beside(trial: bool) -> Iterator[Record]:
         theirs()
         rounds = in_turn(lambda: _error(_RKELM(), X, y, n), theirs)
         note = f"error {rounds.our_result:.4f} against {rounds.their_result:.4f}" + linear * (name == "LinearSVC")
-        what = f"RKELM, {n:,} waveforms, L = {_CENTRES}, fit and {m:,} predictions"
-        yield make_record(rounds, what, f"scikit-learn's {name}", note=note)
+        title = f"RKELM, {n:,} waveforms, L = {_CENTRES}, fit and {m:,} predictions"
+        yield make_record(rounds, title, f"scikit-learn's {name}", note=note)
 
 
 def budget_bytes(previous: Array, current: Array) -> int:
@@ -175,12 +175,12 @@ def _kernel_weights(trial: bool) -> Iterator[Record]:
     X = (X - X.mean(axis=0)) / X.std(axis=0)
     for kind, q, radius in (("sparse", 1.0, False), ("l_2", 2.0, False), ("radius", 1.0, True)):
         model = MKELMClassifier(C=16.0, kernels=KERNELS, q=q, radius=radius)
-        spent, _ = time_call(partial(model.fit, X, y))
+        seconds, _ = time_call(partial(model.fit, X, y))
         name, bound = f"MK-ELM, {kind}, {len(KERNELS)} kernels, {n:,} rows", np.array([BOUND, BOUND])
-        share = model.n_iter_ * (2 * len(KERNELS) * n**2 + n**3 / 3) / dgemm_rate() / spent[CPU]
+        share = model.n_iter_ * (2 * len(KERNELS) * n**2 + n**3 / 3) / dgemm_rate() / seconds[CPU]
         note = f"settled after {model.n_iter_} iterations"
-        ratios = [BOUND / spent[CPU]]
-        yield record(name, f"a bound of {BOUND:g} s", ratios, spent, bound, target=1.0, note=note, share=share)
+        ratios = [BOUND / seconds[CPU]]
+        yield record(name, f"a bound of {BOUND:g} s", ratios, seconds, bound, target=1.0, note=note, share=share)
 
 
 _CHUNK = 16
@@ -221,9 +221,9 @@ def _streams(trial: bool) -> Iterator[Record]:
         update()
         rounds = in_turn(update, theirs)
         size = min(len(rounds.our_result), len(rounds.their_result))
-        apart = np.abs(rounds.our_result[:size] - rounds.their_result[:size]).max() / rounds.our_result[0]
+        difference = np.abs(rounds.our_result[:size] - rounds.their_result[:size]).max() / rounds.our_result[0]
         name = f"OS-PVM, {_CHUNK} rows after {n - _CHUNK:,} of {d:,} features"
-        yield make_record(rounds, name, against, target=target, largest_difference=float(apart))
+        yield make_record(rounds, name, against, target=target, largest_difference=float(difference))
 
 
 ROWS: dict[str, Run] = {

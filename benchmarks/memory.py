@@ -63,17 +63,17 @@ def growth(work: str, rows: int) -> tuple[int, Array]:
 
 
 def _bound(
-    work: str, name: str, bound: str, rows: int, needed: Callable[[int], int], counted: str, trial: bool
+    work: str, name: str, bound: str, rows: int, estimate: Callable[[int], int], suffix: str, trial: bool
 ) -> Iterator[Record]:
     n = rows // 10 if trial else rows
     title = f"memory of {name}, {n:,} rows"
     try:
-        bytes_needed = needed(n)
+        bytes_needed = estimate(n)
     except DataUnavailableError as error:
         yield record(title, bound, skipped=error.found)
         return
     sizes, seconds = zip(*(growth(work, n) for _ in range(2)), strict=True)
-    note = f"{max(sizes) / 2**20:.0f} MiB above what the process held before{counted}"
+    note = f"{max(sizes) / 2**20:.0f} MiB above what the process held before{suffix}"
     yield record(title, bound, [bytes_needed / size for size in sizes], seconds[0], note=note)
 
 

@@ -62,12 +62,12 @@ def compare(problem: Problem, grid: Grid, sides: Sides, name: str, longest: floa
     order = np.random.default_rng(0).permutation(len(points))
     sides.ours(problem, points[:2])  # loads and compiles
     pilot = [points[i] for i in order[:3]]
-    spent, _ = time_call(lambda: sides.theirs(problem, pilot))
-    cost = spent[WALL] / len(pilot)
+    seconds, _ = time_call(lambda: sides.theirs(problem, pilot))
+    cost = seconds[WALL] / len(pilot)
     size = len(points) if len(points) * cost <= longest else min(len(points), max(3, int(longest / 2 / cost)))
     numbers = sorted(order[:size])
-    few = [points[i] for i in numbers]
-    ours, theirs = partial(sides.ours, problem, points), partial(sides.theirs, problem, few)
+    sample = [points[i] for i in numbers]
+    ours, theirs = partial(sides.ours, problem, points), partial(sides.theirs, problem, sample)
     rounds = in_turn(ours, theirs, scale=len(points) / size)
     our_scores, their_scores = rounds.our_result[numbers], rounds.their_result
     return make_record(

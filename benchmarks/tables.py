@@ -31,10 +31,10 @@ SUBSET = 2
 _OURS, _THEIRS = ["our_cpu", "our_wall"], ["their_cpu", "their_wall"]
 
 Outcome = dict[str, Any]
-Planned = dict[str, Fit | GridWork]
+Works = dict[str, Fit | GridWork]
 
 
-def first_fold(table: str, rows: int | None, data_dir: str | None) -> Planned:
+def first_fold(table: str, rows: int | None, data_dir: str | None) -> Works:
     """Return the work of a table's first run and outer fold, with a limit of rows, on the data sets at hand."""
     resolved = resolve(find_experiment(table), "paper")
     resolved = replace(resolved, settings=resolved.settings.model_copy(update={"rows": rows}))
@@ -58,7 +58,7 @@ def thin_grid(work: GridWork) -> tuple[GridWork, float]:
     return replace(work, paths=False, grid=Grid(thin)), len(numbers) / len(values)
 
 
-def measure(works: Planned, data_dir: str | None) -> pd.DataFrame:
+def measure(works: Works, data_dir: str | None) -> pd.DataFrame:
     """Do all work with paths and, in turn, without; return a line for each work.
 
     Times without paths are scaled by the share of the candidates. Fits, and searches of models without a path, are the
@@ -79,8 +79,8 @@ def measure(works: Planned, data_dir: str | None) -> pd.DataFrame:
             seconds, expected = time_call(partial(_do_work, single, results, data_dir))
             theirs = seconds / share
             candidates = work.grid.candidates()
-            few = [candidates.index(candidate) for candidate in single.grid.candidates()]
-            scores, single_scores = np.array(results[key]["scores"])[few], np.array(expected["scores"])
+            positions = [candidates.index(candidate) for candidate in single.grid.candidates()]
+            scores, single_scores = np.array(results[key]["scores"])[positions], np.array(expected["scores"])
             line["difference"] = float(np.max(np.abs(scores - single_scores)))
             line["same_choice"] = int(np.argmax(scores)) == int(np.argmax(single_scores))
             line["ratio"] = theirs[CPU] / ours[CPU]
@@ -105,12 +105,12 @@ def _tables(trial: bool) -> Iterator[Record]:
     names = {name for table in TABLES for name in find_experiment(table).spec.datasets}
     missing = sorted(names - {work.outer_fold.dataset.name for work in works.values()})
     measure(small, data_dir)  # loads and compiles
-    spent, first = time_call(lambda: measure(works, data_dir))
-    rounds = [first, *(measure(works, data_dir) for _ in range(rounds_for(spent[WALL]) - 1))]
+    seconds, first = time_call(lambda: measure(works, data_dir))
+    rounds = [first, *(measure(works, data_dir) for _ in range(rounds_for(seconds[WALL]) - 1))]
     lines = pd.concat(rounds, keys=range(len(rounds)), names=["round"])
     title = f"KOS-ELM Tables IV + VI, first outer fold, at most {rows:,} rows"
-    lacking = f"without {' and '.join(missing)}, whose files ELMBENCH_DATA_DIR does not name" if missing else ""
-    yield _summarise(title, lines, target=10.0, note=lacking)
+    note = f"without {' and '.join(missing)}, whose files ELMBENCH_DATA_DIR does not name" if missing else ""
+    yield _summarise(title, lines, target=10.0, note=note)
     for name, part in lines.groupby("dataset", sort=False):
         models = part.loc[0].dropna(subset="ratio")
         note = ", ".join(f"{row.model} {row.ratio:.1f}" for row in models.itertuples())

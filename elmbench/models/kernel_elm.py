@@ -107,11 +107,11 @@ def _fold_outputs(
     Z = fold_solutions(omega, part, T, ridges, shared.room, solvers)
     weights = np.hstack([Z, np.ones((n, 1), order="F")])
     product = part.product(omega, weights)
-    reached = product[part.test] if cross is None else cross(weights)
-    test, mass = reached[:, :-1], reached[:, -1]
-    mass_within = product[part.training, -1]
-    off = residuals(product[part.training, :-1], Z, T, ridges)
-    lengths = np.maximum(off, 4 * EPS) * np.linalg.norm(T, axis=0)
+    test_product = product[part.test] if cross is None else cross(weights)
+    test, mass = test_product[:, :-1], test_product[:, -1]
+    training_mass = product[part.training, -1]
+    norms = residuals(product[part.training, :-1], Z, T, ridges)
+    lengths = np.maximum(norms, 4 * EPS) * np.linalg.norm(T, axis=0)
     if by_label:
         # |k(x)' (K + r I)^-1 e| is at most |e| / sqrt(r) where k(x, x) = 1, and |k(x)| |e| / r. Four times that,
         # because the fit has its own round-off; it also decides ties. Entries of k(x) and sums of n terms have errors
@@ -122,8 +122,8 @@ def _fold_outputs(
         accepted = cls._each_holds(test, errors)
     else:
         # The condition of the system is at least as large.
-        condition = 1 + mass_within.mean() / ridges
-        accepted = off.max(axis=1) <= np.maximum(RESIDUAL, 2 * EPS * condition)
+        condition = 1 + training_mass.mean() / ridges
+        accepted = norms.max(axis=1) <= np.maximum(RESIDUAL, 2 * EPS * condition)
     if not accepted.all():
         solvers["bound failed"] += int((~accepted).sum())
     return [test[:, i * k : (i + 1) * k] if accepted[i] else None for i in range(len(ridges))]

@@ -85,7 +85,7 @@ class KOSELM(KernelMixin, PathMixin):
                     yield i, j, decode(outputs)
 
     @property
-    def _learnt(self) -> State:
+    def _fitted_state(self) -> State:
         check_is_fitted(self, "n_units_")
         assert self._state is not None
         return self._state
@@ -93,25 +93,25 @@ class KOSELM(KernelMixin, PathMixin):
     @property
     def beta_(self) -> Array:
         """Output weights, of shape (n_units, n_outputs)."""
-        return self._learnt.solution()
+        return self._fitted_state.solution()
 
     @property
     def dictionary_(self) -> Rows:
         """Rows of the dictionary in the order of `beta_`, sparse if the first rows were, or numbers of rows."""
-        return self._learnt.rows
+        return self._fitted_state.rows
 
     @property
     def inverse_(self) -> Array:
         """Inverse of the (regularised) kernel matrix of the dictionary, of shape (n_units, n_units)."""
-        return self._learnt.inverse_matrix()
+        return self._fitted_state.inverse_matrix()
 
     @property
     def condition_(self) -> float:
         """Condition number in the 1-norm of the matrix whose inverse is `inverse_`, computed on demand."""
-        if self._learnt.size == 0:
+        if self._fitted_state.size == 0:
             return 1.0
-        matrix = self._learnt.pairwise().copy()
-        np.einsum("ii->i", matrix)[:] += self._learnt.ridge
+        matrix = self._fitted_state.pairwise().copy()
+        np.einsum("ii->i", matrix)[:] += self._fitted_state.ridge
         return float(np.linalg.norm(matrix, 1) * np.linalg.norm(self.inverse_, 1))
 
     @classmethod

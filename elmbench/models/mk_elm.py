@@ -129,12 +129,12 @@ class _MKELM:
         return T
 
     def _outputs(self, X: Array) -> Array:
-        which = np.flatnonzero(self.weights_)
+        numbers = np.flatnonzero(self.weights_)
         _, n = self._kernels.shape
         outputs = np.empty((len(X), self.beta_.shape[1]))
-        for rows in row_blocks(len(X), n * len(which)):
-            values = self._kernels.cross(X[rows], which)
-            outputs[rows] = np.tensordot(self.weights_[which], values, 1) @ self.beta_
+        for rows in row_blocks(len(X), n * len(numbers)):
+            values = self._kernels.cross(X[rows], numbers)
+            outputs[rows] = np.tensordot(self.weights_[numbers], values, 1) @ self.beta_
         return outputs
 
     @classmethod
@@ -145,10 +145,10 @@ class _MKELM:
             m = len(gaussian_ladder(n_features))
         else:
             m = n_features // n_samples if isinstance(kernels, str) else len(kernels)
-        held = triangle_bytes(m, n_samples)
+        triangles = triangle_bytes(m, n_samples)
         block = max(BLOCK_BYTES, 8 * m * n_samples)
         columns = 2 * n_features + 6 * (n_outputs + 1)
-        return (held + block if held <= HELD_BYTES else 0) + 8 * n_samples * (n_samples + columns) + 3 * block
+        return (triangles + block if triangles <= HELD_BYTES else 0) + 8 * n_samples * (n_samples + columns) + 3 * block
 
 
 def _checked_matrices(X: Array) -> Array:

@@ -190,9 +190,9 @@ class PVMClassifier(ProjectionClassifier, PathMixin):
         """Count the centred rows and LAPACK's copies, the directions, and the hidden outputs with their copies."""
         rank = min(n_samples, n_features)
         size = min(params.get("n_hidden") or rank, rank) + 1
-        decomposed = 3 * n_samples * n_features + 8 * rank**2
-        solved = 2 * size * n_features + 2 * n_samples * size + 4 * size**2
-        return 8 * (max(decomposed, solved + rank * n_features) + 4 * n_samples * n_outputs) + 2**20
+        decomposition = 3 * n_samples * n_features + 8 * rank**2
+        solution = 2 * size * n_features + 2 * n_samples * size + 4 * size**2
+        return 8 * (max(decomposition, solution + rank * n_features) + 4 * n_samples * n_outputs) + 2**20
 
     @classmethod
     def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:

@@ -48,11 +48,11 @@ class _RSVM:
         self.landmarks_, self.beta_, self.intercept_ = landmarks, solution[:-1], solution[-1]
         self.n_units_ = len(kernel)
         self.n_iter_ = np.array([minimum.n_iter for minimum in minima])
-        stopped = sum(not minimum.converged for minimum in minima)
-        self.solvers_ = {"capped": 1} if stopped else {}
-        if stopped:
+        n_stopped = sum(not minimum.converged for minimum in minima)
+        self.solvers_ = {"capped": 1} if n_stopped else {}
+        if n_stopped:
             warnings.warn(
-                f"Newton's method ended before the gradient was zero to tol={self.tol:g}, for {stopped} of "
+                f"Newton's method ended before the gradient was zero to tol={self.tol:g}, for {n_stopped} of "
                 f"{len(minima)} outputs (max_iter={self.max_iter}): expected more steps or a smaller C",
                 ConvergenceWarning,
                 stacklevel=4,

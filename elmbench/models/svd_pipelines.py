@@ -125,11 +125,11 @@ class SVDPipeline:
         """Count the decomposition and the features."""
         size = min(params.get("n_components", 100), n_samples, n_features)
         smaller = min(n_samples, n_features)
-        decomposed = 3 * n_samples * n_features + 8 * smaller**2
+        decomposition = 3 * n_samples * n_features + 8 * smaller**2
         if 8 * n_samples * n_features > DENSE_BYTES:
             # The Lanczos method, for sparse rows, needs two vectors for each direction.
-            decomposed = min(decomposed, (2 * size + 1) * (smaller + 2 * size) + 3 * size * n_features)
-        return 8 * (decomposed + size * (n_features + n_samples))
+            decomposition = min(decomposition, (2 * size + 1) * (smaller + 2 * size) + 3 * size * n_features)
+        return 8 * (decomposition + size * (n_features + n_samples))
 
     def evaluate_grid(
         self, X: Rows, y: NDArray[Any], folds: Folds, candidates: list[dict[str, Any]], **fixed: Any

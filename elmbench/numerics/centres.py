@@ -178,7 +178,7 @@ def _ready_for(X: Rows, centres: Rows) -> Rows:
         return centres
     if not sp.issparse(centres):
         return np.asfortranarray(centres)
-    filled = np.bincount(X.indices, minlength=X.shape[1]) @ np.bincount(centres.indices, minlength=X.shape[1])
-    if 8 * centres.shape[0] * X.shape[1] <= DENSE_CENTRES_BYTES and _SPARSE * filled > X.nnz * centres.shape[0]:
+    n_products = np.bincount(X.indices, minlength=X.shape[1]) @ np.bincount(centres.indices, minlength=X.shape[1])
+    if 8 * centres.shape[0] * X.shape[1] <= DENSE_CENTRES_BYTES and _SPARSE * n_products > X.nnz * centres.shape[0]:
         return centres.toarray(order="F")
     return centres

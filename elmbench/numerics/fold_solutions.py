@@ -128,8 +128,8 @@ def fold_solutions(K: Array, part: FoldView, B: Array, ridges: Array, room: Arra
     """
     n, k = B.shape
     ascending = np.sort(ridges)
-    near = int((ascending <= _WIDEST * ascending[0]).sum())
-    by_inverse = k * inverse_seconds(n, near)
+    n_near = int((ascending <= _WIDEST * ascending[0]).sum())
+    by_inverse = k * inverse_seconds(n, n_near)
     directly = min(reduction_seconds(n, len(ridges), k), len(ridges) * factor_seconds(n, k))
     inverts = by_inverse <= directly
     alternative = min(by_inverse, directly) / k
@@ -146,7 +146,7 @@ def fold_solutions(K: Array, part: FoldView, B: Array, ridges: Array, room: Arra
     spaces = [KrylovSpace(product, b, ascending, float(sums.mean())) for b in B.T]
     for space in spaces:
         if inverts:
-            space.solve(lambda space: True, near)
+            space.solve(lambda space: True, n_near)
         if n_small == 0 and not space.solve(pays):
             solvers["krylov given up"] += 1
             n_small = int((~(space.lengths <= 1)).sum())

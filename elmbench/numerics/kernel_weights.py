@@ -104,10 +104,10 @@ def _move_pairs(K: Array, diagonal: Array, a: Array) -> None:
     for _ in range(len(a) + 100):
         far = int(gradient.argmin())
         excess = gradient - gradient[far]
-        apart = diagonal + diagonal[far] - 2.0 * K[far]
+        gaps = diagonal + diagonal[far] - 2.0 * K[far]
         floor = EPS * (diagonal + diagonal[far]) + tiny
-        steps = np.minimum(excess / (2.0 * np.maximum(apart, floor)), a)
-        gains = steps * (excess - steps * apart)
+        steps = np.minimum(excess / (2.0 * np.maximum(gaps, floor)), a)
+        gains = steps * (excess - steps * gaps)
         near = int(gains.argmax())
         step = float(steps[near])
         if gains[near] <= 0.0:
@@ -173,12 +173,12 @@ def learn_weights(
     ridge: float,
     surface: Surface,
     max_iter: int,
-    settled: Callable[[float, float], bool],
+    stops: Callable[[float, float], bool],
 ) -> Learnt:
     """Run Algorithm 1 of Liu et al. from equal weights on a surface.
 
     The objective, tr(T' (K + ridge I)^-1 T) / 2, is that of eq. (6) for the best output weights. It never rises: each
-    half of an iteration minimises eq. (9), over output weights or over kernel weights. `settled` ends the iteration,
+    half of an iteration minimises eq. (9), over output weights or over kernel weights. `stops` ends the iteration,
     from the largest change of a weight and the relative change of the objective.
     """
     n = blocks.shape[1]
@@ -194,6 +194,6 @@ def learn_weights(
         coefficients = system.solve(T)  # eq. (15)
         objective.append(float(np.vdot(T, coefficients)) / 2)
         change = abs(objective[-1] - objective[-2])
-        converged = settled(float(np.abs(weights - path[-1]).max()), change / max(objective[-2], np.finfo(float).tiny))
+        converged = stops(float(np.abs(weights - path[-1]).max()), change / max(objective[-2], np.finfo(float).tiny))
         path.append(weights)
     return Learnt(coefficients, np.array(path), np.array(objective), converged, system.condition)

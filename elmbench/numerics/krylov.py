@@ -139,10 +139,10 @@ def steps_left(logs: list[float], accelerating: bool = True) -> float:
     """
     last = len(logs) - 1
     quarter = max(1, last // 4)
-    near = (logs[last - quarter] - logs[last]) / quarter
-    far = (logs[last - 2 * quarter] - logs[last - quarter]) / quarter
-    gain = max(0.0, (near - far) / quarter) if accelerating else 0.0
-    speed = near + gain * quarter / 2 if accelerating else (near + far) / 2
+    late_rate = (logs[last - quarter] - logs[last]) / quarter
+    early_rate = (logs[last - 2 * quarter] - logs[last - quarter]) / quarter
+    gain = max(0.0, (late_rate - early_rate) / quarter) if accelerating else 0.0
+    speed = late_rate + gain * quarter / 2 if accelerating else (late_rate + early_rate) / 2
     if gain == 0:
         return logs[last] / speed if speed > 0 else math.inf
     # logs[last] = speed t + gain t^2 / 2

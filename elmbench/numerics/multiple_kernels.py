@@ -75,22 +75,22 @@ class ComputedKernels:
         """The numbers of kernels and of training rows, (m, n)."""
         return len(self._kernels), len(self._X)
 
-    def pairwise(self, rows: slice, which: Indices) -> Array:
+    def pairwise(self, rows: slice, numbers: Indices) -> Array:
         """Return values between the training rows `rows` and the rows up to the last of them.
 
-        `which` numbers the kernels; the result is of shape (len(which), length of rows, rows.stop).
+        `numbers` are those of the kernels; the result is of shape (len(numbers), length of rows, rows.stop).
         """
-        return self._values(self._X[rows], self._X[: rows.stop], which, rows.start)
+        return self._values(self._X[rows], self._X[: rows.stop], numbers, rows.start)
 
-    def cross(self, X: Array, which: Indices) -> Array:
-        """Return values between the rows of `X` and the training rows, of shape (len(which), len(X), n)."""
-        return self._values(X, self._X, which, None)
+    def cross(self, X: Array, numbers: Indices) -> Array:
+        """Return values between the rows of `X` and the training rows, of shape (len(numbers), len(X), n)."""
+        return self._values(X, self._X, numbers, None)
 
-    def _values(self, X: Array, Y: Array, which: Indices, start: int | None) -> Array:
+    def _values(self, X: Array, Y: Array, numbers: Indices, start: int | None) -> Array:
         """Return the values; if `start` is given, the rows of `Y` from there on are those of `X`."""
-        values = np.empty((len(which), len(X), len(Y)))
+        values = np.empty((len(numbers), len(X), len(Y)))
         groups: dict[tuple[str, tuple[int, int] | None], list[int]] = {}
-        for position, p in enumerate(which):
+        for position, p in enumerate(numbers):
             kernel = self._kernels[p]
             groups.setdefault((KERNELS[kernel.name][0], kernel.columns), []).append(position)
         for (name, columns), positions in groups.items():
@@ -100,7 +100,7 @@ class ComputedKernels:
                 np.fill_diagonal(geometry[:, start:], 0.0)  # round-off, which a large gamma would show
             for position in positions:
                 np.copyto(values[position], geometry)
-                self._kernels[which[position]].evaluate(values[position])
+                self._kernels[numbers[position]].evaluate(values[position])
         return values
 
 
@@ -112,14 +112,14 @@ class GivenKernels:
         self._matrices = matrices
         self.shape = matrices.shape[1] // n, n
 
-    def pairwise(self, rows: slice, which: Indices) -> Array:
+    def pairwise(self, rows: slice, numbers: Indices) -> Array:
         """Return values between the training rows `rows` and the rows up to the last of them."""
-        return self.cross(self._matrices[rows], which)[:, :, : rows.stop]
+        return self.cross(self._matrices[rows], numbers)[:, :, : rows.stop]
 
-    def cross(self, X: Array, which: Indices) -> Array:
+    def cross(self, X: Array, numbers: Indices) -> Array:
         """Return values between rows, given as `X` of shape (len(X), m * n), and the training rows."""
         m, n = self.shape
-        return X.reshape(len(X), m, n).transpose(1, 0, 2)[which]
+        return X.reshape(len(X), m, n).transpose(1, 0, 2)[numbers]
 
 
 BaseKernels = ComputedKernels | GivenKernels
@@ -136,39 +136,39 @@ class KernelBlocks:
     def __init__(self, kernels: BaseKernels) -> None:
         self._kernels = kernels
         self.shape = kernels.shape
-        held = triangle_bytes(*self.shape) <= HELD_BYTES
-        self._cached = [kernels.pairwise(rows, np.arange(self.shape[0])) for rows in self._cuts()] if held else []
+        is_small = triangle_bytes(*self.shape) <= HELD_BYTES
+        self._cached = [kernels.pairwise(rows, np.arange(self.shape[0])) for rows in self._cuts()] if is_small else []
 
     def weighted_sum(self, weights: Array, out: Array) -> Array:
         """Write sum_p weights[p] K_p to `out`, of shape (n, n) in C order, exactly symmetric, and return it."""
         indices = np.flatnonzero(weights)
         if len(indices) == 0:
             out.fill(0.0)
-        for rows, which, values in self._blocks(indices):
-            block = weights[which] @ values.reshape(len(which), -1)
+        for rows, numbers, values in self._blocks(indices):
+            block = weights[numbers] @ values.reshape(len(numbers), -1)
             out[rows, : rows.stop] = block.reshape(-1, rows.stop)
         mirror(out)
         return out
 
-    def forms(self, A: Array, which: Indices) -> Array:
-        """Return tr(A' K_p A) for the kernels numbered in `which`, and zero for others; A is of shape (n, k)."""
+    def forms(self, A: Array, numbers: Indices) -> Array:
+        """Return tr(A' K_p A) for the kernels numbered in `numbers`, and zero for others; A is of shape (n, k)."""
         forms = np.zeros(self.shape[0])
-        for rows, present, values in self._blocks(which):
+        for rows, present, values in self._blocks(numbers):
             products = A[rows] @ A[: rows.stop].T
             products[:, : rows.start] *= 2.0  # for the half that is not there
             forms[present] += values.reshape(len(present), -1) @ products.ravel()
         return forms
 
-    def _blocks(self, which: Indices) -> Iterator[tuple[slice, Indices, Array]]:
+    def _blocks(self, numbers: Indices) -> Iterator[tuple[slice, Indices, Array]]:
         """Yield rows, numbers of kernels, which include the requested ones, and values up to the last of the rows.
 
         Values are of shape (number of kernels, length of rows, rows.stop).
         """
-        for i, rows in enumerate(self._cuts() if len(which) else ()):
+        for i, rows in enumerate(self._cuts() if len(numbers) else ()):
             if self._cached:
                 yield rows, np.arange(self.shape[0]), self._cached[i]
             else:
-                yield rows, which, self._kernels.pairwise(rows, which)
+                yield rows, numbers, self._kernels.pairwise(rows, numbers)
 
     def _cuts(self) -> Iterator[slice]:
         m, n = self.shape

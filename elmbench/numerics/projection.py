@@ -185,8 +185,8 @@ class StreamedDecomposition:
         for floor in (8 * EPS * np.sqrt(self._squares), 0.5):
             if room == 0 or len(new) == 0:
                 return np.empty((0, D.shape[1]))
-            apart = new - (new @ self.basis.T) @ self.basis
-            directions, triangle, _ = qr(apart.T, mode="economic", pivoting=True, overwrite_a=True, check_finite=False)
+            rest = new - (new @ self.basis.T) @ self.basis
+            directions, triangle, _ = qr(rest.T, mode="economic", pivoting=True, overwrite_a=True, check_finite=False)
             rank = int((np.abs(np.diagonal(triangle)) > floor).sum())
             new = directions[:, : min(rank, room)].T
         return new

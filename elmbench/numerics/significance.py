@@ -151,17 +151,17 @@ def holm(p: Sequence[float]) -> list[float]:
     return [float(value) for value in corrected]
 
 
-def sign(confirmed: int, n: int) -> Finding:
+def sign(n_confirmed: int, n: int) -> Finding:
     """Test if a claim is true on more than half of all data sets, from the number of ours on which it is.
 
     The interval is that of Clopper and Pearson (1934).
     """
     from scipy.special import bdtr, betaincinv
 
-    below = float(bdtr(confirmed - 1, n, 0.5)) if confirmed else 0.0
-    low = float(betaincinv(confirmed, n - confirmed + 1, LEVEL)) if confirmed else 0.0
-    high = float(betaincinv(confirmed + 1, n - confirmed, 1 - LEVEL)) if confirmed < n else 1.0
-    return Finding("sign test", confirmed / n, 1 - below, float(bdtr(confirmed, n, 0.5)), n, "data sets", low, high)
+    below = float(bdtr(n_confirmed - 1, n, 0.5)) if n_confirmed else 0.0
+    low = float(betaincinv(n_confirmed, n - n_confirmed + 1, LEVEL)) if n_confirmed else 0.0
+    high = float(betaincinv(n_confirmed + 1, n - n_confirmed, 1 - LEVEL)) if n_confirmed < n else 1.0
+    return Finding("sign test", n_confirmed / n, 1 - below, float(bdtr(n_confirmed, n, 0.5)), n, "data sets", low, high)
 
 
 def together(findings: Sequence[Finding]) -> tuple[Finding, float, float]:

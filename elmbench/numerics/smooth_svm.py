@@ -81,15 +81,15 @@ def minimise(A: Array, loss: Loss, ridge: float, tol: float, max_iter: int) -> M
             break
         system = RidgeSystem(weighted_gram(A, current.curvatures), ridge)
         direction = -system.solve(current.gradient[:, np.newaxis])[:, 0]
-        promised = float(-current.gradient @ direction)
-        blurred = promised <= current.value_error
+        decrease = float(-current.gradient @ direction)
+        is_noise = decrease <= current.value_error
         step = 1.0
         trial = _look(A, loss, ridge, current.z + direction)
-        while not blurred and trial.value > current.value - ARMIJO * step * promised and step > LEAST_STEP:
+        while not is_noise and trial.value > current.value - ARMIJO * step * decrease and step > LEAST_STEP:
             step /= 2
             trial = _look(A, loss, ridge, current.z + step * direction)
-        if trial.length > current.length / 2 if blurred else trial.value > current.value:
-            return Minimum(current.z, n_iter, blurred and system.by_cholesky)
+        if trial.length > current.length / 2 if is_noise else trial.value > current.value:
+            return Minimum(current.z, n_iter, is_noise and system.by_cholesky)
         current = trial
     return Minimum(current.z, max_iter, False)
 

@@ -155,9 +155,9 @@ class KernelSystemMixin(KernelMixin, PathMixin):
                 _weigh(K, scale)
                 ridges = np.array([member.ridge for member in group])
                 Z = ridge_solutions(K, cls._right_hand_sides(T, scale), ridges, grid.solvers, kernel.is_definite)
-                solved = [cls._coefficients(part, scale) for part in np.hsplit(Z, len(group))]
-                products = matrices.product(kernel, np.hstack([beta for _, beta in solved]))
-                for member, (intercept, _), part in zip(group, solved, np.hsplit(products, len(group)), strict=True):
+                solutions = [cls._coefficients(part, scale) for part in np.hsplit(Z, len(group))]
+                products = matrices.product(kernel, np.hstack([beta for _, beta in solutions]))
+                for member, (intercept, _), part in zip(group, solutions, np.hsplit(products, len(group)), strict=True):
                     yield member.position, j, decode(part + intercept)
 
 

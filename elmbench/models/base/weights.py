@@ -26,7 +26,7 @@ def weight_key(model: Any) -> Hashable:
     return tuple(sorted(map(repr, weight.items()))) if isinstance(weight, Mapping) else weight
 
 
-def _counting(
+def _select_weighted(
     model: Model, X: Rows, y: NDArray[Any], sample_weight: ArrayLike | None
 ) -> tuple[Rows, NDArray[Any], Array | None]:
     """Return the rows with a weight above zero, and their weights; a kernel matrix keeps all of its rows."""
@@ -35,10 +35,10 @@ def _counting(
     weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     if isinstance(getattr(model, "gamma", None), str):
         model._width = named_width(model.gamma, X, weights)
-    counting = weights > 0
-    if counting.all() or get_tags(model).input_tags.pairwise:
+    selection = weights > 0
+    if selection.all() or get_tags(model).input_tags.pairwise:
         return X, y, weights
-    return X[counting], y[counting], weights[counting]
+    return X[selection], y[selection], weights[selection]
 
 
 class RowWeightedClassifier(FamilyClassifier):
@@ -53,7 +53,7 @@ class RowWeightedClassifier(FamilyClassifier):
         """
         rows, labels = self._validate_rows(X, y)
         check_classification_targets(labels)
-        rows, labels, weights = _counting(self, rows, labels, sample_weight)
+        rows, labels, weights = _select_weighted(self, rows, labels, sample_weight)
         self.classes_ = unique_labels(labels if weights is None else labels[weights > 0])
         self._fit(rows, encode_classes(labels, self.classes_), self._scale(labels, weights))
         return self
@@ -120,7 +120,7 @@ class WeightedRegressor(FamilyRegressor):
         The squared error of a row counts `sample_weight` times, 1 by default: a weight of 2 repeats it, a weight of 0
         leaves it out.
         """
-        rows, T, weights = _counting(self, *self._rows_and_columns(X, y), sample_weight)
+        rows, T, weights = _select_weighted(self, *self._rows_and_columns(X, y), sample_weight)
         self._fit(rows, T, None if weights is None else np.sqrt(weights))
         return self
 

@@ -66,7 +66,7 @@ def moments(
     `features` returns those of a slice of the rows as a new array of shape (rows, w); no size exceeds w. The weights of
     the rows are greater than 0, and 1 by default.
     """
-    held: list[Array] = []
+    cache: list[Array] = []
     blocks = list(layer_blocks(n_rows))
     block = features(blocks[0])
     first = block[0].copy()
@@ -79,7 +79,7 @@ def moments(
         total += block.sum(axis=0) if weights is None else weights[rows] @ block
         np.maximum(spread, np.abs(block).max(axis=0), out=spread)
         if hold:
-            held.append(block)
+            cache.append(block)
     n_counted = n_rows if weights is None else float(weights.sum())
     mean = total / n_counted
     scatter = np.zeros((len(first), len(first)), order="F")
@@ -87,7 +87,7 @@ def moments(
     fourth = np.zeros(len(ascending))
     for i, rows in enumerate(blocks):
         if hold:
-            block = held[i]
+            block = cache[i]
         else:
             block = features(rows)
             block -= first
@@ -138,11 +138,11 @@ def discriminant(negative: Moments, positive: Moments, size: int, dimension: int
     square, for the same direction.) The variances are at least the round-off of beta'(S+ + S-)beta, so that of two
     classes that are points, neither is the narrower one.
     """
-    apart = positive.first[:size] - negative.first[:size]
-    difference = apart + (positive.mean[:size] - negative.mean[:size])
-    spread = max(np.abs(apart).max(), negative.spread[:size].max(), positive.spread[:size].max())
-    nothing = (negative.n_rows + positive.n_rows) * EPS * spread
-    if spread < LEAST_SPREAD or np.abs(difference).max() <= nothing:
+    gap = positive.first[:size] - negative.first[:size]
+    difference = gap + (positive.mean[:size] - negative.mean[:size])
+    spread = max(np.abs(gap).max(), negative.spread[:size].max(), positive.spread[:size].max())
+    tolerance = (negative.n_rows + positive.n_rows) * EPS * spread
+    if spread < LEAST_SPREAD or np.abs(difference).max() <= tolerance:
         return no_direction(size)
     S_negative, S_positive = (side.covariance(size, dimension)[0] for side in (negative, positive))
     system = RidgeSystem(S_negative + S_positive, 0.0, lifted=True)

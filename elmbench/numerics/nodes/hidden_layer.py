@@ -143,8 +143,8 @@ def projected_classes(
                 Z = H[:, : len(B)] @ B
                 block = Z.mean(axis=0)
                 # Blocks are merged as in Chan, Golub and LeVeque (1983), so that nothing cancels.
-                apart = block - mean[:, side]
-                square[:, side] += ((Z - block) ** 2).sum(axis=0) + apart**2 * (n_merged * n / (n_merged + n))
-                mean[:, side] += apart * (n / (n_merged + n))
+                shift = block - mean[:, side]
+                square[:, side] += ((Z - block) ** 2).sum(axis=0) + shift**2 * (n_merged * n / (n_merged + n))
+                mean[:, side] += shift * (n / (n_merged + n))
     counts = np.array([np.count_nonzero(~positive), np.count_nonzero(positive)])
     return means, [square / counts for square in squares]

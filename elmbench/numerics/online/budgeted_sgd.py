@@ -70,7 +70,7 @@ def absorb_budgeted(
     """
     columns, norms, weights, born, distances = held
     n_outputs, capacity = weights.shape
-    k, apart, scores = np.zeros(capacity), np.zeros(capacity), np.zeros(n_outputs)
+    k, gaps, scores = np.zeros(capacity), np.zeros(capacity), np.zeros(n_outputs)
     t = position
     while True:
         if m > budget:
@@ -83,9 +83,9 @@ def absorb_budgeted(
             m -= 1
         if t == len(labels):
             return t, step, m, DONE
-        distance_row(t, rows, m, norms, columns, apart)
+        distance_row(t, rows, m, norms, columns, gaps)
         for s in range(m):
-            k[s] = math.exp(-gamma * apart[s])
+            k[s] = math.exp(-gamma * gaps[s])
         for o in range(n_outputs):
             scores[o] = inner(weights[o], k, m)
         label = labels[t]
@@ -98,7 +98,7 @@ def absorb_budgeted(
         if step == 0 or margin < ridge * step:
             slot = m
             for s in range(m):
-                if apart[s] == 0.0:
+                if gaps[s] == 0.0:
                     slot = s
                     break
             if slot == m:
@@ -110,8 +110,8 @@ def absorb_budgeted(
                     norm += rows.data[p] * rows.data[p]
                 norms[slot], born[slot] = norm, step
                 weights[:, slot] = 0.0
-                distances[slot, :m] = apart[:m]
-                distances[:m, slot] = apart[:m]
+                distances[slot, :m] = gaps[:m]
+                distances[:m, slot] = gaps[:m]
                 distances[slot, slot] = 0.0
                 m += 1
             if n_outputs == 1:

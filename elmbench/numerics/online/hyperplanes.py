@@ -70,7 +70,7 @@ def absorb_hyperplanes(
             for s in range(m):
                 scores[s] += x * row[s]
         label = labels[t]
-        right = opponent = held = -1
+        right = opponent = target = -1
         for s in range(m):
             if owners[s] != label:
                 if opponent < 0 or scores[s] > scores[opponent]:
@@ -79,10 +79,10 @@ def absorb_hyperplanes(
                 if right < 0 or scores[s] > scores[right]:
                     right = s
                 if names[s] == assigned[t]:
-                    held = s
-        grows = held < 0 and scores[right] <= 0.0 and counts[label] < limit
-        if held >= 0:
-            right = held
+                    target = s
+        grows = target < 0 and scores[right] <= 0.0 and counts[label] < limit
+        if target >= 0:
+            right = target
         if step == 0 or scores[right] - scores[opponent] < ridge * step:
             if grows:
                 if m == capacity:

@@ -171,15 +171,15 @@ def absorb(
         if m == budget:
             slot = least_significant(m, z, r, inverse, weights, errors)
             if slot < m:
-                removed = inverse[slot, slot]
+                pivot = inverse[slot, slot]
                 # A diagonal entry of the inverse is at least that of the matrix, inverted.
-                if not removed * (ridge + with_itself(dictionary[0, slot], gram)) >= 0.5 and age > 0:
+                if not pivot * (ridge + with_itself(dictionary[0, slot], gram)) >= 0.5 and age > 0:
                     status = DRIFT
                     break
                 # Adding row t and then removing row `slot` equals the reverse order, in which nothing cancels.
                 # Inversion lemma: Q_rest = Q - q q' / q_slot, a_rest = a - q a_slot / q_slot, which turns z, r and the
                 # error of row t into those below.
-                root, shift = math.sqrt(removed), z[slot] / removed
+                root, shift = math.sqrt(pivot), z[slot] / pivot
                 column = inverse[slot]
                 r += z[slot] * shift
                 for s in range(m):
@@ -188,7 +188,7 @@ def absorb(
                 for o in range(n_outputs):
                     row = weights[o]
                     errors[o] += shift * row[slot]
-                    share = row[slot] / removed
+                    share = row[slot] / pivot
                     for s in range(m):
                         row[s] -= column[s] * share
                 inverse[slot, :m] = 0.0
@@ -251,7 +251,7 @@ def absorb_ald(
     n_rows, n_outputs = values.shape
     capacity = len(factor)
     w, a = np.zeros(capacity), np.zeros(capacity)
-    h, v, nothing = np.zeros(capacity), np.zeros(capacity), np.zeros(capacity)
+    h, v, zeros = np.zeros(capacity), np.zeros(capacity), np.zeros(capacity)
     pending = False  # whether P -= v v' is still to be done
     status = DONE
     t = position
@@ -265,7 +265,7 @@ def absorb_ald(
                 bracket[0] = max(bracket[0], distance)
             a[:m] = w[:m]
             solve_upper(factor, m, a)
-            settle(covariance, m, pending, nothing, v, a, h)
+            settle(covariance, m, pending, zeros, v, a, h)
             # At least 1, because P is positive semi-definite; less is round-off.
             scale = max(1.0, 1.0 + inner(a, h, m))
             for o in range(n_outputs):
@@ -291,5 +291,5 @@ def absorb_ald(
             m += 1
         t += 1
     if pending:
-        settle(covariance, m, pending, nothing, v, a, h)
+        settle(covariance, m, pending, zeros, v, a, h)
     return t, m, status

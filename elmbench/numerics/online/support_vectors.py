@@ -102,9 +102,9 @@ def best_partner(a: int, m: int, gamma: float, weights: Array, distances: Array)
                 bb += weights[o, b] * weights[o, b]
             exponent = -gamma * distances[a, b]
             h, length = best_merge(exponent, aa, ab, bb)
-            lost = aa + 2.0 * ab * math.exp(exponent) + bb - length
-            if lost < min_loss:
-                partner, best_h, min_loss = b, h, lost
+            loss = aa + 2.0 * ab * math.exp(exponent) + bb - length
+            if loss < min_loss:
+                partner, best_h, min_loss = b, h, loss
     return partner, best_h
 
 
@@ -115,13 +115,13 @@ def merge_into(a: int, b: int, h: float, m: int, gamma: float, held: SupportVect
     b|^2, and so does its norm.
     """
     columns, norms, weights, _, distances = held
-    apart = distances[a, b]
-    to_a, to_b = math.exp(-gamma * apart * (1.0 - h) * (1.0 - h)), math.exp(-gamma * apart * h * h)
+    gap = distances[a, b]
+    to_a, to_b = math.exp(-gamma * gap * (1.0 - h) * (1.0 - h)), math.exp(-gamma * gap * h * h)
     for o in range(len(weights)):
         weights[o, b] = weights[o, a] * to_a + weights[o, b] * to_b
     for f in range(len(columns)):
         columns[f, b] = (1.0 - h) * columns[f, b] + h * columns[f, a]
-    reduction = h * (1.0 - h) * apart
+    reduction = h * (1.0 - h) * gap
     norms[b] = max(0.0, h * norms[a] + (1.0 - h) * norms[b] - reduction)
     for s in range(m):
         distance = max(0.0, h * distances[a, s] + (1.0 - h) * distances[b, s] - reduction)
