@@ -21,7 +21,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import psutil
-from loky.process_executor import ProcessPoolExecutor
+from loky.process_executor import ProcessPoolExecutor, ShutdownExecutorError
 
 from elmbench.running.executors import Answer, Settings, Task, worker
 from elmbench.running.processes import MARK, descendant_ids, end_in_words, end_marked, guarded_mark, held_bytes, lives
@@ -147,7 +147,7 @@ class _Worker:
             return answer.result(seconds)
         except TimeoutError:
             raise
-        except BrokenProcessPool as error:
+        except (BrokenProcessPool, ShutdownExecutorError) as error:
             raise self._death() from error
         except Exception as error:
             raise _Ended("failed", f"no answer of the worker process: {type(error).__name__}: {error}") from error
