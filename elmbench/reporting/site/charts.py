@@ -46,24 +46,24 @@ def scatter(papers: Iterable[PaperResults]) -> tuple[Picture, int]:
     figures = pd.DataFrame(lines, columns=["metric", "verdict", "mean", "published"])
     is_score = figures["metric"].str.partition("@")[0].map(is_quality)
     figures = figures[figures["verdict"].isin(_MARKS) & is_score].dropna(subset="mean")
-    within = figures["mean"].between(0, 1) & figures["published"].between(0, 1)
+    is_visible = figures["mean"].between(0, 1) & figures["published"].between(0, 1)
     figure, axes = new_figure(5, 5.4)
     axes.plot([0, 1], [0, 1], "--", color="grey", linewidth=0.8)
     for verdict, (marker, colour) in _MARKS.items():
-        points = figures[within & (figures["verdict"] == verdict)]
+        points = figures[is_visible & (figures["verdict"] == verdict)]
         if len(points):
             axes.scatter(points["published"], points["mean"], s=22, marker=marker, color=colour, label=verdict)
     axes.set(xlabel="published", ylabel="ours, mean", xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
     figure.legend(loc="outside lower center", ncols=3, fontsize="small")
-    label = f"{int(within.sum())} scores and errors from 0 to 1; a figure on the diagonal equals the published one"
-    return Picture(label, png(figure)), int((~within).sum())
+    label = f"{int(is_visible.sum())} scores and errors from 0 to 1; a figure on the diagonal equals the published one"
+    return Picture(label, png(figure)), int((~is_visible).sum())
 
 
 def rank_diagrams(results: Results) -> Iterator[Picture]:
     """Yield the critical differences of the average ranks, measured and printed, if there are models to compare."""
-    for one in compare_models(results.summary, results.resolved):
-        if len(one.ranks) >= _FEWEST_MODELS and len(one.datasets) >= _FEWEST_SETS:
-            yield rank_diagram(one, title_of(results.resolved))
+    for comparison in compare_models(results.summary, results.resolved):
+        if len(comparison.ranks) >= _FEWEST_MODELS and len(comparison.datasets) >= _FEWEST_SETS:
+            yield rank_diagram(comparison, title_of(results.resolved))
 
 
 def rank_diagram(comparison: Statistics, name: str) -> Picture:

@@ -51,8 +51,7 @@ def find(papers: Sequence[PaperResults]) -> list[Finding]:
     """Return the strongest finding of each kind and paper: leaks, choices on test folds, tables without a reading."""
     kinds: list[list[Finding]] = []
     for search in (_leak, _choice, _farthest_table):
-        ranked = sorted(filter(None, map(search, papers)), key=lambda pair: -pair[0])
-        kinds.append([finding for _, finding in ranked])
+        kinds.append([finding for _, finding in sorted(filter(None, map(search, papers)), key=lambda pair: -pair[0])])
     return [kind[0] for kind in kinds if kind] + [finding for kind in kinds for finding in kind[1:]]
 
 
@@ -61,23 +60,22 @@ def _leak(paper: PaperResults) -> _Ranked:
     explained: dict[tuple[str, str], list[ReadingComparison]] = {}
     for name, comparisons in paper.readings.items():
         reading = paper.paper.readings[name]
-        for one in comparisons:
-            leaks = one.fits in reading.values and reading.values[one.fits].leaks
-            if (
-                leaks
-                and _distance(one, one.fits) <= _CLOSED * _distance(one, reading.default)
-                and not _other_reading_fits(paper, name, one)
-            ):
-                explained.setdefault((name, one.model), []).append(one)
+        for figure in comparisons:
+            is_leak = figure.fits in reading.values and reading.values[figure.fits].leaks
+            is_near = _distance(figure, figure.fits) <= _CLOSED * _distance(figure, reading.default)
+            if is_leak and is_near and not _other_reading_fits(paper, name, figure):
+                explained.setdefault((name, figure.model), []).append(figure)
     if not explained:
         return None
     (name, model), figures = max(explained.items(), key=lambda item: len(item[1]))
     reading, leaking = paper.paper.readings[name], figures[0].fits
-    published = " and ".join(f"{one.published:g} on {one.dataset}" for one in figures)
-    distances = " and ".join(f"{_distance(one, leaking):.3f}" for one in figures)
+    published = " and ".join(f"{figure.published:g} on {figure.dataset}" for figure in figures)
+    distances = " and ".join(f"{_distance(figure, leaking):.3f}" for figure in figures)
+    intervals = "; ".join(_interval(figure, leaking) for figure in figures)
+    choices = (reading.default, leaking)
     rows = (
-        (one.dataset, f"{one.published:g}", *(f"{one.values[value]:.3f}" for value in (reading.default, leaking)))
-        for one in figures
+        (figure.dataset, f"{figure.published:g}", *(f"{figure.values[value]:.3f}" for value in choices))
+        for figure in figures
     )
     return 0, Finding(
         paper.paper.key,
@@ -86,35 +84,35 @@ def _leak(paper: PaperResults) -> _Ranked:
             f"{reading.question} Our default: {reading.values[reading.default].says}.",
             f"With {name}={leaking} ({reading.values[leaking].says}), the same folds and random numbers give the "
             "means in the table. No other reading comes as near.",
-            f"Its interval of 95 % for the published figure: {'; '.join(_interval(one, leaking) for one in figures)}.",
+            f"Its interval of 95 % for the published figure: {intervals}.",
         ),
         ("data set", "published", f"{name}={reading.default}", f"{name}={leaking}"),
         tuple(rows),
         (
             (f"{paper.readings_page}#{name}", "every figure under both readings"),
-            *(paper.link(id) for id in dict.fromkeys(one.experiment for one in figures)),
+            *(paper.link(id) for id in dict.fromkeys(figure.experiment for figure in figures)),
         ),
     )
 
 
-def _distance(one: ReadingComparison, value: str) -> float:
-    return abs(one.values.get(value, math.nan) - one.published)
+def _distance(figure: ReadingComparison, value: str) -> float:
+    return abs(figure.values.get(value, math.nan) - figure.published)
 
 
-def _interval(one: ReadingComparison, value: str) -> str:
-    if value not in one.intervals:
-        return f"too few runs on {one.dataset}"
-    low, high = one.intervals[value]
-    side = "inside" if low <= one.published <= high else "outside"
-    return f"{low:.4f} to {high:.4f} on {one.dataset}, where {one.published:g} is {side}"
+def _interval(figure: ReadingComparison, value: str) -> str:
+    if value not in figure.intervals:
+        return f"too few runs on {figure.dataset}"
+    low, high = figure.intervals[value]
+    side = "inside" if low <= figure.published <= high else "outside"
+    return f"{low:.4f} to {high:.4f} on {figure.dataset}, where {figure.published:g} is {side}"
 
 
-def _other_reading_fits(paper: PaperResults, name: str, one: ReadingComparison) -> bool:
+def _other_reading_fits(paper: PaperResults, name: str, figure: ReadingComparison) -> bool:
     """Return True if another reading brings our mean as near to the figure."""
-    figure = attrgetter("experiment", *_FIGURE)
+    entry = attrgetter("experiment", *_FIGURE)
     others = (other for key, comparisons in paper.readings.items() if key != name for other in comparisons)
-    nearest = (_distance(other, value) for other in others if figure(other) == figure(one) for value in other.values)
-    return any(distance <= _distance(one, one.fits) for distance in nearest)
+    nearest = (_distance(other, value) for other in others if entry(other) == entry(figure) for value in other.values)
+    return any(distance <= _distance(figure, figure.fits) for distance in nearest)
 
 
 @dataclass(frozen=True)
@@ -144,22 +142,23 @@ def _choice(paper: PaperResults) -> _Ranked:
 
     Each model is judged separately, because a paper may have chosen differently for some of them.
     """
-    choices = [one for table in paper.tables if table.results for one in _choices(table)]
-    strong = [one for one in choices if one.is_of_oracle and one.p * len(choices) <= _LEVEL]
+    choices = [choice for table in paper.tables if table.results for choice in _choices(table)]
+    strong = [choice for choice in choices if choice.is_of_oracle and choice.p * len(choices) <= _LEVEL]
     if not strong:
         return None
-    table = max(strong, key=lambda one: one.oracle - one.nested).table
+    table = max(strong, key=lambda choice: choice.oracle - choice.nested).table
     label = table.file.spec.label
-    chosen = [one for one in choices if one.table is table and one.is_of_oracle]
-    others = [f"{one.model} {one.oracle}:{one.nested}" for one in choices if one.table is table and one not in chosen]
-    counts = ", ".join(f"{one.model} {one.oracle}:{one.nested}:{one.equal}" for one in chosen)
-    models = [one.model for one in chosen]
+    near = [choice for choice in choices if choice.table is table and choice.is_of_oracle]
+    rest = [choice for choice in choices if choice.table is table and choice not in near]
+    others = [f"{choice.model} {choice.oracle}:{choice.nested}" for choice in rest]
+    counts = ", ".join(f"{choice.model} {choice.oracle}:{choice.nested}:{choice.equal}" for choice in near)
+    models = [choice.model for choice in near]
     listed = " and ".join(filter(None, (", ".join(models[:-1]), models[-1])))
-    rows = (
-        (one.table.file.spec.label, one.model, str(one.oracle), str(one.nested), *(f"{x:+.4f}" for x in one.medians))
-        for one in choices
-    )
-    return sum(one.oracle - one.nested for one in chosen), Finding(
+    rows = []
+    for choice in choices:
+        medians = (f"{median:+.4f}" for median in choice.medians)
+        rows.append((choice.table.file.spec.label, choice.model, str(choice.oracle), str(choice.nested), *medians))
+    return sum(choice.oracle - choice.nested for choice in near), Finding(
         paper.paper.key,
         f"The figures of {listed} in {label} of {paper.paper.key.upper()} are nearer to hyperparameters chosen on the "
         "test folds",
@@ -214,9 +213,9 @@ def _counter_evidence(table: TableResults, paper: PaperResults) -> Iterator[str]
         published = resolve(other.file, other.file.profiles[-1]).published if other is not table else {}
         shared = []
         for key, figure in published.items():
-            one, two = figure.value, printed[key].value if key in printed else None
-            if one is not None and two is not None and key[2] not in UNJUDGED:
-                shared.append((f"{key[1]} on {figure.dataset}", _sign(key[2]) * (one - two)))
+            first, second = figure.value, printed[key].value if key in printed else None
+            if first is not None and second is not None and key[2] not in UNJUDGED:
+                shared.append((f"{key[1]} on {figure.dataset}", _sign(key[2]) * (first - second)))
         if better := [cell for cell, gain in shared if gain > 0]:
             yield (
                 f"Evidence against it: {other.file.spec.label} prints a better figure in {len(better)} of the "
@@ -230,7 +229,7 @@ def _farthest_table(paper: PaperResults) -> _Ranked:
     candidates = list(filter(None, map(_under_readings, paper.results)))
     if not candidates:
         return None
-    share, results, lines = max(candidates, key=lambda one: one[0])
+    share, results, lines = max(candidates, key=lambda candidate: candidate[0])
     link = paper.link(results.resolved.file.id)
     figures = lines.groupby(_FIGURE, sort=False)
     opposite = int(figures["opposite"].all().sum())

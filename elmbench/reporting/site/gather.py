@@ -43,8 +43,8 @@ def gather(dirs: ResultsDirs, watch: Watch = iter) -> list[PaperResults]:
 def _table(file: ExperimentFile, dirs: ResultsDirs) -> TableResults:
     run = [name for name in file.profiles if dirs.has(name, file.id)]
     # Profile ci shows on other or fewer data that the code still does the same; it says little about the paper.
-    shown = [name for name in reversed(PROFILES) if name in run and (name != PROFILES[0] or run == [PROFILES[0]])]
-    results = (read_results(resolve(file, name), dirs.find(name, file.id)) for name in shown)
+    names = [name for name in reversed(PROFILES) if name in run and (name != PROFILES[0] or run == [PROFILES[0]])]
+    results = (read_results(resolve(file, name), dirs.find(name, file.id)) for name in names)
     return TableResults(file, tuple(results))
 
 

@@ -74,8 +74,8 @@ _IN_PRINT = {True: "yes", False: "no", None: "–"}
 def _claims(papers: Sequence[PaperResults]) -> Iterator[Part]:
     for paper in papers:
         rows = []
-        for one in paper.claims:
-            outcome, resolved = one.outcome, one.results.resolved
+        for claim in paper.claims:
+            outcome, resolved = claim.outcome, claim.results.resolved
             label = resolved.file.spec.label, resolved.profile
             rows.append((outcome.claim.says, *label, _IN_PRINT[outcome.in_print], outcome.verdict, outcome.evidence))
         if rows:
@@ -116,7 +116,7 @@ def _readings(paper: PaperResults) -> Iterator[Part]:
             name,
             sentences=[reading.question] + ["Not run, or it moves no published figure."] * (not comparisons),
             items=[f"{h}: {choice.says}" for h, choice in zip(headings[2:], reading.values.values(), strict=False)],
-            links=[paper.link(id) for id in dict.fromkeys(one.experiment for one in comparisons)],
+            links=[paper.link(id) for id in dict.fromkeys(comparison.experiment for comparison in comparisons)],
             columns=headings,
             rows=rows,
             anchor=name,
@@ -132,8 +132,8 @@ def _datasets(papers: Sequence[PaperResults]) -> Iterator[Part]:
     rows, notes = [], []
     for spec in load_dataset_specs().values():
         shape = (str(spec.shape.instances), str(spec.shape.features))
-        used = ", ".join(labels.get(spec.name, ()))
-        rows.append((spec.name, spec.title, spec.task, *shape, used, spec.licence, spec.citation))
+        tables = ", ".join(labels.get(spec.name, ()))
+        rows.append((spec.name, spec.title, spec.task, *shape, tables, spec.licence, spec.citation))
         notes += [f"{spec.name}: {note}" for note in spec.notes]
     columns = ("name", "title", "task", "rows", "columns", "in", "licence", "citation")
     yield Part("Sizes, licences and citations", columns=columns, rows=rows, anchor="data-sets")

@@ -86,14 +86,14 @@ def pictures_of(predictions: pd.DataFrame, models: Sequence[str], spec: DatasetS
 
 
 def _errors(model: str, rows: pd.DataFrame) -> Picture:
-    drawn = rows[["predicted", "true"]].astype(float).sample(min(len(rows), _MOST_POINTS), random_state=0)
+    sample = rows[["predicted", "true"]].astype(float).sample(min(len(rows), _MOST_POINTS), random_state=0)
     figure, axes = new_figure(_SIDE, _SIDE)
-    axes.axline((drawn["true"].mean(), drawn["true"].mean()), slope=1, color="grey", linestyle="--", linewidth=0.8)
-    axes.scatter(drawn["predicted"], drawn["true"], s=12, alpha=0.5, linewidths=0)
+    axes.axline((sample["true"].mean(), sample["true"].mean()), slope=1, color="grey", linestyle="--", linewidth=0.8)
+    axes.scatter(sample["predicted"], sample["true"], s=12, alpha=0.5, linewidths=0)
     axes.locator_params(nbins=5)
     axes.set(xlabel="predicted", ylabel="true", aspect="equal")
-    some = f", {len(drawn)} of them drawn at random" if len(rows) > len(drawn) else ""
-    return Picture(f"{model}: true and predicted values of test rows{some}", png(figure))
+    remark = f", {len(sample)} of them drawn at random" if len(rows) > len(sample) else ""
+    return Picture(f"{model}: true and predicted values of test rows{remark}", png(figure))
 
 
 def _reliability(by_model: Mapping[str, pd.DataFrame], classes: Sequence[str]) -> Iterator[Picture]:
@@ -155,15 +155,15 @@ def _curves(by_model: Mapping[str, pd.DataFrame], positive: str) -> Iterator[Pic
         scores = next((rows[name] for name in columns if rows[name].notna().all()), None)
         if scores is not None:
             curves[model] = rows["true"] == positive, scores
-    shown = list(curves.items())[:_MOST_CURVES]
+    top = list(curves.items())[:_MOST_CURVES]
     displays = [
         ("ROC", RocCurveDisplay, {"xlabel": "false positive rate", "ylabel": "true positive rate"}),
         ("Precision-recall", PrecisionRecallDisplay, {"xlabel": "recall", "ylabel": "precision"}),
     ]
-    for title, display, labels in displays if shown else ():
+    for title, display, labels in displays if top else ():
         figure, axes = new_figure(_SIDE, _SIDE)
-        for model, (true, scores) in shown:
-            display.from_predictions(true, scores, name=model, ax=axes, plot_chance_level=model == shown[-1][0])
+        for model, (true, scores) in top:
+            display.from_predictions(true, scores, name=model, ax=axes, plot_chance_level=model == top[-1][0])
         axes.set(**labels)
         axes.legend(fontsize="small")
         label = f"{title} curves for the class {positive!r}; test rows of all folds together, so areas may differ"

@@ -87,7 +87,7 @@ def _write(papers: list[PaperResults], folder: Path) -> list[str]:
     texts = dict(pages(papers))
     texts |= {name: environment().get_template(name).render() for name in ("style.css", "sort.js")}
     copies: dict[str, Path] = {}
-    for results in (one for paper in papers for one in paper.results):
+    for results in (results for paper in papers for results in paper.results):
         texts[address(results, "figures.csv")] = csv(results.figures)
         if (path := results.picture_data) is not None:
             # Four significant digits suffice for a figure.
@@ -111,7 +111,7 @@ def pages(papers: Sequence[PaperResults]) -> Iterator[tuple[str, str]]:
     docs = documents()
     lists = list(listings(papers))
     navigation = [(paper.page, paper.paper.key) for paper in papers]
-    navigation += [(one.page, one.name) for one in lists if one.name]
+    navigation += [(listing.page, listing.name) for listing in lists if listing.name]
     guide = [document.link for document in docs]
     navigation += [(guide[0][0], "guide")] if guide else []
 
@@ -137,14 +137,14 @@ def pages(papers: Sequence[PaperResults]) -> Iterator[tuple[str, str]]:
         documents={document.stem: document.link[0] for document in docs},
     )
     for paper in papers:
-        of_paper = [finding for finding in findings if finding.paper == paper.paper.key]
-        yield page(paper.page, "paper.html", paper=paper, findings=of_paper)
+        paper_findings = [finding for finding in findings if finding.paper == paper.paper.key]
+        yield page(paper.page, "paper.html", paper=paper, findings=paper_findings)
     for paper in papers:
         for table in paper.run:
             profiles = [_profile(results, first=results is table.results[0]) for results in table.results]
             yield page(table.link[0], "table.html", paper=paper, file=table.file, profiles=profiles)
-    for one in lists:
-        yield page(one.page, "listing.html", listing=one)
+    for listing in lists:
+        yield page(listing.page, "listing.html", listing=listing)
     for document in docs:
         yield page(document.link[0], "document.html", document=document, guide=guide)
 
@@ -155,14 +155,14 @@ def _profile(results: Results, *, first: bool) -> dict[str, Any]:
     figures = results.figures[results.figures["verdict"] != ""]
     counts, facts = verdict_counts(figures.to_dict("records"))
     sections = [
-        _section(section, results, with_more=first and i == 0) for i, section in enumerate(results.table.sections)
+        _section(section, results, with_extra=first and i == 0) for i, section in enumerate(results.table.sections)
     ]
     return {
         "results": results,
         "name": profile,
         "counts": {name: counts[name] for name in VERDICTS if counts[name]},
-        "sentences": [*(table_sentence(label, one, [profile]) for one in results.verdicts), facts_sentence(facts)],
-        "sections": [section for section in sections if section["shown"]],
+        "sentences": [*(table_sentence(label, joint, [profile]) for joint in results.verdicts), facts_sentence(facts)],
+        "sections": [section for section in sections if section["grids"]],
         "figures": [[_text(line[name]) for name in _FIGURES] for line in figures.to_dict("records")],
         "charts": list(rank_diagrams(results)) if first else [],
     }
@@ -173,14 +173,14 @@ def address(results: Results, name: str) -> str:
     return f"data/{results.resolved.file.id.replace('/', '-')}-{results.resolved.profile}-{name}"
 
 
-def _section(section: Section, results: Results, *, with_more: bool) -> dict[str, Any]:
+def _section(section: Section, results: Results, *, with_extra: bool) -> dict[str, Any]:
     readings = ", ".join(map(str, section.readings))
-    grids = [one for one in grids_of(section, results.resolved) if len(one.columns) <= _MOST_COLUMNS]
-    printed = [one for one in grids if one.has_printed] or grids[:1]
-    more = [one for one in grids if one not in printed] if with_more and not section.readings else []
+    grids = [grid for grid in grids_of(section, results.resolved) if len(grid.columns) <= _MOST_COLUMNS]
+    printed = [grid for grid in grids if grid.has_printed] or grids[:1]
+    extra = [grid for grid in grids if grid not in printed] if with_extra and not section.readings else []
     short = f"profile {results.resolved.profile}, {section.select}" + (f", {readings}" if readings else "")
-    names = dict.fromkeys(figure.entry.measure.column for one in more for figure in one.figures)
-    return {"heading": section.heading, "short": short, "shown": printed, "more": more, "beside": list(names)}
+    names = dict.fromkeys(figure.entry.measure.column for grid in extra for figure in grid.figures)
+    return {"heading": section.heading, "short": short, "grids": printed, "extra": extra, "beside": list(names)}
 
 
 def _text(value: Any) -> str:
