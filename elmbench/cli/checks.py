@@ -54,7 +54,7 @@ def show_statistics(results: Results, diagram: Path | None = None) -> None:
 
 def baseline_text(outcomes: Mapping[str, BaselineCheck]) -> RenderableType:
     """Return the number of compared cells of each table, and the first cells that differ."""
-    rows = [(name, check.n_cells, len(check.differences)) for name, check in outcomes.items()]
+    rows = [(name, check.compared, len(check.differences)) for name, check in outcomes.items()]
     counts = ("cells compared", "differ")
     parts: list[RenderableType] = [grid(("experiment", *counts), rows, right=counts)]
     for name, check in outcomes.items():

@@ -165,7 +165,7 @@ def check(
             )
         outcomes = check_baselines(names, state.results_dir)
         state.emit([{"experiment": name, **asdict(one)} for name, one in outcomes.items()], baseline_text(outcomes))
-        compared = sum(one.n_cells for one in outcomes.values())
+        compared = sum(one.compared for one in outcomes.values())
         differs = any(one.differences for one in outcomes.values())
     else:
         dirs = state.results_dirs

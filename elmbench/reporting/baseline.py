@@ -51,7 +51,7 @@ class Difference:
 class BaselineCheck:
     """The outcome of a comparison with a baseline: the number of compared cells, and those that differ."""
 
-    n_cells: int
+    compared: int
     differences: tuple[Difference, ...]
 
 

@@ -91,7 +91,7 @@ def differences(result: BaselineCheck) -> list[str]:
 def test_what_differs(both: Both, values: dict[str, Any], change: dict[str, Any], differ: list[str]) -> None:
     line = cell(**values)
     result = both([line], [line | change])
-    assert (result.n_cells, differences(result)) == (1, differ)
+    assert (result.compared, differences(result)) == (1, differ)
 
 
 def test_a_row_of_many_classes_may_be_wrong_in_another_way(both: Both) -> None:
@@ -153,13 +153,13 @@ def test_figures_made_of_round_off_decide_nothing(
 def test_missing_and_extra_cells(both: Both) -> None:
     lines = [cell(model, fold=fold, **COUNTED) for model in ("ELM", "K-ELM") for fold in (0, 1)]
     result = both(lines, lines[1:])
-    assert (result.n_cells, differences(result)) == (3, ["cell"])
+    assert (result.compared, differences(result)) == (3, ["cell"])
     assert (result.differences[0].cell, result.differences[0].value) == ("wdbc ELM run 0 fold 0 nested", "missing")
     result = both(lines[1:], lines)
-    assert (result.n_cells, result.differences[0].baseline) == (3, "missing")
+    assert (result.compared, result.differences[0].baseline) == (3, "missing")
     # The same cell of another reading or selection is another cell.
     result = both(lines[:1], [lines[0] | {"reading": "order=stored"}])
-    assert (result.n_cells, len(result.differences)) == (0, 2)
+    assert (result.compared, len(result.differences)) == (0, 2)
     assert result.differences[1].cell.endswith("nested order=stored")
 
 
@@ -173,7 +173,7 @@ def test_a_baseline_has_no_times_and_reasons_but_may_have_them(both: Both, toy: 
     for path, seconds in ((baseline, 0.5), (cells, 0.7)):
         write_frame(frame(resolved, [line | {"fit_seconds": seconds} for line in lines]), path)
     result = compare_with_baseline(read_cells(cells), baseline)
-    assert (result.n_cells, result.differences) == (2, ())
+    assert (result.compared, result.differences) == (2, ())
 
 
 @pytest.mark.parametrize("status", ["failed", "timeout", "out-of-memory", "unavailable"])
