@@ -113,10 +113,10 @@ class Agreement:
     @property
     def texts(self) -> list[str]:
         """The numbers in words, one for each of `COLUMNS`."""
-        part, whole, apart = self.left_out_reproduced, self.left_out, self.median_difference
+        part, whole, difference = self.left_out_reproduced, self.left_out, self.median_difference
         return [
             self.metric,
-            f"x {three_figures(self.median_factor or math.nan)}" if apart is None else three_figures(apart),
+            f"x {three_figures(self.median_factor or math.nan)}" if difference is None else three_figures(difference),
             "" if self.rank_correlation is None else f"{self.rank_correlation:.2f}",
             f"{self.same_best}/{self.rows}" if self.rows else "",
             f"{self.pairings_reproduced}/{self.pairings}" if self.pairings else "",
@@ -148,7 +148,7 @@ def _agreement(metric: str, figures: Sequence[ComparedFigure]) -> Agreement:
         for row in several
     )
     wrong = Counter(
-        judge(one.draws, replace(other.printed, apart=one.printed.apart)).verdict
+        judge(one.draws, replace(other.printed, gap=one.printed.gap)).verdict
         for row in rows
         for one, other in permutations(row, 2)
     )

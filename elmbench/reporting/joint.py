@@ -101,7 +101,7 @@ def judge_metric(figures: Sequence[ComparedFigure], *key: str) -> JointVerdict:
     """Return the verdict on one metric of a table from its compared figures."""
     metric = figures[0].measure.metric
     judged = [figure for figure in figures if figure.draws.runs >= FEWEST_RUNS]
-    inside = sum(judge(figure.draws, replace(figure.printed, apart=None)).verdict == "reproduced" for figure in judged)
+    inside = sum(judge(figure.draws, replace(figure.printed, gap=None)).verdict == "reproduced" for figure in judged)
     rows = rows_of(figures)
     return JointVerdict(
         metric,

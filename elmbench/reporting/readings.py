@@ -33,14 +33,14 @@ class ReadingComparison:
 
     The mappings go by the value of the reading: `means` as text, with the number of cells that did not end ok (only
     their ending if none ended ok); `values`, the means, if a cell ended ok; `intervals`, the 95 % intervals for the
-    published figure, if there are enough runs. `fits` is the value that comes nearest; empty if chance may have
+    published figure, if there are enough runs. `nearest` is the value that comes nearest; empty if chance may have
     decided.
     """
 
     label: str
     published: float
     means: Mapping[str, str]
-    fits: str
+    nearest: str
     experiment: str
     dataset: str
     model: str
@@ -88,7 +88,7 @@ def _compare(name: str, reading: Reading, results: Results) -> Iterator[ReadingC
             if not table.size or (ok.all() and (table == table[0]).all()):
                 continue
             published, rounding = float(paper.value), layout.last_place(paper) / 2
-            fits = _fits(table[:, ok], runs[ok], published, rounding, share_of_test_rows(dataset, resolved) or 0.0)
+            nearest = _pick(table[:, ok], runs[ok], published, rounding, share_of_test_rows(dataset, resolved) or 0.0)
             spelling = resolved.spelling(dataset)
             rows = list(zip(names, table, ended, strict=True))
             yield ReadingComparison(
@@ -96,7 +96,7 @@ def _compare(name: str, reading: Reading, results: Results) -> Iterator[ReadingC
                 f"{len(runs)} cells)",
                 published,
                 {value: _mean_text(row, endings, runs) for value, row, endings in rows},
-                names[fits] if fits is not None else "",
+                names[nearest] if nearest is not None else "",
                 resolved.file.id,
                 spelling,
                 model,
@@ -126,7 +126,7 @@ def _intervals(table: _Values, runs: NDArray[np.int64], mean_of: int, rounding: 
             yield draws.mean - half_width, draws.mean + half_width
 
 
-def _fits(table: _Values, runs: NDArray[np.int64], published: float, rounding: float, test_share: float) -> int | None:
+def _pick(table: _Values, runs: NDArray[np.int64], published: float, rounding: float, test_share: float) -> int | None:
     """Return the value that is nearer to the print than every other value, by its number.
 
     The draws are the runs, as for the verdicts. If there are too few, they are the folds, which share training rows.
@@ -137,11 +137,11 @@ def _fits(table: _Values, runs: NDArray[np.int64], published: float, rounding: f
         draws, share = table, test_share
     if draws.shape[1] < FEWEST_RUNS:
         return None
-    fitting = {_nearest(draws, end, share) for end in (published - rounding, published + rounding)}
-    return fitting.pop() if len(fitting) == 1 else None
+    answers = {_nearest_to(draws, end, share) for end in (published - rounding, published + rounding)}
+    return answers.pop() if len(answers) == 1 else None
 
 
-def _nearest(draws: _Values, published: float, test_share: float) -> int | None:
+def _nearest_to(draws: _Values, published: float, test_share: float) -> int | None:
     # With these signs, the mean over the draws is the distance of the mean, unlike the mean of |draw - print|.
     distances = (draws - published) * np.sign(draws.mean(axis=1) - published)[:, None]
     nearest = int(distances.mean(axis=1).argmin())
@@ -156,5 +156,5 @@ def reading_rows(reading: Reading, comparisons: Sequence[ReadingComparison]) -> 
     rows = []
     for figure in comparisons:
         means = [figure.means.get(value, "not run") for value in names]
-        rows.append([figure.label, f"{figure.published:g}", *means, names.get(figure.fits, "")])
+        rows.append([figure.label, f"{figure.published:g}", *means, names.get(figure.nearest, "")])
     return ["figure", "published", *names.values(), "nearest"], rows

@@ -172,8 +172,8 @@ def printed_of(dataset: str, paper: PublishedValue, layout: Layout, resolved: Re
     printed = resolved.printed_in_paper.get((dataset, paper.metric), set())
     value = float(paper.value) if paper.value is not None else math.nan
     distances = [abs(other - value) for model, other in printed if model != paper.model]
-    apart = float(np.median(distances)) if distances else None
-    return Printed(value, layout.last_place(paper) / 2, resolved.mean_of, apart)
+    gap = float(np.median(distances)) if distances else None
+    return Printed(value, layout.last_place(paper) / 2, resolved.mean_of, gap)
 
 
 def optimism(cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:

@@ -60,14 +60,14 @@ class Draws:
 class Printed:
     """A published figure, a mean over `mean_of` draws.
 
-    `rounding` is half of the last printed digit, `apart` the median distance to the figures of other models; None if
+    `rounding` is half of the last printed digit, `gap` the median distance to the figures of other models; None if
     the paper prints no other.
     """
 
     value: float
     rounding: float
     mean_of: int = 1
-    apart: float | None = None
+    gap: float | None = None
 
 
 @dataclass(frozen=True)
@@ -93,17 +93,17 @@ def judge(draws: Draws, printed: Printed) -> Judgement:
     distance = abs(printed.value - draws.mean)
     if distance > half_width:
         return Judgement("close" if distance <= 2 * half_width else "differs", half_width)
-    if printed.apart is not None and 2 * half_width >= printed.apart:
+    if printed.gap is not None and 2 * half_width >= printed.gap:
         return Judgement("consistent", half_width, runs_to_tell(draws, printed))
     return Judgement("reproduced", half_width)
 
 
 def runs_to_tell(draws: Draws, printed: Printed) -> int | None:
-    """Return the fewest runs with an interval narrower than `apart` at the same deviation; None if there are none."""
-    numbers, apart = range(FEWEST_RUNS, MOST_RUNS + 1), math.inf if printed.apart is None else printed.apart
+    """Return the fewest runs with an interval narrower than `gap` at the same deviation; None if there are none."""
+    numbers, gap = range(FEWEST_RUNS, MOST_RUNS + 1), math.inf if printed.gap is None else printed.gap
 
     def tells(runs: int) -> bool:
-        return 2 * (draws.half_width(printed.mean_of, runs) + printed.rounding) < apart
+        return 2 * (draws.half_width(printed.mean_of, runs) + printed.rounding) < gap
 
     first = bisect_left(numbers, True, key=tells)
     return numbers[first] if first < len(numbers) else None

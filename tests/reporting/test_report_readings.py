@@ -75,7 +75,7 @@ LAST = cell(fold=3, reading="order=stored", **DIVERGED)
 )
 def test_the_value_that_fits(compared: Compare, lines: list[dict[str, Any]], printed: str, fits: str) -> None:
     (result,) = compared(lines, f"WDBC,ELM,mcc,{printed},,\n")
-    assert result.fits == fits
+    assert result.nearest == fits
 
 
 @pytest.mark.parametrize(
@@ -101,10 +101,10 @@ def test_only_cells_that_both_were_run_on_are_compared(compared: Compare) -> Non
 
 def test_cells_that_did_not_end_ok_are_named_and_decide_nothing(compared: Compare) -> None:
     lines = [*folds("ELM", 0.70, 0.71, 0.70), *stored(0.90, 0.89, 0.90)]
-    assert compared(lines)[0].fits == "stored"
+    assert compared(lines)[0].nearest == "stored"
     lines[5] |= DIVERGED
     (result,) = compared(lines)
-    assert (result.means["stored"], result.fits) == ("0.895 (1 diverged)", "")
+    assert (result.means["stored"], result.nearest) == ("0.895 (1 diverged)", "")
     lines[3] |= DIVERGED
     lines[4] |= DIVERGED
     assert compared(lines)[0].means["stored"] == "diverged"

@@ -52,23 +52,23 @@ def test_one_or_two_runs_are_too_few(runs: int) -> None:
     draws = Draws(0.9, math.nan if runs == 1 else 0.001, runs, 0.005)
     # Not even of a figure that is far away: two runs of a metric that counts rows often coincide.
     for value in (0.9, 0.1):
-        result = judge(draws, Printed(value, 0.0005, apart=0.05))
+        result = judge(draws, Printed(value, 0.0005, gap=0.05))
         assert (result.verdict, result.half_width, result.runs_to_tell) == ("too few runs", None, 3)
 
 
 def test_an_interval_as_wide_as_the_models_lie_apart_is_consistent_at_best() -> None:
     near = Printed(0.9, 0.005)
     width = 2 * (HALF + 0.005)
-    assert judge(DRAWS, replace(near, apart=width + 1e-6)).verdict == "reproduced"
-    assert judge(DRAWS, replace(near, apart=width - 1e-6)).verdict == "consistent"
+    assert judge(DRAWS, replace(near, gap=width + 1e-6)).verdict == "reproduced"
+    assert judge(DRAWS, replace(near, gap=width - 1e-6)).verdict == "consistent"
     # A figure outside of the interval is close or differs, however far apart the models are.
     for apart in (0.001, 1.0, None):
-        assert judge(DRAWS, Printed(0.9 + 0.75 * width, 0.005, apart=apart)).verdict == "close"
-        assert judge(DRAWS, Printed(0.5, 0.005, apart=apart)).verdict == "differs"
+        assert judge(DRAWS, Printed(0.9 + 0.75 * width, 0.005, gap=apart)).verdict == "close"
+        assert judge(DRAWS, Printed(0.5, 0.005, gap=apart)).verdict == "differs"
 
 
 def test_the_runs_that_would_tell() -> None:
-    printed = Printed(0.9, 0.0005, apart=0.06)
+    printed = Printed(0.9, 0.0005, gap=0.06)
     result = judge(DRAWS, printed)
     assert result.verdict == "consistent"
     runs = result.runs_to_tell
@@ -76,7 +76,7 @@ def test_the_runs_that_would_tell() -> None:
     assert judge(replace(DRAWS, runs=runs), printed).verdict == "reproduced"
     assert judge(replace(DRAWS, runs=runs - 1), printed).verdict == "consistent"
     # A single published draw always varies by 1.96 s.
-    assert judge(DRAWS, replace(printed, apart=2 * 1.96 * 0.01)).runs_to_tell is None
+    assert judge(DRAWS, replace(printed, gap=2 * 1.96 * 0.01)).runs_to_tell is None
     assert MOST_RUNS >= 1000
 
 
@@ -124,7 +124,7 @@ def test_the_level_holds_if_the_first_runs_fix_the_number_of_runs(seed: int, apa
     for _ in range(trials):
         means = rng.normal(0.8, 0.02, most)
         printed = Printed(float(rng.normal(0.8, 0.02, 20).mean()), 0.0, 20)
-        total = runs_to_tell(draws_of_means(means[:3], 0.0, 3), replace(printed, apart=apart))
+        total = runs_to_tell(draws_of_means(means[:3], 0.0, 3), replace(printed, gap=apart))
         means = means[: 3 if total is None else min(total, most)]
         draws = draws_of_means(means, 0.0, 3)
         inside += judge(draws, printed).verdict == "reproduced"

@@ -61,14 +61,14 @@ def _leak(paper: PaperResults) -> _Ranked:
     for name, comparisons in paper.readings.items():
         reading = paper.paper.readings[name]
         for figure in comparisons:
-            is_leak = figure.fits in reading.values and reading.values[figure.fits].leaks
-            is_near = _distance(figure, figure.fits) <= _CLOSED * _distance(figure, reading.default)
+            is_leak = figure.nearest in reading.values and reading.values[figure.nearest].leaks
+            is_near = _distance(figure, figure.nearest) <= _CLOSED * _distance(figure, reading.default)
             if is_leak and is_near and not _other_reading_fits(paper, name, figure):
                 explained.setdefault((name, figure.model), []).append(figure)
     if not explained:
         return None
     (name, model), figures = max(explained.items(), key=lambda item: len(item[1]))
-    reading, leaking = paper.paper.readings[name], figures[0].fits
+    reading, leaking = paper.paper.readings[name], figures[0].nearest
     published = " and ".join(f"{figure.published:g} on {figure.dataset}" for figure in figures)
     distances = " and ".join(f"{_distance(figure, leaking):.3f}" for figure in figures)
     intervals = "; ".join(_interval(figure, leaking) for figure in figures)
@@ -111,8 +111,8 @@ def _other_reading_fits(paper: PaperResults, name: str, figure: ReadingCompariso
     """Return True if another reading brings our mean as near to the figure."""
     entry = attrgetter("experiment", *_FIGURE)
     others = (other for key, comparisons in paper.readings.items() if key != name for other in comparisons)
-    nearest = (_distance(other, value) for other in others if entry(other) == entry(figure) for value in other.values)
-    return any(distance <= _distance(figure, figure.fits) for distance in nearest)
+    distances = (_distance(other, value) for other in others if entry(other) == entry(figure) for value in other.values)
+    return any(distance <= _distance(figure, figure.nearest) for distance in distances)
 
 
 @dataclass(frozen=True)
