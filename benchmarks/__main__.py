@@ -53,7 +53,7 @@ def main() -> None:
 
 
 def _records(key: str, run: Run, trial: bool) -> list[Record]:
-    """Return the records of a row, or one that says why it failed; trials have no target."""
+    """Return the records of a row, or one with the reason why it failed; trials have no target."""
     try:
         return [result | ({"target": None, "met": None} if trial else {}) for result in run(trial)]
     except Exception as error:  # noqa: BLE001 - the other rows are measured

@@ -43,7 +43,7 @@ def first_fold(table: str, rows: int | None, data_dir: str | None) -> Works:
 
 
 def thin_grid(work: GridWork) -> tuple[GridWork, float]:
-    """Return the search without paths on a part of its candidates, and the share of them.
+    """Return the search without paths on a part of its candidates, and their share.
 
     A grid over two hyperparameters is cut to `SUBSET` random values of the second one, C; the time of a fit depends on
     the first one.

@@ -49,7 +49,7 @@ class FoldView:
                 work[part, peer] = K[position, peer_position]
 
     def make_product(self, K: Array) -> Callable[[Array, Array], None]:
-        """Return the function of v and w that writes K v over w, with K between the training rows, without a copy."""
+        """Return a function of v and w that writes K v over w, for K between the training rows, without a copy of K."""
         squares = [(part, symmetric_product(K[position, position])) for part, position in self._runs]
         blocks = []
         for i, (part, position) in enumerate(self._runs):

@@ -104,7 +104,7 @@ def weighted_gram(A: Array, weights: Array) -> Array:
     return gram
 
 
-class _Place(NamedTuple):
+class _Point(NamedTuple):
     """The objective at z, its derivatives, and bounds of the round-off in them."""
 
     z: Array
@@ -120,14 +120,14 @@ class _Place(NamedTuple):
         return float(np.linalg.norm(self.gradient))
 
 
-def _look(A: Array, loss: Loss, ridge: float, z: Array) -> _Place:
+def _look(A: Array, loss: Loss, ridge: float, z: Array) -> _Point:
     n, m = A.shape
     outputs, sizes = (A @ np.column_stack([z, np.abs(z)])).T
     losses, slopes, curvatures = loss(outputs)
     blur = m * EPS * sizes  # a sum of m products is so far off at most
     # In one pass over A: the sums of the slopes, of their sizes, and of their changes by round-off of the outputs.
     sums = A.T @ np.column_stack([slopes, np.abs(slopes), curvatures * blur])
-    return _Place(
+    return _Point(
         z=z,
         value=float(losses.sum() + ridge / 2 * (z @ z)),
         gradient=ridge * z + sums[:, 0],

@@ -35,7 +35,7 @@ class Grid:
     solvers: Counter[str] = field(default_factory=Counter)
 
     def encode(self, train: Indices) -> tuple[Array, Callable[[Array], NDArray[Any]]]:
-        """Return the targets of training rows, and the function from real outputs, of shape (n, k), to the output."""
+        """Return the targets of training rows, and the function that decodes real outputs, of shape (n, k)."""
         T, decode = type(self.models[0])._code_targets(self.y[train])
         return T, decode if self.output == "predict" else _without_single_column
 

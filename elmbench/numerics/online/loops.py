@@ -52,14 +52,14 @@ def run(loop: Any, *arguments: Any) -> Any:
 
 @cache
 def compile_loop(loop: FunctionType, cached: bool) -> Any:
-    """Return a function of this package, with those that it calls, compiled at its first call."""
+    """Return a copy of a loop that numba compiles, with the loops that it calls, at the first call."""
     from numba import njit
 
     namespace = dict(loop.__globals__)
     for name in loop.__code__.co_names:
-        called = namespace.get(name)
-        if isinstance(called, FunctionType) and called.__module__.startswith(__package__):
-            namespace[name] = compile_loop(called, cached)
+        callee = namespace.get(name)
+        if isinstance(callee, FunctionType) and callee.__module__.startswith(__package__):
+            namespace[name] = compile_loop(callee, cached)
     copy = FunctionType(loop.__code__, namespace, loop.__name__, loop.__defaults__)
     copy.__module__ = loop.__module__
     copy.__qualname__ = f"{loop.__name__}_{_stamp():08x}"
