@@ -27,8 +27,8 @@ app = typer.Typer(
 )
 
 
-def _print_version(asked: bool) -> None:
-    if asked:
+def _print_version(value: bool) -> None:
+    if value:
         from importlib.metadata import version
 
         typer.echo(f"elmbench {version('elmbench')}")
@@ -89,9 +89,9 @@ def _folder(results_dir: str) -> Path:
     return path
 
 
-def hoist(arguments: list[str], declared: Iterable[Any]) -> list[str]:
-    """Move the options of the whole app, given in `declared`, to the front of the arguments."""
-    takes_value = {name: not option.is_flag for option in declared for name in option.opts}
+def hoist(arguments: list[str], parameters: Iterable[Any]) -> list[str]:
+    """Move the options of the whole app, declared in `parameters`, to the front of the arguments."""
+    takes_value = {name: not option.is_flag for option in parameters for name in option.opts}
     front: list[str] = []
     rest: list[str] = []
     remaining = iter(arguments)
@@ -116,7 +116,7 @@ def main(arguments: list[str] | None = None) -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that lacks a sign shows another in its place
-    warnings.formatwarning = lambda message, *place, **line: f"warning: {message}\n"
+    warnings.formatwarning = lambda message, *position, **line: f"warning: {message}\n"
     command = typer.main.get_command(app)
     words = hoist(arguments, command.params)
     try:

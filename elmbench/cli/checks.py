@@ -46,10 +46,10 @@ def show_statistics(results: Results, diagram: Path | None = None) -> None:
     if diagram is not None:
         write_atomically(diagram, draw_critical_differences(comparisons[0], title_of(resolved)))
     parts: list[RenderableType] = []
-    for one in comparisons:
-        table = grid(one.columns, one.rows, right=one.columns[1:], whole=("model",))
-        parts += [Text(f"\n{one.heading}"), table, Text(one.differences)]
-    state.emit([one.record() for one in comparisons], Group(*parts))
+    for comparison in comparisons:
+        table = grid(comparison.columns, comparison.rows, right=comparison.columns[1:], whole=("model",))
+        parts += [Text(f"\n{comparison.heading}"), table, Text(comparison.differences)]
+    state.emit([comparison.record() for comparison in comparisons], Group(*parts))
 
 
 def baseline_text(outcomes: Mapping[str, BaselineCheck]) -> RenderableType:
@@ -58,9 +58,9 @@ def baseline_text(outcomes: Mapping[str, BaselineCheck]) -> RenderableType:
     counts = ("cells compared", "differ")
     parts: list[RenderableType] = [grid(("experiment", *counts), rows, right=counts)]
     for name, check in outcomes.items():
-        for one in check.differences[:_SHOWN]:
-            allowed = f"baseline {one.baseline} (allowed: {one.allowed})"
-            parts.append(Text(f"{name}: {one.cell}: {one.column} is {one.value}, {allowed}"))
+        for diff in check.differences[:_SHOWN]:
+            allowed = f"baseline {diff.baseline} (allowed: {diff.allowed})"
+            parts.append(Text(f"{name}: {diff.cell}: {diff.column} is {diff.value}, {allowed}"))
         if len(check.differences) > _SHOWN:
             parts.append(Text(f"{name}: and {len(check.differences) - _SHOWN} more; --json has them all"))
     return Group(*parts)
@@ -73,12 +73,12 @@ def published_text(papers: Sequence[PaperResults]) -> RenderableType:
     rows = [(table.file.id, *metric.texts) for table in tables for metric in table.results[0].agreements]
     parts: list[RenderableType] = []
     if counts:
-        headings = _stacked(_SHORT.get(verdict, verdict) for verdict in VERDICTS)
+        headings = _stack_words(_SHORT.get(verdict, verdict) for verdict in VERDICTS)
         parts.append(grid(("experiment", *headings), counts, right=headings, whole=headings))
-        once = "A figure that several tables print counts once in the sentences below."
-        parts += [Text(once, style="dim")] * (len(counts) > 1)
+        if len(counts) > 1:
+            parts.append(Text("A figure that several tables print counts once in the sentences below.", style="dim"))
     if rows:
-        columns = _stacked(Agreement.COLUMNS)
+        columns = _stack_words(Agreement.COLUMNS)
         parts += [Text(""), grid(("experiment", *columns), rows, right=columns[1:], whole=columns)]
         parts.append(Text(Agreement.LEGEND, style="dim"))
     figures, facts = (sum((paper.counts[i] for paper in papers), Counter[str]()) for i in (0, 1))
@@ -86,14 +86,14 @@ def published_text(papers: Sequence[PaperResults]) -> RenderableType:
     return Group(*parts, Text(""), Text(counted_once), *_claims(papers), *_papers(papers))
 
 
-def _stacked(headings: Iterable[str]) -> list[str]:
+def _stack_words(headings: Iterable[str]) -> list[str]:
     """Return headings with a word on each line, so that the columns are narrow and no number is broken."""
     return [heading.replace(" ", "\n") for heading in headings]
 
 
 def _claims(papers: Sequence[PaperResults]) -> Iterator[Text]:
     """Yield the line that counts the claims, if there are any, and each that was decided."""
-    claims = [(one.table, one.outcome) for paper in papers for one in paper.claims]
+    claims = [(claim.table, claim.outcome) for paper in papers for claim in paper.claims]
     if claims:
         results = count_results(sorted((claim.verdict for _, claim in claims), key=CLAIM_VERDICTS.index))
         yield Text(f"{len(claims)} claim{'s' * (len(claims) > 1)} of the papers: {results}; --json has them all.")

@@ -105,19 +105,19 @@ def compare(
             weights=weights,
             positive=positive,
         )
-        asked = Comparison(
+        comparison = Comparison(
             tuple(map(rows, data)), split_words(model), read_all_grids(grid or []), split_words(metric), folds, runs,
             limit, name,
         )  # fmt: skip
         options = RunOptions(settings=settings, retry=retry, command=command)
         if budget and not dry_run:
             from elmbench.workflow.execute import compute
-            from elmbench.workflow.stages import spend
+            from elmbench.workflow.stages import run_within_budget
 
             carry_out = partial(run_cells, carry_out=compute)
-            prepared = spend(asked, options, state.results_dir, budget, carry_out)
+            prepared = run_within_budget(comparison, options, state.results_dir, budget, carry_out)
         else:
-            prepared = prepare_comparison(asked, options, state.results_dir)
+            prepared = prepare_comparison(comparison, options, state.results_dir)
         for resolved, plan in prepared.tables:
             remarks = {cell.dataset: cell.remarks for cell in plan.cells}
             for dataset, spec in resolved.datasets.items():

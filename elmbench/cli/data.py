@@ -46,20 +46,20 @@ def fetch(
         raise ElmbenchError(
             "no data set is named", expected="names, or --all", next_step="elmbench data status shows what is missing"
         )
-    wanted = names or [entry.name for entry in module.status(None, state.data_dir) if entry.state == "to fetch"]
-    done = []
-    for name in wanted:
+    todo = names or [entry.name for entry in module.status(None, state.data_dir) if entry.state == "to fetch"]
+    results = []
+    for name in todo:
         try:
-            fetched = module.fetch(name, progress=not state.silent and sys.stderr.isatty(), force=force)
+            result = module.fetch(name, progress=not state.silent and sys.stderr.isatty(), force=force)
         except ElmbenchError as error:
-            if len(wanted) == 1:
+            if len(todo) == 1:
                 raise
             print(f"error: {name}: {error}", file=sys.stderr)
         else:
-            done.append(fetched)
-            state.say(f"{fetched.name}: {'fetched' if fetched.downloaded else 'is here already'} ({fetched.origin})")
-    state.emit([vars(one) for one in done])
-    if len(done) < len(wanted):
+            results.append(result)
+            state.say(f"{result.name}: {'fetched' if result.downloaded else 'is here already'} ({result.origin})")
+    state.emit([vars(result) for result in results])
+    if len(results) < len(todo):
         raise typer.Exit(2)
 
 

@@ -23,8 +23,8 @@ def predict(
     """Predict new rows with a model of `compare --save`, as CSV."""
     from elmbench.workflow.final_model import predict_file
 
-    predicted = predict_file(model, data, sep, decimal or "", proba=proba)
+    predictions = predict_file(model, data, sep, decimal or "", proba=proba)
     if state.as_json:
-        state.emit(predicted.to_dict("records"))
+        state.emit(predictions.to_dict("records"))
     else:
-        typer.echo(predicted.to_csv(index=False, lineterminator="\n"), nl=False)
+        typer.echo(predictions.to_csv(index=False, lineterminator="\n"), nl=False)

@@ -37,7 +37,7 @@ class RunProgress:
         self.remaining = RemainingTime(run.estimates, work)
         self.all, self.done = len(work), 0
         # The rest is preparatory work, such as searches.
-        self.shown = {cell.key for _, plan in run.tables for cell in plan.cells}.intersection(run.todo)
+        self.cells = {cell.key for _, plan in run.tables for cell in plan.cells}.intersection(run.todo)
         self.endings: Counter[str] = Counter()
         self._table = {key: resolved.file.id for resolved, plan in reversed(run.tables) for key in plan.works}
         self._deserted = False
@@ -57,7 +57,7 @@ class RunProgress:
                 console=Console(stderr=True),
                 transient=True,
             )
-            self._bar.add_task("", total=1.0, cells=f"0/{len(self.shown)}", left="", now="")
+            self._bar.add_task("", total=1.0, cells=f"0/{len(self.cells)}", left="", now="")
             self._bar.start()
         return self
 
@@ -82,19 +82,19 @@ class RunProgress:
             self.done += 1
         elif not event.work.immediate:
             self.remaining.start(key)
-        if event.result is not None and key in self.shown:
+        if event.result is not None and key in self.cells:
             self.endings[event.result["status"]] += 1
         elapsed = self.remaining.elapsed_time
         if self.quiet or (self._bar is None and elapsed - self._last_line <= _LINE_EVERY):
             return
-        left = self.remaining.estimate(self.executor.workers)
-        if left.complete:
-            times = f"{duration(elapsed)}, about {duration(left.seconds)} left"
+        remainder = self.remaining.estimate(self.executor.workers)
+        if remainder.complete:
+            times = f"{duration(elapsed)}, about {duration(remainder.seconds)} left"
         else:
-            least = f"at least {duration(left.seconds)} left" if left.seconds >= 1 else "time left unknown"
-            times = f"{duration(elapsed)}, {least}"
+            rest = f"at least {duration(remainder.seconds)} left" if remainder.seconds >= 1 else "time left unknown"
+            times = f"{duration(elapsed)}, {rest}"
         share = self.done / max(self.all, 1)
-        cells, table = f"{self.endings.total()}/{len(self.shown)}", self._table.get(key, "")
+        cells, table = f"{self.endings.total()}/{len(self.cells)}", self._table.get(key, "")
         if self._bar is not None:
             now = f"{table}: {event.work.label}"[:_WIDEST]
             self._bar.update(self._bar.task_ids[0], completed=share, cells=cells, left=times, now=now)
@@ -103,7 +103,7 @@ class RunProgress:
             print(f"{cells} cells, {100 * share:.0f} %, {times}; {table}", file=sys.stderr, flush=True)
 
 
-def watched(tables: Sequence[ExperimentFile]) -> Iterable[ExperimentFile]:
+def show_progress(tables: Sequence[ExperimentFile]) -> Iterable[ExperimentFile]:
     """Return tables that show on a terminal, while they are iterated over, how many are done and the time left."""
     from rich.console import Console
     from rich.progress import track

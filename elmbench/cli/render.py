@@ -24,20 +24,20 @@ def plan_table(lines: list[dict[str, Any]]) -> RichTable:
     Several tables have one line each.
     """
     several = len({line["experiment"] for line in lines}) > 1
-    by = ["experiment"] if several else ["dataset"] if len(lines) > _MOST_LINES else ["dataset", "model"]
+    keys = ["experiment"] if several else ["dataset"] if len(lines) > _MOST_LINES else ["dataset", "model"]
     rows = []
-    for _, group in groupby(lines, key=itemgetter(*by)):
+    for _, group in groupby(lines, key=itemgetter(*keys)):
         entries = list(group)
         cells, *others, unavailable = (
             sum(line[name] for line in entries) for name in ("cells", "to_run", "fits", "unavailable")
         )
         seconds = [line["seconds"] for line in entries]
-        took = duration(sum(filter(None, seconds)))
+        time = duration(sum(filter(None, seconds)))
         if None in seconds:
-            took = f"> {took}" if any(seconds) else "unknown"
-        lasts = "no data" if unavailable == cells else took
-        rows.append([*(entries[0][name] for name in by), cells, *others, lasts])
-    left, right = [name.replace("dataset", "data set") for name in by], ("cells", "to run", "fits", "one core")
+            time = f"> {time}" if any(seconds) else "unknown"
+        estimate = "no data" if unavailable == cells else time
+        rows.append([*(entries[0][name] for name in keys), cells, *others, estimate])
+    left, right = [name.replace("dataset", "data set") for name in keys], ("cells", "to run", "fits", "one core")
     return grid((*left, *right), rows, right=right, whole=left)
 
 
@@ -45,14 +45,14 @@ def show_experiment(file: ExperimentFile) -> RenderableType:
     """Return the content of an experiment file."""
     spec, protocol = file.spec, file.spec.protocol
     outer = protocol.outer
-    others = "".join(f", {o.folds} on {name}" for name, o in outer.overrides.items() if o.folds)
-    unlike = "".join(f"; {name} {_scaling(scale)}" for name, scale in protocol.scale_except.items())
+    overrides = "".join(f", {o.folds} on {name}" for name, o in outer.overrides.items() if o.folds)
+    exceptions = "".join(f"; {name} {_scaling(scale)}" for name, scale in protocol.scale_except.items())
     criterion = protocol.metrics[0] if protocol.criterion == "score" else protocol.criterion
-    how = [
-        ("outer splits", f"{outer.kind}, {outer.folds} folds{others}, {outer.runs} run{'s' * (outer.runs != 1)}"),
+    protocol_facts = [
+        ("outer splits", f"{outer.kind}, {outer.folds} folds{overrides}, {outer.runs} run{'s' * (outer.runs != 1)}"),
         ("inner splits", f"{protocol.inner.kind}, {protocol.inner.folds} folds"),
         ("selection", ", ".join(protocol.selections) + f" by {criterion}"),
-        ("inputs", _scaling(protocol.scale) + unlike),
+        ("inputs", _scaling(protocol.scale) + exceptions),
         ("order", protocol.order),
         *((f"grid {name}", _values(values.expand())) for name, values in spec.grids.items()),
         ("readings", ", ".join(spec.readings)),
@@ -60,7 +60,7 @@ def show_experiment(file: ExperimentFile) -> RenderableType:
     facts = [
         ("paper", f"{file.paper.title} ({file.paper.authors}, {file.paper.year}), doi:{file.paper.doi}"),
         ("data", ", ".join(spec.datasets)),
-        *(how if spec.models else ()),
+        *(protocol_facts if spec.models else ()),
         ("profiles", ", ".join(file.profiles)),
         ("duration", f"elmbench run {file.id} --dry-run"),
         ("file", f"experiments/{file.id}.yaml"),
@@ -70,15 +70,15 @@ def show_experiment(file: ExperimentFile) -> RenderableType:
         searched = model.search
         if not isinstance(searched, tuple):
             searched = tuple(f"{name} in {_values(values.expand())}" for name, values in searched.items())
-        fixed, printed = (", ".join(f"{k}={v}" for k, v in each.items()) for each in (model.params, model.printed))
-        differs = ", ".join(model.overrides)
-        models.append((column, model.model, model.like or "", ", ".join(searched), fixed, printed, differs))
+        fixed, printed = (", ".join(f"{k}={v}" for k, v in params.items()) for params in (model.params, model.printed))
+        overrides = ", ".join(model.overrides)
+        models.append((column, model.model, model.like or "", ", ".join(searched), fixed, printed, overrides))
     parts: list[RenderableType] = [Text(f"{file.id}  {spec.label}: {spec.title}", style="bold"), grid(("", ""), facts)]
     if models:
         columns = ("column", "model", "like", "searched", "fixed", "printed as", "differs on")
-        used = [i for i, _ in enumerate(columns) if i < 2 or any(line[i] for line in models)]
-        lines = [[line[i] for i in used] for line in models]
-        parts += [Text("\nModels", style="italic"), grid([columns[i] for i in used], lines)]
+        indices = [i for i, _ in enumerate(columns) if i < 2 or any(line[i] for line in models)]
+        lines = [[line[i] for i in indices] for line in models]
+        parts += [Text("\nModels", style="italic"), grid([columns[i] for i in indices], lines)]
     if file.figures:
         rows = [
             (f.dataset, f.model, f.metric, f"{f.value}" if f.value is not None else f.text or "-", f.std or "", f.note)
@@ -94,13 +94,13 @@ def _scaling(scale: Scale | None) -> str:
         return "as they are"
     if scale.kind == "unit-rows":
         return "each row divided by its length"
-    to = f"to {list(scale.range)}" if scale.kind == "range" else f"by {scale.kind}"
-    return f"scaled {to} over {scale.fit_on} rows"
+    target = f"to {list(scale.range)}" if scale.kind == "range" else f"by {scale.kind}"
+    return f"scaled {target} over {scale.fit_on} rows"
 
 
 def _values(values: Sequence[Any]) -> str:
-    shown = [f"{v:g}" if isinstance(v, float | int) else str(v) for v in values]
-    return ", ".join(shown) if len(shown) <= 6 else f"{shown[0]}, {shown[1]}, ..., {shown[-1]} ({len(shown)})"
+    texts = [f"{v:g}" if isinstance(v, float | int) else str(v) for v in values]
+    return ", ".join(texts) if len(texts) <= 6 else f"{texts[0]}, {texts[1]}, ..., {texts[-1]} ({len(texts)})"
 
 
 def readings_text(lines: list[dict[str, Any]]) -> RenderableType:

@@ -45,13 +45,13 @@ def status(experiment: options.Table = None) -> None:
     if not rows:
         committed = state.results_dirs.committed
         written = 0 if committed is None else len(list(committed.glob("*/*/*/cells.csv")))
-        there = f"{committed} holds {written} committed tables: elmbench table table4"
-        state.say(f"nothing has been run into {state.results_dir}; {there if written else 'next: elmbench run table4'}")
+        hint = f"{committed} holds {written} committed tables: elmbench table table4"
+        state.say(f"nothing has been run into {state.results_dir}; {hint if written else 'next: elmbench run table4'}")
     for line in lines:
         table = f"{line.experiment} ({line.profile})"
         if missing := line.ended.get("missing"):
-            left = f", about {duration(line.seconds_left)} on one worker" if line.seconds_left else ""
-            state.say(f"{table}: {missing} cells left{left}; next:", line.command)
+            estimate = f", about {duration(line.seconds_left)} on one worker" if line.seconds_left else ""
+            state.say(f"{table}: {missing} cells left{estimate}; next:", line.command)
         state.say(*(f"{table}: {count} x {reason}" for reason, count in line.reasons.items()))
 
 
@@ -102,10 +102,10 @@ def table(
     from elmbench.specs.profiles import recorded_comparison, resolve
 
     if update:
-        from elmbench.cli.progress import watched
+        from elmbench.cli.progress import show_progress
         from elmbench.workflow.checks import update_tables
 
-        updated = update_tables([experiment] if experiment else [], profile, state.results_dir, watched)
+        updated = update_tables([experiment] if experiment else [], profile, state.results_dir, show_progress)
         folders = [str(folder) for folder in updated]
         state.emit(folders, "\n".join(f"written: {folder}/summary.csv, table.md" for folder in folders))
         return
@@ -115,13 +115,13 @@ def table(
         resolved = recorded_comparison(experiment, state.results_dir)
     else:
         resolved = resolve(find_experiment(experiment), profile)
-    dirs, shown = state.results_dirs, (resolved.profile, resolved.file.id)
+    dirs, key = state.results_dirs, (resolved.profile, resolved.file.id)
     if statistics or diagram is not None:
         from elmbench.cli.checks import show_statistics
 
-        show_statistics(read_results(resolved, dirs.find(*shown)), diagram)
+        show_statistics(read_results(resolved, dirs.find(*key)), diagram)
         return
-    results = read_results(resolved, dirs.find(*shown), options.split_words(metric))
+    results = read_results(resolved, dirs.find(*key), options.split_words(metric))
     if state.as_json:
         state.emit(records(results.summary))
     elif form == "text":
@@ -133,7 +133,7 @@ def table(
     else:
         state.console.file.write(latex(results.table))
     if dirs.committed is not None:
-        state.remark(dirs.origin(*shown))
+        state.remark(dirs.origin(*key))
 
 
 @app.command()
@@ -150,7 +150,7 @@ def check(
 ) -> None:
     """Compare results with the baseline or the published values."""
     from elmbench.cli.checks import baseline_text, published_text
-    from elmbench.cli.progress import watched
+    from elmbench.cli.progress import show_progress
     from elmbench.layouts.table import COMPARED
     from elmbench.specs.catalogue import find_experiment
     from elmbench.workflow.checks import NothingToCompareError, check_baselines, check_published, published_record
@@ -164,12 +164,12 @@ def check(
                 next_step=f"elmbench check {' '.join([*names, '--against'])} published --profile {profile}",
             )
         outcomes = check_baselines(names, state.results_dir)
-        state.emit([{"experiment": name, **asdict(one)} for name, one in outcomes.items()], baseline_text(outcomes))
-        compared = sum(one.compared for one in outcomes.values())
-        differs = any(one.differences for one in outcomes.values())
+        state.emit([{"experiment": name, **asdict(check)} for name, check in outcomes.items()], baseline_text(outcomes))
+        compared = sum(check.compared for check in outcomes.values())
+        differs = any(check.differences for check in outcomes.values())
     else:
         dirs = state.results_dirs
-        papers = check_published(names, profile, dirs, watched)
+        papers = check_published(names, profile, dirs, show_progress)
         tables = [table for paper in papers for table in paper.tables]
         if state.as_json:
             state.emit(published_record(papers))
@@ -202,7 +202,7 @@ def update(experiments: Annotated[list[str], typer.Argument(autocompletion=optio
         for name, count in update_baselines(names, state.results_dir).items()
     ]
     state.emit(written)
-    state.say(*("{experiment}: {cells} cells are the baseline now ({file})".format(**one) for one in written))
+    state.say(*("{experiment}: {cells} cells are the baseline now ({file})".format(**line) for line in written))
 
 
 @app.command()
@@ -212,8 +212,8 @@ def report(
     ] = None,
 ) -> None:
     """Build the site of all results."""
-    from elmbench.cli.progress import watched
+    from elmbench.cli.progress import show_progress
     from elmbench.workflow.report import report
 
-    page = report(state.results_dirs, out, watched)
+    page = report(state.results_dirs, out, show_progress)
     state.emit([str(page)], f"written: {page}")

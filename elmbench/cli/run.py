@@ -148,10 +148,10 @@ def run_cells(prepared: PreparedRun, executor: Executor, carry_out: Callable[...
     from elmbench.cli.progress import RunProgress
 
     counts = prepared.count_cells()
-    known = counts["planned"] - counts["to_run"] - counts["unavailable"]
+    reused = counts["planned"] - counts["to_run"] - counts["unavailable"]
     if counts["to_run"]:
-        on = _workers(executor.workers)
-        state.say(f"{counts['to_run']} cells to run {on}" + (f", {known} known from before" if known else ""))
+        workers = _workers(executor.workers)
+        state.say(f"{counts['to_run']} cells to run {workers}" + (f", {reused} known from before" if reused else ""))
     if damaged := prepared.store.n_damaged:
         typer.echo(f"{damaged} damaged records in {prepared.store.root}: they are computed again", err=True)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -214,10 +214,10 @@ def _run_in_two_stages(stages: TwoStages, seconds: float, executor_of_run: Calla
             return run_cells(prepared, executor, execute)
 
     _show(stages.run(carry_out, partial(_say_outlook, stages), seconds))
-    if stages.left is not None:
-        workers, cells = stages.options.settings.jobs, stages.left.count_cells()["to_run"]
-        took = duration(stages.left.seconds_on(workers))
-        state.say(f"left for lack of time: {cells} cells, roughly {took} {_workers(workers)}")
+    if stages.rest is not None:
+        workers, cells = stages.options.settings.jobs, stages.rest.count_cells()["to_run"]
+        time = duration(stages.rest.seconds_on(workers))
+        state.say(f"left for lack of time: {cells} cells, roughly {time} {_workers(workers)}")
     _exit_if_failed(stages.first)
 
 
@@ -236,10 +236,10 @@ def _say_outlook(stages: TwoStages, outlook: Outlook) -> None:
     from elmbench.cli.progress import duration
 
     models = len(outlook.runs)
-    more = sum(outlook.runs.values()) - stages.size * models
+    extra = sum(outlook.runs.values()) - stages.size * models
     state.say(
         f"of {outlook.enough + outlook.more + outlook.never} published figures, {stages.size} runs tell "
-        f"{outlook.enough}; {more} more runs of {models} model{'s' * (models != 1)} tell {outlook.more}, in roughly "
+        f"{outlook.enough}; {extra} more runs of {models} model{'s' * (models != 1)} tell {outlook.more}, in roughly "
         f"{duration(outlook.seconds)}; no number of runs tells {outlook.never}"
     )
 
@@ -253,10 +253,10 @@ def show_plan(prepared: PreparedRun) -> None:
     seconds, longest, unknown = prepared.seconds_on(jobs), prepared.longest, prepared.unknown
     total = {**counts, "seconds": seconds, "longest": longest, "jobs": jobs, "unknown": unknown}
     state.emit({"tables": lines, "total": total}, plan_table(lines))
-    lacking = f"; {counts['unavailable']} lack their data" if counts["unavailable"] else ""
-    roughly = f"roughly {duration(seconds)}" if seconds or not unknown else "unknown time"
-    most = f"; the longest search or fit takes {duration(longest)}" if longest else ""
-    planned = f"{counts['to_run']} of {counts['planned']} cells would run, in {roughly} "
-    state.say(f"{planned}{_workers(jobs)}{lacking}{most}.")
+    unavailable = f"; {counts['unavailable']} lack their data" if counts["unavailable"] else ""
+    estimate = f"roughly {duration(seconds)}" if seconds or not unknown else "unknown time"
+    maximum = f"; the longest search or fit takes {duration(longest)}" if longest else ""
+    cells = f"{counts['to_run']} of {counts['planned']} cells would run"
+    state.say(f"{cells}, in {estimate} {_workers(jobs)}{unavailable}{maximum}.")
     if unknown:
         state.say(f"Not counted: {', '.join(unknown)}; their durations are unknown until some cells have ended.")

@@ -115,21 +115,21 @@ def validate() -> None:
             choices = [{name: value} for name in file.spec.readings for value in file.paper.readings[name].values]
             resolved = [resolve(file, profile) for profile in file.profiles]
             resolved += [resolve(file, profile, choice) for profile in file.profiles[:1] for choice in choices]
-            tasks = {dataset.task for one in resolved for dataset in one.datasets.values()}
+            tasks = {dataset.task for experiment in resolved for dataset in experiment.datasets.values()}
             for model, task in product(file.spec.models.values(), tasks):
                 entry = find_model(model.model)
                 if getattr(entry, task) is not None:
                     check_parameters(entry.name, entry.factory(task), {*model.search, *model.params})
-            for one in resolved:
-                for dataset in one.datasets.values():
-                    one.spec.protocol.metric_for(dataset.task)
-                    one.spec.protocol.outer.split(dataset.name, dataset.task)
-                layout = layout_of(one)
-                for (name, shown, metric), figure in one.published.items():
-                    if layout.judges and figure.value is not None and shown in layout.models(one):
-                        known = [measure.column for measure in layout.measures(one, name, shown)]
-                        if metric not in known:
-                            raise invalid(f"the published metric {metric!r} is not in the table", ", ".join(known))
+            for experiment in resolved:
+                for dataset in experiment.datasets.values():
+                    experiment.spec.protocol.metric_for(dataset.task)
+                    experiment.spec.protocol.outer.split(dataset.name, dataset.task)
+                layout = layout_of(experiment)
+                for (name, column, metric), figure in experiment.published.items():
+                    if layout.judges and figure.value is not None and column in layout.models(experiment):
+                        metrics = [measure.column for measure in layout.measures(experiment, name, column)]
+                        if metric not in metrics:
+                            raise invalid(f"the published metric {metric!r} is not in the table", ", ".join(metrics))
             _ = file.printed_parameters
         except ElmbenchError as error:
             problem = error.found if str(file.path.parent) in error.found else f"{file.path}: {error.found}"

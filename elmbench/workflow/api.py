@@ -92,7 +92,7 @@ def run(
     Raises
     ------
     ElmbenchError
-        If something that is asked for does not exist, or a data file is bad.
+        If something in the request does not exist, or a data file is bad.
     """
     paths = [load_plugin(path) for path in plugins]
     for spec_dir in spec_dirs:

@@ -52,11 +52,11 @@ def check_baselines(names: list[str], results_dir: Path) -> dict[str, BaselineCh
     return outcomes
 
 
-def _files(names: list[str], otherwise: Callable[[ExperimentFile], bool]) -> list[ExperimentFile]:
-    return [find_experiment(name) for name in names] or list(filter(otherwise, load_catalogue().values()))
+def _files(names: list[str], is_default: Callable[[ExperimentFile], bool]) -> list[ExperimentFile]:
+    return [find_experiment(name) for name in names] or list(filter(is_default, load_catalogue().values()))
 
 
-def _require_results(tables: list[str], profile: str, results_dir: Path, otherwise: str = "") -> None:
+def _require_results(tables: list[str], profile: str, results_dir: Path, alternative: str = "") -> None:
     """Raise NothingToCompareError unless all of these tables, and at least one, have results."""
     lacking = [table for table in tables if not has_results(results_dir, profile, table)]
     if lacking or not tables:
@@ -64,7 +64,7 @@ def _require_results(tables: list[str], profile: str, results_dir: Path, otherwi
         raise NothingToCompareError(
             f"{problem} results of profile {profile} in {results_dir}",
             expected="those of an earlier run",
-            next_step=f"elmbench run {table} --profile {profile}{otherwise}",
+            next_step=f"elmbench run {table} --profile {profile}{alternative}",
         )
 
 
@@ -98,13 +98,13 @@ def check_published(
     Raises NothingToCompareError if a named table has no results.
     """
     tables: list[TableResults] = []
-    wanted = (profile,) if profile else tuple(reversed(PROFILES))
-    for file in watch(_files(names, lambda file: dirs.best_profile(file.id, wanted) is not None)):
-        best = dirs.best_profile(file.id, wanted) or profile or "fast"
+    profiles = (profile,) if profile else tuple(reversed(PROFILES))
+    for file in watch(_files(names, lambda file: dirs.best_profile(file.id, profiles) is not None)):
+        best = dirs.best_profile(file.id, profiles) or profile or "fast"
         resolved, results_dir = resolve(file, best), dirs.find(best, file.id)
         _require_results([file.id], best, results_dir)
-        others = [name for name in wanted if name not in (best, "ci") and has_results(results_dir, name, file.id)]
-        results = (read_results(one, results_dir) for one in (resolved, *(resolve(file, name) for name in others)))
+        others = [name for name in profiles if name not in (best, "ci") and has_results(results_dir, name, file.id)]
+        results = (read_results(table, results_dir) for table in (resolved, *(resolve(file, name) for name in others)))
         tables.append(TableResults(file, tuple(results)))
     return papers_of(tables)
 
@@ -120,7 +120,7 @@ def published_record(papers: Iterable[PaperResults]) -> list[dict[str, Any]]:
 def _table_record(table: TableResults, claims: Sequence[TestedClaim]) -> dict[str, Any]:
     first, id = table.results[0], table.file.id
     joint = joint_record([joint for joint, _ in table.joints])
-    compared = [one for _, one in table.compared_figures if one.measure.metric == joint["metric"]]
+    compared = [figure for _, figure in table.compared_figures if figure.measure.metric == joint["metric"]]
     verdicts, facts = ({verdict: counts[verdict] for verdict in VERDICTS} for counts in table.counts)
     return {
         "experiment": id,
@@ -131,8 +131,8 @@ def _table_record(table: TableResults, claims: Sequence[TestedClaim]) -> dict[st
         "joint": joint | {"self_test": self_test(compared, id, *table.profiles)},
         "figures": records(pd.DataFrame(table.figures)),
         "claims": [
-            one.outcome.record() | {"profile": one.results.resolved.profile} for one in claims if one.table == id
+            test.outcome.record() | {"profile": test.results.resolved.profile} for test in claims if test.table == id
         ],
         "missing_runs": records(table.missing_runs),
-        "metrics": [asdict(one) for one in first.agreements],
+        "metrics": [asdict(agreement) for agreement in first.agreements],
     }

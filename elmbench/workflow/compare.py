@@ -26,7 +26,7 @@ from elmbench.workflow.comparison import Comparison, prepare_comparison, unused_
 from elmbench.workflow.execute import compute, execute
 from elmbench.workflow.final_model import ComparisonResults
 from elmbench.workflow.prepare import RunOptions
-from elmbench.workflow.stages import spend
+from elmbench.workflow.stages import run_within_budget
 
 
 def compare(
@@ -114,7 +114,7 @@ def compare(
     Raises
     ------
     ElmbenchError
-        If the data or what is asked for cannot be used.
+        If the data or the request cannot be used.
     """
     import pandas as pd
 
@@ -159,14 +159,16 @@ def compare(
     )
     metrics = (metric,) if isinstance(metric, str) else tuple(metric)
     title = f"{short_slug(name)}-{digest[:8]}"
-    asked = Comparison((rows,), tuple(names), dict(grids or {}), metrics, folds, runs, limit, title)
+    comparison = Comparison((rows,), tuple(names), dict(grids or {}), metrics, folds, runs, limit, title)
     settings = Settings(jobs, None, tuple(map(str, (*paths, *files))), blas_threads, parse_limits(limit))
     options = RunOptions(settings=settings, command=f"elmbench.compare(X, y, name={name!r})")
     with loaded_plugins(files):
         if budget:
-            run = spend(asked, options, results_dir, budget, lambda run, executor: compute(run, on_event, executor))
+            run = run_within_budget(
+                comparison, options, results_dir, budget, lambda run, executor: compute(run, on_event, executor)
+            )
         else:
-            run = prepare_comparison(asked, options, results_dir)
+            run = prepare_comparison(comparison, options, results_dir)
         (results,) = execute(run, on_event)
     shared = {field.name: getattr(results, field.name) for field in fields(results)}
     return ComparisonResults(**shared, run=run, plugins=files)

@@ -63,15 +63,15 @@ class Comparison:
     left_out: Mapping[str, str] = field(default_factory=dict)
 
 
-def prepare_comparison(asked: Comparison, options: RunOptions, results_dir: Path) -> PreparedRun:
+def prepare_comparison(comparison: Comparison, options: RunOptions, results_dir: Path) -> PreparedRun:
     """Plan a comparison; raise ElmbenchError if the data or the request cannot be used."""
     specs: list[DatasetSpec] = []
-    for spec in map(describe, asked.data):
+    for spec in map(describe, comparison.data):
         # The names differ from each other and from all data sets of the suite.
         name = f"own-{spec.name}" if is_of_suite(spec.name) else spec.name
-        specs.append(spec.model_copy(update={"name": unused_name(name, [one.name for one in specs])}))
+        specs.append(spec.model_copy(update={"name": unused_name(name, [dataset.name for dataset in specs])}))
     add_dataset_specs(specs)
-    resolved = experiment_of(asked, specs)
+    resolved = experiment_of(comparison, specs)
     for spec in specs:
         split = resolved.spec.protocol.outer.split(spec.name, spec.task)
         if spec.groups is not None:
@@ -81,9 +81,9 @@ def prepare_comparison(asked: Comparison, options: RunOptions, results_dir: Path
     return prepare_tables(replace(options, profile=COMPARE, whole=True), [(resolved, Request())], results_dir)
 
 
-def unused_name(name: str, taken: Collection[str]) -> str:
+def unused_name(name: str, names: Collection[str]) -> str:
     """Return a name, with a number if it is taken."""
-    return next(one for one in chain([name], (f"{name}-{i}" for i in count(2))) if one not in taken)
+    return next(candidate for candidate in chain([name], (f"{name}-{i}" for i in count(2))) if candidate not in names)
 
 
 def _check_rows(spec: DatasetSpec, split: Split) -> None:
@@ -102,40 +102,40 @@ def _check_rows(spec: DatasetSpec, split: Split) -> None:
 def _check_groups(data: Dataset, split: Split) -> None:
     """Raise ElmbenchError unless there are enough groups for the outer and the inner folds."""
     assert data.groups is not None
-    left = min(len(set(data.groups[train])) for train, _ in outer_parts(data, split, run=0))
-    if left < INNER_FOLDS:
+    n_groups = min(len(set(data.groups[train])) for train, _ in outer_parts(data, split, run=0))
+    if n_groups < INNER_FOLDS:
         raise ElmbenchError(
-            f"{data.name}: a training part of {split.folds} folds has {left} groups of rows",
+            f"{data.name}: a training part of {split.folds} folds has {n_groups} groups of rows",
             expected=f"at least {INNER_FOLDS}, for the {INNER_FOLDS} inner folds",
             next_step="change --folds, or name a column with more groups",
         )
 
 
-def experiment_of(asked: Comparison, specs: Sequence[DatasetSpec]) -> Resolved:
+def experiment_of(comparison: Comparison, specs: Sequence[DatasetSpec]) -> Resolved:
     """Return the experiment of a comparison of these data sets."""
     names = [spec.name for spec in specs]
     of_data = "-".join(names) if len(names) <= 3 else f"{names[0]}-and-{len(names) - 1}-more"
     content = {
-        "id": f"own/{short_slug(asked.name) if asked.name else of_data}",
+        "id": f"own/{short_slug(comparison.name) if comparison.name else of_data}",
         "title": ", ".join(spec.title for spec in specs),
         "label": "Comparison",
         "datasets": names,
-        "protocol": _protocol(asked, specs),
-        "models": _columns(asked, specs),
+        "protocol": _protocol(comparison, specs),
+        "models": _columns(comparison, specs),
         "layout": SIDE_BY_SIDE,
-        "limit": asked.limit or LIMIT,
+        "limit": comparison.limit or LIMIT,
     }
-    many = any(one.shape.instances > MANY_ROWS for one in specs)
+    many = any(spec.shape.instances > MANY_ROWS for spec in specs)
     return comparison_of(content, {"tune-rows": TUNE_ROWS} if many else {}, Path("elmbench compare"))
 
 
-def _protocol(asked: Comparison, specs: Sequence[DatasetSpec]) -> dict[str, Any]:
+def _protocol(comparison: Comparison, specs: Sequence[DatasetSpec]) -> dict[str, Any]:
     grouped, ordered = any(spec.groups for spec in specs), any(spec.ordered_by for spec in specs)
     if grouped and ordered:
         problem = "both groups and an order of the rows are given"
         raise ElmbenchError(problem, expected="one of the two", next_step="leave --groups or --time-order out")
     tasks = {spec.task for spec in specs}
-    for name in asked.metrics:
+    for name in comparison.metrics:
         if find_metric(name).task not in tasks or counts_rows(name):
             task = specs[0].task
             raise ElmbenchError(
@@ -150,20 +150,20 @@ def _protocol(asked: Comparison, specs: Sequence[DatasetSpec]) -> dict[str, Any]
         "scale": by_column,
         "scale-except": {spec.name: {"kind": "max-abs", "fit-on": "train"} for spec in specs if spec.sparse},
         "targets": by_column | {"metrics": "original"},
-        "outer": _outer(asked, specs, kind) | {"runs": asked.runs},
+        "outer": _outer(comparison, specs, kind) | {"runs": comparison.runs},
         "inner": {"kind": kind, "folds": INNER_FOLDS},
         "select": "nested",
-        "metrics": list(dict.fromkeys((*asked.metrics, *METRICS))),
+        "metrics": list(dict.fromkeys((*comparison.metrics, *METRICS))),
         "std": "of-folds",
         "order": "stored" if ordered else "shuffled",
     }
 
 
-def _outer(asked: Comparison, specs: Sequence[DatasetSpec], kind: str) -> dict[str, Any]:
+def _outer(comparison: Comparison, specs: Sequence[DatasetSpec], kind: str) -> dict[str, Any]:
     """Return the outer splits: the user's own, or folds of a kind."""
-    splits = [option for option, given in (("--test", specs[0].shape.split), ("--fold", specs[0].fold)) if given]
+    splits = [option for option, value in (("--test", specs[0].shape.split), ("--fold", specs[0].fold)) if value]
     if not splits:
-        return {"kind": kind, "folds": asked.folds}
+        return {"kind": kind, "folds": comparison.folds}
     if len(splits) > 1 or len(specs) > 1:
         problem = f"{splits[0]} is given with " + (splits[1] if len(splits) > 1 else f"{len(specs)} data sets")
         raise ElmbenchError(problem, expected="one split of one data set", next_step="compare them one by one")
@@ -176,38 +176,38 @@ def _outer(asked: Comparison, specs: Sequence[DatasetSpec], kind: str) -> dict[s
     return {"kind": split.kind, "folds": split.folds}
 
 
-def _columns(asked: Comparison, specs: Sequence[DatasetSpec]) -> dict[str, Any]:
+def _columns(comparison: Comparison, specs: Sequence[DatasetSpec]) -> dict[str, Any]:
     """Return the columns of the table: models with their grids, and the data sets that they are too slow for."""
     tasks = {spec.task for spec in specs}
-    metrics = [find_metric(name) for name in (*asked.metrics, *METRICS)]
+    metrics = [find_metric(name) for name in (*comparison.metrics, *METRICS)]
     columns = {}
-    for name in dict.fromkeys((*(asked.models or MODELS), DUMMY)):
+    for name in dict.fromkeys((*(comparison.models or MODELS), DUMMY)):
         entry = find_model(name)
-        able = [spec for spec in specs if getattr(entry, spec.task) is not None]
-        if not able:
-            if name in asked.models:
+        suitable = [spec for spec in specs if getattr(entry, spec.task) is not None]
+        if not suitable:
+            if name in comparison.models:
                 entry.factory(next(iter(tasks)))  # says which task it has
             continue
         column = extra_column(name).model_dump(mode="json", by_alias=True, exclude_defaults=True)
         if entry.name == "svm":
             column["params"] = {"max_iter": SVM_STEPS}
-        if name in asked.grids:
-            check_parameters(name, entry.factory(able[0].task), asked.grids[name])
-            column["search"] = {key: _grid(values) for key, values in asked.grids[name].items()}
+        if name in comparison.grids:
+            check_parameters(name, entry.factory(suitable[0].task), comparison.grids[name])
+            column["search"] = {key: _grid(values) for key, values in comparison.grids[name].items()}
         not_run = {}
-        for spec in able:
-            chooses = next(metric for metric in metrics if metric.task == spec.task)
-            rows = spec.shape.instances * (asked.folds - 1) // asked.folds
-            if not asked.models and name in LARGE_MODELS and rows > MOST_ROWS:
-                grows = f"its time and memory grow with the square of {rows} rows, or faster"
-                not_run[spec.name] = f"{grows}; -m {name} runs it anyway"
-            elif lacks := _lacks(entry, spec, chooses):
-                not_run[spec.name] = lacks
-        if entry.name in asked.left_out:
-            not_run |= dict.fromkeys([spec.name for spec in specs], asked.left_out[entry.name])
+        for spec in suitable:
+            criterion = next(metric for metric in metrics if metric.task == spec.task)
+            rows = spec.shape.instances * (comparison.folds - 1) // comparison.folds
+            if not comparison.models and name in LARGE_MODELS and rows > MOST_ROWS:
+                reason = f"its time and memory grow with the square of {rows} rows, or faster"
+                not_run[spec.name] = f"{reason}; -m {name} runs it anyway"
+            elif reason := _exclusion_reason(entry, spec, criterion):
+                not_run[spec.name] = reason
+        if entry.name in comparison.left_out:
+            not_run |= dict.fromkeys([spec.name for spec in specs], comparison.left_out[entry.name])
         column["not-run"] = not_run
         columns[entry.name] = column
-    for name in asked.grids:
+    for name in comparison.grids:
         if name not in columns:
             raise unknown_name("model of the comparison", name, list(columns), "correct --grid, or add it with -m")
     return columns
@@ -219,7 +219,7 @@ def _grid(values: Any) -> Any:
     return values if isinstance(values, dict | list) else list(values) if isinstance(values, tuple) else [values]
 
 
-def _lacks(entry: ModelEntry, spec: DatasetSpec, metric: Metric) -> str:
+def _exclusion_reason(entry: ModelEntry, spec: DatasetSpec, metric: Metric) -> str:
     """Return why a model cannot be fitted to weighted rows, or chosen by a metric; empty if it can."""
     weighted = spec.weights is not None
     if "predict" in metric.methods and not weighted:

@@ -30,14 +30,14 @@ def plan_importance(run: PreparedRun, results: Results) -> PreparedRun:
     """
     ((resolved, plan),) = run.tables
     best = {name: ranking(results.summary, name)[:1] for name, spec in resolved.datasets.items() if not spec.sparse}
-    wanted = Plan()
+    importance_plan = Plan()
     for cell in plan.cells:
         work = run.works.get(cell.key)
         if cell.model in best.get(cell.dataset, ()) and isinstance(work, Fit):
             metric = resolved.metric_of(cell.dataset)
-            shared = {one.name: getattr(work, one.name) for one in fields(Fit)}
-            wanted.cells.append(replace(cell, key=wanted.add(Importance(**shared, metric=metric))))
-    return replace(run, options=replace(run.options, until=math.inf), tables=[(resolved, wanted)])
+            shared = {field.name: getattr(work, field.name) for field in fields(Fit)}
+            importance_plan.cells.append(replace(cell, key=importance_plan.add(Importance(**shared, metric=metric))))
+    return replace(run, options=replace(run.options, until=math.inf), tables=[(resolved, importance_plan)])
 
 
 def failures_of(run: PreparedRun) -> list[str]:
@@ -52,12 +52,12 @@ def importance_of(run: PreparedRun) -> pd.DataFrame:
     parts = []
     for name, spec in resolved.datasets.items():
         cells = [cell for cell in plan.cells if cell.dataset == name]
-        ended = [run.store.result(cell.key) or {} for cell in cells]
-        losses = np.array([result["importances"] for result in ended if "importances" in result])
+        results = [run.store.result(cell.key) or {} for cell in cells]
+        losses = np.array([result["importances"] for result in results if "importances" in result])
         if len(losses):
             columns = {"column": load(spec).feature_names, "importance": losses.mean(axis=0)}
-            about = {"dataset": name, "model": cells[0].model, "metric": resolved.metric_of(name)}
-            lines = pd.DataFrame(columns | {"std": pd.DataFrame(losses).std(), "folds": len(losses)}).assign(**about)
+            labels = {"dataset": name, "model": cells[0].model, "metric": resolved.metric_of(name)}
+            lines = pd.DataFrame(columns | {"std": pd.DataFrame(losses).std(), "folds": len(losses)}).assign(**labels)
             parts.append(lines.sort_values("importance", ascending=False, kind="stable"))
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
 
@@ -68,5 +68,4 @@ def write_page(run: PreparedRun, importance: PreparedRun, results: Results, path
     if len(losses):
         write_frame(losses, results.folder / "importance.csv")
     ((resolved, plan),) = run.tables
-    page = own_page(results, predictions_frame(plan.cells, run.store, resolved), losses)
-    write_atomically(path, page)
+    write_atomically(path, own_page(results, predictions_frame(plan.cells, run.store, resolved), losses))

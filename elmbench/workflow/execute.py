@@ -70,7 +70,7 @@ def failed_cells(run: PreparedRun) -> tuple[int, list[str]]:
 def command_of(resolved: Resolved, options: RunOptions) -> str:
     """Return the command that computes these cells, without options that do not affect them."""
     request = options.request
-    given = {
+    arguments = {
         "-d": request.datasets,
         "-m": request.models,
         "--select": request.select,
@@ -85,7 +85,7 @@ def command_of(resolved: Resolved, options: RunOptions) -> str:
         "--clean-times": options.clean_times,
     }
     words = ["elmbench", "run", resolved.file.id, "--profile", resolved.profile]
-    words += [word for option, values in given.items() for value in values for word in (option, str(value))]
+    words += [word for option, values in arguments.items() for value in values for word in (option, str(value))]
     words += [flag for flag, is_given in flags.items() if is_given]
     # Only the names of plug-ins: their folders exist on one machine.
     words += [word for path in options.settings.plugins for word in ("--plugin", Path(path).name)]

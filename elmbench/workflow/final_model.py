@@ -62,21 +62,21 @@ def fit_final(run: PreparedRun, results: Results, column: str = "") -> Any:
         problem = f"{len(resolved.datasets)} data sets are compared"
         raise ElmbenchError(problem, expected="one data set for the model", next_step="compare one data set")
     (spec,) = resolved.datasets.values()
-    ranked = [column] if column else ranking(results.summary, spec.name)
-    if not ranked:
+    models = [column] if column else ranking(results.summary, spec.name)
+    if not models:
         problem = f"no model has ended on all folds of {spec.title}"
         raise ElmbenchError(problem, expected="a model to keep", next_step="elmbench status shows how the cells ended")
-    keys = [cell.key for cell in plan.cells if cell.model == ranked[0] and cell.key]
+    keys = [cell.key for cell in plan.cells if cell.model == models[0] and cell.key]
     if not keys:
         problem = f"{column!r} is not a model of this comparison"
-        known = ", ".join(dict.fromkeys(cell.model for cell in plan.cells))
-        raise ElmbenchError(problem, expected=f"one of {known}", next_step="correct the name, or add it with -m")
+        names = ", ".join(dict.fromkeys(cell.model for cell in plan.cells))
+        raise ElmbenchError(problem, expected=f"one of {names}", next_step="correct the name, or add it with -m")
     table, groups, weights = _rows(spec)
     work = run.works[keys[0]]
     assert isinstance(work, Fit)
     factory, params = work.factory_with(_search_all_rows(run, work) | work.params)
     model = factory(**params)
-    by_weight = {} if weights is None else {f"model__{weight_argument(model)}": weights}
+    fit_params = {} if weights is None else {f"model__{weight_argument(model)}": weights}
     if work.calibrate is not None and not hasattr(model, "predict_proba") and hasattr(model, "decision_function"):
         from sklearn.calibration import CalibratedClassifierCV
 
@@ -84,12 +84,12 @@ def fit_final(run: PreparedRun, results: Results, column: str = "") -> Any:
         if work.calibrate.kind != "ordered-kfold":
             folds = list(splitter(work.calibrate, 0).split(table.X, table.target, groups))
         model = CalibratedClassifierCV(model, cv=folds, ensemble=False)
-        by_weight |= {"model__sample_weight": weights} if by_weight else {}
+        fit_params |= {"model__sample_weight": weights} if fit_params else {}
     X = sp.csr_matrix(table.X) if spec.sparse else table.frame()
     with warnings.catch_warnings():
         # A pipeline passes weights on under the name of its last step.
         warnings.filterwarnings("ignore", "Since Pipeline does not appear to accept")
-        return _pipeline(table, model, spec).fit(X, _targets(table, spec.task), **by_weight)
+        return _pipeline(table, model, spec).fit(X, _targets(table, spec.task), **fit_params)
 
 
 def _rows(spec: DatasetSpec) -> tuple[Table, Any, Any]:
@@ -97,9 +97,9 @@ def _rows(spec: DatasetSpec) -> tuple[Table, Any, Any]:
     (source,) = spec.sources
     assert isinstance(source, FileSource)
     table, columns, _ = take_row_columns(read_user_file(source, spec), spec)
-    learnt = np.arange(len(table.target))[: table.n_train]
-    groups, weights = (columns[name][learnt] if name in columns else None for name in ("groups", "weights"))
-    return table.taken(learnt), groups, weights
+    rows = np.arange(len(table.target))[: table.n_train]
+    groups, weights = (columns[name][rows] if name in columns else None for name in ("groups", "weights"))
+    return table.taken(rows), groups, weights
 
 
 def _targets(table: Table, task: str) -> Any:
@@ -169,7 +169,7 @@ def predict_file(
         estimator = joblib.load(model)
         steps = getattr(estimator, "regressor_", estimator).named_steps
         names = list(getattr(estimator, "feature_names_in_", ()))
-        columns = {name: list(of) for name, _, of in steps["inputs"].transformers} if names else {}
+        columns = {name: list(inputs) for name, _, inputs in steps["inputs"].transformers} if names else {}
     except Exception as error:
         reason = f"{type(error).__name__}: {first_line(error)}"
         problem = f"{model} is not a model that `elmbench compare --save` has written ({reason})"
@@ -197,11 +197,11 @@ def predict_file(
         else:
             X = sp.csr_matrix(table.X)
             X.resize(X.shape[0], estimator.n_features_in_)  # the last features of a file may be zero in all rows
-        predicted = pd.DataFrame({"prediction": estimator.predict(X)})
+        predictions = pd.DataFrame({"prediction": estimator.predict(X)})
         if not proba:
-            return predicted
+            return predictions
         labels = [f"probability_{label}" for label in estimator.classes_]
-        return predicted.join(pd.DataFrame(estimator.predict_proba(X), columns=labels))
+        return predictions.join(pd.DataFrame(estimator.predict_proba(X), columns=labels))
     except ValueError as error:
         problem = f"{file}: {first_line(error)}"
         raise ElmbenchError(problem, expected="values as in training", next_step="correct the file") from error
@@ -211,7 +211,7 @@ def _frame_like(table: Table, names: list[str], columns: dict[str, list[str]], f
     """Return the columns of a file that a model was fitted to."""
     target = to_numbers(table.target) if table.target_name in columns["numbers"] else None
     frame = table.frame().assign(**{table.target_name: table.target if target is None else target})
-    if sp.issparse(table.X):  # whose last features may be zero in all rows
+    if sp.issparse(table.X):  # the last features of a file may be zero in all rows
         frame = frame.reindex(columns=names, fill_value=0.0)
     missing = [name for name in names if name not in frame]
     if missing:

@@ -20,16 +20,16 @@ from elmbench.specs.profiles import resolve
 from elmbench.work import work_from
 from elmbench.work.plan import Cell
 
-#: Largest relative and absolute difference of a result between two machines.
-_SAME = 1e-8
+#: The largest relative and absolute difference of a result between two machines.
+_ROUNDOFF = 1e-8
 #: Differences beyond this number are counted, not named.
-_NAMED = 12
+_MOST_DIFFERENCES = 12
 #: Keys of a result that depend on the machine or the moment.
 _TIMES = ("fit_seconds", "search_seconds", "predict_seconds", "seconds", "condition", "warnings", "traceback", CLEAN)
 
 
 @dataclass(frozen=True)
-class Merged:
+class MergeOutcome:
     """The outcome of a merge.
 
     `results`: number of new results. `tables`: the tables that were written. `unknown`: ids of tables that are not
@@ -41,7 +41,7 @@ class Merged:
     unknown: list[str]
 
 
-def merge(folders: list[Path], into: Path) -> Merged:
+def merge(folders: list[Path], into: Path) -> MergeOutcome:
     """Merge the results of some folders into another one, which may hold results already, and write the tables.
 
     A result that ended ok replaces one that did not. Raises ElmbenchError, before anything is written, if a folder
@@ -58,9 +58,9 @@ def merge(folders: list[Path], into: Path) -> Merged:
             )
     differences = list(dict.fromkeys(_differences({into: target} | sources)))
     if differences:
-        more = f"\n... and {len(differences) - _NAMED} more" if len(differences) > _NAMED else ""
+        rest = f"\n... and {len(differences) - _MOST_DIFFERENCES} more" if len(differences) > _MOST_DIFFERENCES else ""
         raise ElmbenchError(
-            "these results do not belong together:\n" + "\n".join(differences[:_NAMED]) + more,
+            "these results do not belong together:\n" + "\n".join(differences[:_MOST_DIFFERENCES]) + rest,
             expected="results of the same specs, data and versions, equal where several folders have them",
             next_step="update elmbench and its packages on all machines and run again there, or leave a folder out",
         )
@@ -68,11 +68,11 @@ def merge(folders: list[Path], into: Path) -> Merged:
     try:
         count = sum(_copy(store, target) for store in sources.values())
         with target.writing_tables():
-            known = [(catalogue[name], profile) for name, profile in sorted(target.tables()) if name in catalogue]
-            tables = [write_results(resolve(file, profile), target, into) for file, profile in known]
+            files = [(catalogue[name], profile) for name, profile in sorted(target.tables()) if name in catalogue]
+            tables = [write_results(resolve(file, profile), target, into) for file, profile in files]
     finally:
         target.close()
-    return Merged(count, tables, sorted(name for name, _ in target.tables() if name not in catalogue))
+    return MergeOutcome(count, tables, sorted(name for name, _ in target.tables() if name not in catalogue))
 
 
 def _differences(stores: Mapping[Path, Store]) -> Iterator[str]:
@@ -83,27 +83,27 @@ def _differences(stores: Mapping[Path, Store]) -> Iterator[str]:
     for folder, store in stores.items():
         for (experiment, profile), cell in _cells(store):
             entry = (experiment, profile, cell.dataset, cell.model, cell.select, cell.reading)
-            family, other = entries.setdefault(entry, (cell.family, folder))
+            family, origin = entries.setdefault(entry, (cell.family, folder))
             if family != cell.family:
                 name = f"{experiment} ({profile}) {cell.dataset} {cell.model}, {cell.select}"
-                yield f"- {name}: {folder} and {other} differ in the protocol, grid, data or version of the model"
+                yield f"- {name}: {folder} and {origin} differ in the protocol, grid, data or version of the model"
         records = _records(store)
         for key, record in records.items():
             result = record["result"]
-            first, other = results.setdefault(key, (result, folder))
+            first, origin = results.setdefault(key, (result, folder))
             if _replaces(result, first):
                 results[key] = result, folder
             elif not _replaces(first, result):
                 names = (result.keys() | first.keys()) - set(_TIMES)
-                if differs := sorted(name for name in names if not _same(result.get(name), first.get(name))):
+                if fields := sorted(name for name in names if not _same(result.get(name), first.get(name))):
                     unit, work = record["unit"], work_from(record["unit"])
                     name = f"{work.model_name} on {work.data.name}" if work.data is not None else unit["kind"]
                     where = f"run {unit.get('run', 0)}, fold {unit.get('fold', 0)}"
-                    yield f"- {name}, {where}: {folder} and {other} have other {', '.join(differs)} ({key[:12]})"
+                    yield f"- {name}, {where}: {folder} and {origin} have other {', '.join(fields)} ({key[:12]})"
         for package, versions in _versions(store, records).items():
-            known, other = software.setdefault(package, (versions, folder))
-            if others := versions - known:
-                yield f"- {package}: {folder} has {', '.join(sorted(others))}, {other} has {', '.join(sorted(known))}"
+            base, origin = software.setdefault(package, (versions, folder))
+            if extra := versions - base:
+                yield f"- {package}: {folder} has {', '.join(sorted(extra))}, {origin} has {', '.join(sorted(base))}"
 
 
 def _replaces(new: Mapping[str, Any], old: Mapping[str, Any]) -> bool:
@@ -113,10 +113,10 @@ def _replaces(new: Mapping[str, Any], old: Mapping[str, Any]) -> bool:
 def _same(one: Any, other: Any) -> bool:
     """Return True if two values of results are equal but for round-off."""
     if isinstance(one, float) and isinstance(other, float | int):
-        return math.isclose(one, other, rel_tol=_SAME, abs_tol=_SAME) or (math.isnan(one) and math.isnan(other))
+        return math.isclose(one, other, rel_tol=_ROUNDOFF, abs_tol=_ROUNDOFF) or (math.isnan(one) and math.isnan(other))
     if isinstance(one, dict) and isinstance(other, dict):
         if {"true", "predicted"} <= one.keys() == other.keys():
-            return same_predictions(one, other, _SAME)
+            return same_predictions(one, other, _ROUNDOFF)
         return one.keys() == other.keys() and all(_same(one[name], other[name]) for name in one)
     if isinstance(one, list) and isinstance(other, list):
         return len(one) == len(other) and all(map(_same, one, other))
@@ -144,12 +144,12 @@ def _cells(store: Store) -> Iterator[tuple[tuple[str, str], Cell]]:
 def _records(store: Store) -> dict[str, dict[str, Any]]:
     """Return the records that the cells of the tables depend on, by key."""
     records: dict[str, dict[str, Any]] = {}
-    ahead = [cell.key for _, cell in _cells(store)]
-    while ahead:
-        key = ahead.pop()
+    queue = [cell.key for _, cell in _cells(store)]
+    while queue:
+        key = queue.pop()
         if key not in records and (record := store.get(key)) is not None:
             records[key] = record
-            ahead += work_from(record["unit"]).needs
+            queue += work_from(record["unit"]).needs
     return records
 
 
@@ -157,8 +157,8 @@ def _copy(source: Store, target: Store) -> int:
     """Copy the results of a store to another one; return the number of new results."""
     count = 0
     for key, record in _records(source).items():
-        known = target.result(key)
-        if known is None or _replaces(record["result"], known):
+        current = target.result(key)
+        if current is None or _replaces(record["result"], current):
             environment = target.put_environment(source.environment(record["environment"]))
             target.put_record(record | {"environment": environment})
             count += 1

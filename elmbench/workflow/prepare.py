@@ -115,21 +115,21 @@ class PreparedRun:
 
     def cost_by_entry(self) -> list[dict[str, Any]]:
         """Return the plan of each data set and column of each table; its `seconds` are None if they are unknown."""
-        todo, left = set(self.todo), set(self.todo)
+        todo, rest = set(self.todo), set(self.todo)
         zeros = {"cells": 0, "to_run": 0, "unavailable": 0, "fits": 0, "seconds": 0.0}
         lines: dict[tuple[str, str, str], dict[str, Any]] = {}
         for resolved, plan in self.tables:
             for cell in plan.cells:
                 entry = (resolved.file.id, cell.dataset, cell.model)
-                about = dict(zip(("experiment", "dataset", "model"), entry, strict=True))
-                line = lines.setdefault(entry, about | zeros)
+                labels = dict(zip(("experiment", "dataset", "model"), entry, strict=True))
+                line = lines.setdefault(entry, labels | zeros)
                 line["cells"] += 1
                 line["unavailable"] += bool(cell.unavailable)
                 line["to_run"] += cell.key in todo
                 for work in _with_needs(cell.key, plan.works):
                     # Work that several entries need is counted for the first of them.
-                    if work.key in left:
-                        left.discard(work.key)
+                    if work.key in rest:
+                        rest.discard(work.key)
                         line["fits"] += work.number_of_fits
                         seconds = self.estimates.seconds(work.key)
                         line["seconds"] = None if None in (seconds, line["seconds"]) else line["seconds"] + seconds
@@ -143,20 +143,20 @@ def _with_needs(key: str, works: dict[str, Work]) -> Iterator[Work]:
             yield from _with_needs(name, works)
 
 
-def chosen_experiments(options: RunOptions) -> list[ExperimentFile]:
+def find_experiments(options: RunOptions) -> list[ExperimentFile]:
     """Return the requested experiments; raise ElmbenchError if none is named, or one does not exist."""
     catalogue = load_catalogue()
     if options.experiments and options.many_tables:
-        other = "--all" if options.everything else f"--paper {options.paper}"
+        flag = "--all" if options.everything else f"--paper {options.paper}"
         raise ElmbenchError(
-            f"{' '.join(options.experiments)} is named beside {other}",
+            f"{' '.join(options.experiments)} is named beside {flag}",
             expected="tables by name, or --paper KEY, or --all",
             next_step="give one of them",
         )
     choices = {"profile": (PROFILES, (options.profile,)), "selection": (get_args(Selection), options.request.select)}
-    for kind, (known, chosen) in choices.items():
-        for name in set(chosen).difference(known):
-            raise unknown_name(kind, name, list(known), "elmbench run --help")
+    for kind, (values, request) in choices.items():
+        for name in set(request).difference(values):
+            raise unknown_name(kind, name, list(values), "elmbench run --help")
     papers = sorted({file.spec.paper for file in catalogue.values()})
     if options.paper is not None and options.paper not in papers:
         raise unknown_name("paper", options.paper, papers, "elmbench list experiments")
@@ -179,32 +179,32 @@ def chosen_experiments(options: RunOptions) -> list[ExperimentFile]:
 
 def prepare(options: RunOptions, results_dir: Path) -> PreparedRun:
     """Plan a run; raise ElmbenchError if something in the request does not exist, or a data file is bad."""
-    wanted = []
-    for file in chosen_experiments(options):
+    requests = []
+    for file in find_experiments(options):
         readings = {name: value for name, value in options.readings.items() if name in file.spec.readings}
         resolved, request = resolve(file, options.profile, readings), options.request
         if options.many_tables and request.datasets:
             # Each table has its own ones of the requested data sets.
-            known = {*file.spec.datasets, *resolved.spec.datasets}
-            named = (resolved.dataset(name).name for name in request.datasets)
-            request = replace(request, datasets=tuple(name for name in named if name in known))
+            datasets = {*file.spec.datasets, *resolved.spec.datasets}
+            names = (resolved.dataset(name).name for name in request.datasets)
+            request = replace(request, datasets=tuple(name for name in names if name in datasets))
             if not request.datasets:
                 continue
-        wanted.append((with_metrics(resolved, options.metrics), request))
-    if not wanted:
+        requests.append((with_metrics(resolved, options.metrics), request))
+    if not requests:
         raise ElmbenchError(
             "no table has these data sets under this profile",
             expected="data sets of the tables",
             next_step="elmbench list experiments",
         )
     for name, value in options.readings.items():
-        if not any(name in resolved.file.spec.readings for resolved, _ in wanted):
-            resolve(wanted[0][0].file, options.profile, {name: value})  # says which readings it has
-    run = prepare_tables(options, wanted, results_dir)
-    for (resolved, plan), (_, request) in zip(run.tables, wanted, strict=True):
-        chosen = {resolved.dataset(name).name for name in request.datasets}
+        if not any(name in resolved.file.spec.readings for resolved, _ in requests):
+            resolve(requests[0][0].file, options.profile, {name: value})  # says which readings it has
+    run = prepare_tables(options, requests, results_dir)
+    for (resolved, plan), (_, request) in zip(run.tables, requests, strict=True):
+        datasets = {resolved.dataset(name).name for name in request.datasets}
         for cell in plan.cells:
-            if cell.unavailable and cell.dataset in chosen:
+            if cell.unavailable and cell.dataset in datasets:
                 problem, _, step = cell.unavailable.partition("; ")
                 raise DataUnavailableError(problem, expected="the data that are named", next_step=step or None)
         if request.select == ("published",) and plan.cells and all(cell.select != "published" for cell in plan.cells):
@@ -214,13 +214,13 @@ def prepare(options: RunOptions, results_dir: Path) -> PreparedRun:
     return run
 
 
-def prepare_tables(options: RunOptions, wanted: list[tuple[Resolved, Request]], results_dir: Path) -> PreparedRun:
+def prepare_tables(options: RunOptions, requests: list[tuple[Resolved, Request]], results_dir: Path) -> PreparedRun:
     """Plan a run of resolved tables, each with its request; see `prepare`.
 
     If a table has several requests, the last one for a model on a data set counts.
     """
     tables: list[tuple[Resolved, Plan]] = []
-    for resolved, request in wanted:
+    for resolved, request in requests:
         plan = make_plan(resolved, request, options.settings.data_dir)
         if tables and tables[-1][0] is resolved:
             tables[-1][1].update(plan)

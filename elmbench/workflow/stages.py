@@ -49,8 +49,8 @@ def affordable(costs: Mapping[Unit, float], seconds: float) -> set[Unit]:
     return batch
 
 
-def spend(
-    asked: Comparison,
+def run_within_budget(
+    comparison: Comparison,
     options: RunOptions,
     results_dir: Path,
     budget: str,
@@ -64,33 +64,32 @@ def spend(
     carries out a plan on an executor.
     """
     end = time.monotonic() + parse_duration(budget)
-    again = replace(options, until=end, retry=False)
+    budget_options = replace(options, until=end, retry=False)
     reason = f"the budget of {budget} is spent; the same command goes on"
 
-    def plan(models: set[str], options: RunOptions = again) -> PreparedRun:
+    def plan(models: set[str], options: RunOptions = budget_options) -> PreparedRun:
         left_out = dict.fromkeys(columns - models, reason)
-        return prepare_comparison(replace(asked, left_out=left_out), options, results_dir)
+        return prepare_comparison(replace(comparison, left_out=left_out), options, results_dir)
 
-    first = prepare_comparison(asked, again, results_dir)
-    ((resolved, _),), estimates = first.tables, first.estimates
+    state = prepare_comparison(comparison, budget_options, results_dir)
+    ((resolved, _),) = state.tables
     columns = set(resolved.spec.models)
-    tried, ended = set[str](), set[str]()
+    attempts, ended = set[str](), set[str]()
     while True:
-        left = max(0.0, end - time.monotonic()) * options.settings.jobs
-        planned = plan(columns - tried)
-        planned.estimates.learn(estimates)
-        costs = _costs(planned, [(model,) for model in sorted(columns - tried)], math.inf)
-        unknown = [model for model, cost in costs.items() if math.isinf(cost)] if left else []
-        if not (batch := {model for (model,) in affordable(costs, left)} or {model for (model,) in unknown[:1]}):
+        time_left = max(0.0, end - time.monotonic()) * options.settings.jobs
+        planned = plan(columns - attempts)
+        planned.estimates.learn(state.estimates)
+        costs = _costs(planned, [(model,) for model in sorted(columns - attempts)], math.inf)
+        unknown = [model for model, cost in costs.items() if math.isinf(cost)] if time_left else []
+        if not (batch := {model for (model,) in affordable(costs, time_left)} or {model for (model,) in unknown[:1]}):
             return plan(ended)
-        tried |= batch
-        if (run := plan(ended | batch, replace(again, retry=options.retry))).todo:
+        attempts |= batch
+        if (run := plan(ended | batch, replace(budget_options, retry=options.retry))).todo:
             with LocalExecutor(options.settings) as executor:
                 carry_out(run, executor)
             run.store.close()
-        done = plan(ended | batch)
-        estimates = done.estimates
-        ended |= batch - {line["model"] for line in done.cost_by_entry() if line["to_run"]}
+        state = plan(ended | batch)
+        ended |= batch - {line["model"] for line in state.cost_by_entry() if line["to_run"]}
 
 
 def _costs(plan: PreparedRun, units: Collection[Unit], unknown: float) -> dict[Unit, float]:
@@ -128,7 +127,7 @@ class TwoStages:
 
     `options`: the number of runs is that of the first stage, three by default.
 
-    `size`: the number of runs in the first stage. `first`: the first stage. `left`: the work that there was no time
+    `size`: the number of runs in the first stage. `first`: the first stage. `rest`: the work that there was no time
     for; None if all was done.
 
     Raises ElmbenchError if the first stage has fewer than three runs, or if stored results are to be recomputed.
@@ -154,7 +153,7 @@ class TwoStages:
         self.datasets = {
             (resolved.file.id, cell.dataset) for resolved, plan in self.first.tables for cell in plan.cells
         }
-        self.left: PreparedRun | None = None
+        self.rest: PreparedRun | None = None
 
     def run(
         self,
@@ -173,30 +172,30 @@ class TwoStages:
             units: Collection[Unit], plan: Callable[[Iterable[Unit]], PreparedRun]
         ) -> tuple[set[Unit], list[Results] | None]:
             """Carry out as many units as there is time for; return them, and the tables that the last plan wrote."""
-            done = set[Unit]()
+            part = set[Unit]()
             tables: list[Results] | None = None
-            while waiting := set(units) - done:
-                left = max(0, end - time.monotonic()) * self.options.settings.jobs
-                batch = waiting if math.isinf(left) else affordable(_costs(plan(units), waiting, 0.0), left)
+            while waiting := set(units) - part:
+                time_left = max(0, end - time.monotonic()) * self.options.settings.jobs
+                batch = waiting if math.isinf(time_left) else affordable(_costs(plan(units), waiting, 0.0), time_left)
                 if not batch:
                     break
-                done |= batch
-                prepared = plan(done)
+                part |= batch
+                prepared = plan(part)
                 tables = carry_out(prepared) if prepared.todo else None
-            return done, tables
+            return part, tables
 
         datasets, _ = stage(self.datasets, self.plan)
         outlook = self.outlook()
         on_outlook(outlook)
 
-        def more(models: Iterable[Unit]) -> PreparedRun:
+        def plan_runs(models: Iterable[Unit]) -> PreparedRun:
             return self.plan(datasets, {model: outlook.runs[model] for model in models})
 
-        models, tables = stage(outlook.runs, more)
+        models, tables = stage(outlook.runs, plan_runs)
         if len(datasets) < len(self.datasets) or len(models) < len(outlook.runs):
-            self.left = self.plan(self.datasets, outlook.runs)
+            self.rest = self.plan(self.datasets, outlook.runs)
         # The tables are written even if nothing was left to compute, but only once.
-        return carry_out(more(models)) if tables is None else tables
+        return carry_out(plan_runs(models)) if tables is None else tables
 
     def outlook(self) -> Outlook:
         """Return the number of runs that the figures need, from the stored results of the first stage."""
@@ -226,19 +225,19 @@ class TwoStages:
 
     def plan(self, datasets: Iterable[Unit], runs: Mapping[Unit, int] | None = None) -> PreparedRun:
         """Plan the first stage on these data sets, with this number of runs for each of these models."""
-        wanted = []
+        requests = []
         for resolved, plan in self.first.tables:
             for name in dict.fromkeys(cell.dataset for cell in plan.cells):
                 if (resolved.file.id, name) in datasets:
                     request = replace(self.options.request, datasets=(name,))
-                    wanted.append((resolved, request))
+                    requests.append((resolved, request))
                     for unit, n in (runs or {}).items():
                         if unit[:2] == (resolved.file.id, name):
                             # As in the first stage: the other columns can change how a model is chosen.
                             entry = [cell for cell in plan.cells if (cell.dataset, cell.model) == unit[1:]]
                             select: Any = tuple(dict.fromkeys(cell.select for cell in entry))
-                            one = replace(
+                            extra = replace(
                                 request, models=unit[2:], select=select, runs=n, with_baselines=False, grids={}
                             )
-                            wanted.append((resolved, one))
-        return prepare_tables(self.options, wanted, self.results_dir)
+                            requests.append((resolved, extra))
+        return prepare_tables(self.options, requests, self.results_dir)

@@ -38,7 +38,7 @@ def table_status(store: Store, experiment: str | None = None) -> list[TableStatu
             continue
         ended: Counter[str] = Counter()
         reasons: Counter[str] = Counter()
-        took: defaultdict[Any, list[float]] = defaultdict(list)
+        durations: defaultdict[Any, list[float]] = defaultdict(list)
         missing: Counter[Any] = Counter()
         for cell in store.cells(profile, name):
             absent = {"status": "unavailable", "reason": cell.unavailable}
@@ -48,16 +48,16 @@ def table_status(store: Store, experiment: str | None = None) -> list[TableStatu
             if ending == "missing":
                 missing[entry] += 1
             elif ending == "ok":
-                took[entry].append(sum((float(result.get(each) or 0.0) for each in _TIMES), 0.0))
+                durations[entry].append(sum((float(result.get(time) or 0.0) for time in _TIMES), 0.0))
             else:
                 # Missing data are not a fault of the model.
-                what = cell.dataset if ending == "unavailable" else f"{cell.dataset} {cell.model}"
+                subject = cell.dataset if ending == "unavailable" else f"{cell.dataset} {cell.model}"
                 reason, _, _ = result["reason"].strip().partition("\n")
-                reasons[f"{what} {ending}: {reason}"] += 1
+                reasons[f"{subject} {ending}: {reason}"] += 1
         if ended:
-            means = {entry: fmean(seconds) for entry, seconds in took.items()}
-            left = [n * means.get(entry, fmean(means.values())) for entry, n in missing.items()] if means else None
-            seconds = None if left is None else sum(left, 0.0)
+            means = {entry: fmean(seconds) for entry, seconds in durations.items()}
+            estimates = (n * means.get(entry, fmean(means.values())) for entry, n in missing.items())
+            seconds = sum(estimates, 0.0) if means else None
             command = store.commands(profile, name)[-1]
             lines.append(TableStatus(name, profile, ended.total(), dict(ended), dict(reasons), seconds, command))
     return lines

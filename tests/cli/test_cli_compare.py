@@ -100,7 +100,7 @@ def test_every_option_reaches_the_comparison(elmbench: Callable, monkeypatch: py
         --dates month-first --drop p --drop q --words zip --drop-missing-target --sep ; --decimal , --no-header
         --impute --name mine --jobs 2 --limit time=5s,memory=1GB --retry"""
     elmbench("compare", *shlex.split(words), code=2)
-    asked, options, _ = prepare.call_args.args
+    request, options, _ = prepare.call_args.args
     rows: dict[str, Any] = {
         "target": "y", "task": "classification", "positive": "yes", "fold": "part", "test": "new.csv",
         "groups": "who", "weights": "heavy", "ordered_by": "when", "day_first": False, "drop": ("p", "q"),
@@ -109,7 +109,7 @@ def test_every_option_reaches_the_comparison(elmbench: Callable, monkeypatch: py
     }  # fmt: skip
     data = (UserData("a.csv", **rows), UserData("b.csv", **rows))
     models, metrics, limit = ("elm", "ridge", "mine"), ("f1", "mcc"), "time=5s,memory=1GB"
-    assert asked == Comparison(data, models, {"elm": {"C": [1]}}, metrics, 3, 2, limit, "mine")
+    assert request == Comparison(data, models, {"elm": {"C": [1]}}, metrics, 3, 2, limit, "mine")
     assert (options.retry, options.settings) == (True, Settings(jobs=2, limits=parse_limits(limit)))
 
 

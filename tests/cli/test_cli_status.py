@@ -98,10 +98,10 @@ def test_tables_are_watched_on_a_terminal_alone(
 ) -> None:
     monkeypatch.setattr(state, "quiet", False)
     tables = list(load_catalogue().values())[:6]
-    assert list(progress.watched(tables)) == tables
+    assert list(progress.show_progress(tables)) == tables
     assert capsys.readouterr().err == ""
     monkeypatch.setenv("FORCE_COLOR", "1")
-    assert list(progress.watched(tables)) == tables
+    assert list(progress.show_progress(tables)) == tables
     assert "tables" in capsys.readouterr().err
 
 

@@ -156,8 +156,8 @@ def test_work_that_began_in_time_is_finished_and_the_rest_is_left(
 
     stages.run(carry_out, seconds=1.5e5)
     assert [todo > 0 for todo in plans] == [True, True]  # each stage writes its tables once
-    assert stages.left is None
+    assert stages.rest is None
     again = TwoStages(RunOptions(("toy/one",), profile="ci"), tmp_path / "other")
     again.run(carry_out, seconds=0.5e5)
-    assert again.left is not None
-    assert len(again.left.todo) == plans[1]
+    assert again.rest is not None
+    assert len(again.rest.todo) == plans[1]

@@ -30,7 +30,7 @@ from elmbench.workflow.comparison_page import importance_of, plan_importance, wr
 from elmbench.workflow.execute import compute, execute
 from elmbench.workflow.final_model import ComparisonResults
 from elmbench.workflow.prepare import PreparedRun, RunOptions
-from elmbench.workflow.stages import affordable, spend
+from elmbench.workflow.stages import affordable, run_within_budget
 
 pytestmark = pytest.mark.usefixtures("alone")
 X, y = load_iris(return_X_y=True)
@@ -161,7 +161,7 @@ LONG = "200h"
 
 
 @pytest.fixture
-def asked(tmp_path: Path) -> Comparison:
+def comparison(tmp_path: Path) -> Comparison:
     X, y = make_classification(60, 4, random_state=0)
     path = write_arrays(X, y, tmp_path / "data", "toy", {})
     return Comparison((UserData(str(path), "target"),), ("ridge", "svm"), GRIDS, folds=2)
@@ -173,7 +173,7 @@ def test_cheap_work_comes_first_and_leaves_half_of_the_time() -> None:
     assert {seconds: affordable(costs, seconds) for seconds in expected} == expected
 
 
-def test_a_model_of_unknown_duration_comes_last(asked: Comparison, tmp_path: Path) -> None:
+def test_a_model_of_unknown_duration_comes_last(comparison: Comparison, tmp_path: Path) -> None:
     runs: list[set[str]] = []
 
     def carry_out(run: PreparedRun, executor: Executor) -> None:
@@ -181,7 +181,7 @@ def test_a_model_of_unknown_duration_comes_last(asked: Comparison, tmp_path: Pat
         runs.append({name for name, one in resolved.spec.models.items() if one.search and not one.not_run})
         execute(run)
 
-    final = spend(asked, RunOptions(), tmp_path / "results", LONG, carry_out)
+    final = run_within_budget(comparison, RunOptions(), tmp_path / "results", LONG, carry_out)
     assert runs == [{"ridge"}, {"ridge", "svm"}]
     assert not final.todo
     ((resolved, _),) = final.tables
@@ -190,7 +190,7 @@ def test_a_model_of_unknown_duration_comes_last(asked: Comparison, tmp_path: Pat
 
 
 def test_what_the_time_did_not_suffice_for_is_said(
-    asked: Comparison, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    comparison: Comparison, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     began, runs = time.monotonic(), list[PreparedRun]()
     clock = SimpleNamespace(monotonic=lambda: began + 1e6 * bool(runs))
@@ -203,7 +203,7 @@ def test_what_the_time_did_not_suffice_for_is_said(
     def spent_after_one() -> PreparedRun:
         runs.clear()
         folder = tmp_path / "results"
-        return spend(asked, RunOptions(), folder, LONG, carry_out)
+        return run_within_budget(comparison, RunOptions(), folder, LONG, carry_out)
 
     (first,) = execute(spent_after_one())
     assert set(first.cells["model"]) == {"ridge", "dummy"}
@@ -215,8 +215,8 @@ def test_what_the_time_did_not_suffice_for_is_said(
     assert np.isfinite(second.cells["accuracy"].astype(float)).all()
 
 
-def test_no_work_begins_after_the_end(asked: Comparison, tmp_path: Path) -> None:
-    run = prepare_comparison(asked, RunOptions(until=time.monotonic() - 1), tmp_path / "results")
+def test_no_work_begins_after_the_end(comparison: Comparison, tmp_path: Path) -> None:
+    run = prepare_comparison(comparison, RunOptions(until=time.monotonic() - 1), tmp_path / "results")
     (results,) = execute(run)
     assert not len(results.cells)
 

@@ -53,9 +53,9 @@ def shop(rows: int = 120, missing: bool = True) -> pd.DataFrame:
     return frame
 
 
-def prepared(*data: UserData, models: tuple[str, ...] = ("k-elm", "ridge"), **asked: Any) -> PreparedRun:
+def prepared(*data: UserData, models: tuple[str, ...] = ("k-elm", "ridge"), **request: Any) -> PreparedRun:
     grids = {name: grid for name, grid in SMALL.items() if name in models}
-    return prepare_comparison(Comparison(data, models, grids, **asked), RunOptions(), Path("elmbench-results"))
+    return prepare_comparison(Comparison(data, models, grids, **request), RunOptions(), Path("elmbench-results"))
 
 
 def shop_run(
@@ -305,9 +305,9 @@ def test_a_regression_has_its_own_models_and_metrics() -> None:
     ((resolved, _),) = prepared(data, metrics=("rmse", "neg_max_error")).tables
     assert resolved.spec.protocol.metric_for("regression") == "rmse"
     assert resolved.spec.protocol.outer.split("a", "regression").kind == "kfold"
-    asked = Comparison((data,), ("ridge",), {"svm": {"C": [1]}})
+    comparison = Comparison((data,), ("ridge",), {"svm": {"C": [1]}})
     with pytest.raises(ElmbenchError, match="unknown model of the comparison 'svm'"):
-        prepare_comparison(asked, RunOptions(), Path("elmbench-results"))
+        prepare_comparison(comparison, RunOptions(), Path("elmbench-results"))
 
 
 def test_a_rare_class_is_named_and_the_folds_stay_stratified() -> None:

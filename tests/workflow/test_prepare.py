@@ -23,7 +23,7 @@ from elmbench.specs.profiles import resolve
 from elmbench.work.plan import Request
 from elmbench.workflow import api
 from elmbench.workflow.execute import command_of
-from elmbench.workflow.prepare import PreparedRun, RunOptions, chosen_experiments, prepare
+from elmbench.workflow.prepare import PreparedRun, RunOptions, find_experiments, prepare
 from elmbench.workflow.stages import TwoStages
 from elmbench.workflow.user_specs import add_spec_dir, add_table
 
@@ -34,7 +34,7 @@ def options(*experiments: str, profile: str = "ci", **values: Any) -> RunOptions
 
 def test_experiments_are_those_that_have_something_to_show_under_the_profile() -> None:
     def chosen(*names: str, **how: Any) -> list[str]:
-        return [file.id for file in chosen_experiments(options(*names, **how))]
+        return [file.id for file in find_experiments(options(*names, **how))]
 
     everything = chosen(everything=True)
     assert "kos-elm/table4" in everything
@@ -46,9 +46,9 @@ def test_experiments_are_those_that_have_something_to_show_under_the_profile() -
 
 
 def test_a_cell_that_two_tables_show_is_run_once(tmp_path: Path) -> None:
-    asked = {"request": Request(models=("ELM",))}
-    alone = [prepare(options(name, **asked), tmp_path).count_cells()["to_run"] for name in ("table4", "table7")]
-    together = prepare(options("table4", "table7", **asked), tmp_path)
+    choice = {"request": Request(models=("ELM",))}
+    alone = [prepare(options(name, **choice), tmp_path).count_cells()["to_run"] for name in ("table4", "table7")]
+    together = prepare(options("table4", "table7", **choice), tmp_path)
     assert alone == [3, 3]
     assert together.count_cells() == {"planned": 3, "to_run": 3, "unavailable": 0}
     fits = [line["fits"] for line in together.cost_by_entry()]
@@ -110,9 +110,9 @@ def test_nothing_is_fitted_for_a_table_of_data_facts(tmp_path: Path) -> None:
 def test_the_command_says_what_changes_the_cells_and_nothing_else(tmp_path: Path) -> None:
     request = Request(datasets=("wdbc",), models=("elm", "k-elm"), select=("nested",), runs=2, with_baselines=True)
     readings, settings = {"order": "stored", "c-grid": "step-3"}, Settings(data_dir="/d")
-    asked = options("table4", profile="fast", readings=readings, request=request, settings=settings)
-    resolved = resolve(find_experiment("table4"), "fast", asked.readings)
-    assert command_of(resolved, asked) == (
+    run_options = options("table4", profile="fast", readings=readings, request=request, settings=settings)
+    resolved = resolve(find_experiment("table4"), "fast", run_options.readings)
+    assert command_of(resolved, run_options) == (
         "elmbench run kos-elm/table4 --profile fast -d wdbc -m elm -m k-elm --select nested --runs 2 "
         "--reading order=stored --with-baselines"
     )
@@ -153,8 +153,8 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def cells(name: str, results: Path, **asked: Any) -> set[tuple[str, str]]:
-    run = prepare(RunOptions(experiments=(name,), profile="fast", request=Request(**asked)), results)
+def cells(name: str, results: Path, **request: Any) -> set[tuple[str, str]]:
+    run = prepare(RunOptions(experiments=(name,), profile="fast", request=Request(**request)), results)
     assert not any(cell.unavailable for _, plan in run.tables for cell in plan.cells)
     return {(cell.dataset, cell.model) for _, plan in run.tables for cell in plan.cells}
 
@@ -167,8 +167,8 @@ def test_a_folder_of_data_sets_and_tables(folder: Path, tmp_path: Path) -> None:
     for name in ("own/my-table", str(folder / "my-table.yaml")):
         assert cells(name, tmp_path) == {("my-notes", "Mine")}
     # Any data set of any table whose task fits.
-    asked = cells("table4", tmp_path, datasets=("my-notes",), models=("ELM", "K-ELM"))
-    assert asked == {("my-notes", "ELM"), ("my-notes", "K-ELM")}
+    pairs = cells("table4", tmp_path, datasets=("my-notes",), models=("ELM", "K-ELM"))
+    assert pairs == {("my-notes", "ELM"), ("my-notes", "K-ELM")}
     add_spec_dir(folder)  # a second time, as two calls from Python do
 
 
