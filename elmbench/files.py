@@ -76,7 +76,7 @@ def sweep(folder: Path, older_than: float = 86_400.0) -> None:
 
 
 @contextlib.contextmanager
-def locked(path: Path) -> Iterator[None]:
+def lock_file(path: Path) -> Iterator[None]:
     """Hold the lock of a file, which is created if it is missing; nothing is locked on a file system without locks."""
     from filelock import lock_descriptor
 
@@ -121,8 +121,8 @@ def cache_folder() -> Path:
     """Return `ELMBENCH_CACHE_DIR`, or else the user's cache folder, for files that can be fetched or made again."""
     import platformdirs
 
-    given = os.environ.get("ELMBENCH_CACHE_DIR")
-    return Path(given or platformdirs.user_cache_dir("elmbench", appauthor=False)).expanduser()
+    folder = os.environ.get("ELMBENCH_CACHE_DIR")
+    return Path(folder or platformdirs.user_cache_dir("elmbench", appauthor=False)).expanduser()
 
 
 def counting_order(name: str) -> list[tuple[str, int]]:

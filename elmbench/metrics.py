@@ -67,8 +67,8 @@ def _metric(name: str, takes: Takes, formula: tuple[Any, ...], scorer: str = "",
     def function() -> Callable[..., Any]:
         from elmbench.numerics import scores
 
-        made, *arguments = (getattr(scores, one) if isinstance(one, str) else one for one in formula)
-        return made(*arguments) if arguments else made
+        score, *arguments = (getattr(scores, part) if isinstance(part, str) else part for part in formula)
+        return score(*arguments) if arguments else score
 
     return Metric(name, takes, lambda *data: function()(*data), scorer=scorer, **options)
 

@@ -80,7 +80,7 @@ def model_seed(content: Content) -> int:
 def outer_split(data: Dataset, protocol: Content, run: int, fold: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the rows of an outer fold of a protocol as content has it."""
     train, test = splits.outer_parts(data, Split(**protocol["outer"]), run)[fold]
-    return splits.presented(train, protocol["order"], data.name, run, fold), test
+    return splits.order_rows(train, protocol["order"], data.name, run, fold), test
 
 
 def inner_folds(content: Content, X: np.ndarray, y: np.ndarray, seed: int | None = None) -> list[Any]:

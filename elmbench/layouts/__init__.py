@@ -42,11 +42,11 @@ def find_layout(name: str, source: object = "layout") -> Layout:
     """Return the kind of table of this name; if there is none, the error names `source`, the experiment file."""
     from elmbench.registry.plugins import plugin_objects
 
-    known: dict[str, Any] = LAYOUTS | plugin_objects("LAYOUTS")
-    if name not in known:
-        error = unknown_name("kind of table", name, list(known), "correct it, or load its plug-in: --plugin FILE")
+    layouts: dict[str, Any] = LAYOUTS | plugin_objects("LAYOUTS")
+    if name not in layouts:
+        error = unknown_name("kind of table", name, list(layouts), "correct it, or load its plug-in: --plugin FILE")
         raise ElmbenchError(f"{source}: {error.found}", expected=error.expected, next_step=error.next_step)
-    layout: Layout = (load(known[name]) if isinstance(known[name], str) else known[name])()
+    layout: Layout = (load(layouts[name]) if isinstance(layouts[name], str) else layouts[name])()
     return layout
 
 
@@ -76,10 +76,10 @@ def with_metrics(resolved: Resolved, names: Sequence[str]) -> Resolved:
             problem = f"{resolved.file.id} is a table of kind {resolved.spec.layout}, which cannot show {name}"
             raise ElmbenchError(problem, expected="a table of metrics", next_step=f"elmbench show {resolved.file.id}")
         if metric.task not in tasks:
-            known = ", ".join(each for task in tasks for each in metric_names(task))
+            allowed = ", ".join(metric for task in tasks for metric in metric_names(task))
             problem = f"{name} is not a metric for {tasks[0]}, the task of {resolved.file.id}"
-            raise ElmbenchError(problem, expected=f"one of {known}, or a scorer of scikit-learn", next_step=LIST)
+            raise ElmbenchError(problem, expected=f"one of {allowed}, or a scorer of scikit-learn", next_step=LIST)
     protocol = resolved.spec.protocol
-    every = (*names, *protocol.metrics) if layout.ranks else (*protocol.metrics, *names)
-    protocol = protocol.model_copy(update={"metrics": tuple(dict.fromkeys(every))})
+    metrics = (*names, *protocol.metrics) if layout.ranks else (*protocol.metrics, *names)
+    protocol = protocol.model_copy(update={"metrics": tuple(dict.fromkeys(metrics))})
     return replace(resolved, spec=resolved.spec.model_copy(update={"protocol": protocol}))

@@ -111,8 +111,8 @@ class Layout(ABC):
         """Return the measures that have a column in `cells.csv`; `extra` are models beside the table's own columns."""
         tasks = sorted({dataset.task for dataset in resolved.datasets.values()})
         always = [name for task in tasks for name in columns(task)]
-        named = [name for task in tasks for name in resolved.spec.protocol.metrics_for(task)]
-        return [Measure(name) for name in dict.fromkeys((*always, *named)) if name != PREQUENTIAL]
+        table_metrics = [name for task in tasks for name in resolved.spec.protocol.metrics_for(task)]
+        return [Measure(name) for name in dict.fromkeys((*always, *table_metrics)) if name != PREQUENTIAL]
 
     def entries_of(self, cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
         """Return the lines that `summary.csv` summarises: the cells, or lines derived from them.

@@ -71,7 +71,7 @@ class Comparison(Layout):
         for (dataset, _), group in cells.groupby(["dataset", "select"], sort=False):
             scores = self._scores(group, resolved.metric_of(str(dataset)), resolved)
             scores = scores.drop(columns=dummies(resolved), errors="ignore")
-            p = against_best(scores, share_of_test_rows(str(dataset), resolved))
+            p = p_values(scores, share_of_test_rows(str(dataset), resolved))
             ranks = (-scores.mean()).rank()
             parts.append(group.assign(**{RANK: group["model"].map(ranks), P: group["model"].map(p)}))
         ranked = pd.concat(parts) if parts else cells.assign(**{RANK: math.nan, P: math.nan})
@@ -95,15 +95,15 @@ class Comparison(Layout):
 
     def columns(self, resolved: Resolved, datasets: Collection[str]) -> tuple[Column, ...]:
         protocol = resolved.spec.protocol
-        shown = [protocol.metrics_for(resolved.dataset(name).task) for name in datasets]
+        metrics_by_data = [protocol.metrics_for(resolved.dataset(name).task) for name in datasets]
         # The first metric of each task comes first; metrics of another task are empty.
-        first = dict.fromkeys(metrics[0] for metrics in shown)
-        others = dict.fromkeys(name for metrics in shown for name in metrics[1:] if name not in first)
-        ranked, more = ([Column(f"value-{name}", words_for(name), whole=True) for name in of] for of in (first, others))
+        first = dict.fromkeys(metrics[0] for metrics in metrics_by_data)
+        others = dict.fromkeys(name for metrics in metrics_by_data for name in metrics[1:] if name not in first)
+        main, rest = ([Column(f"value-{m}", words_for(m), whole=True) for m in part] for part in (first, others))
         rank = (Column(RANK, RANK, numeric=True), Column(P, "p", numeric=True, whole=True))
         times = (Column(name, heading, numeric=True) for name, heading in _COSTS.items())
         test = Column("predict_seconds", "test s", numeric=True, optional=True)
-        return (DATASET, MODEL, *ranked, *rank, *times, *more, Column("chosen", "chosen"), test)
+        return (DATASET, MODEL, *main, *rank, *times, *rest, Column("chosen", "chosen"), test)
 
     def lines(self, entries: Sequence[Entry], resolved: Resolved) -> Iterator[Line]:
         """Yield the lines of each data set, the best model first; models with failed cells come last."""
@@ -147,7 +147,7 @@ class Comparison(Layout):
             rivals = scores.drop(columns=dummies(resolved), errors="ignore")
             outer = resolved.spec.protocol.outer
             most = 1 if outer.kind in ("ordered-kfold", "predefined-kfold") else MOST_RUNS
-            needed = runs_needed(rivals, share_of_test_rows(str(dataset), resolved), outer.folds_of(str(dataset)), most)
+            needed = needed_runs(rivals, share_of_test_rows(str(dataset), resolved), outer.folds_of(str(dataset)), most)
             if needed:
                 best = rivals.mean().idxmax()
                 yield Note("power", f"{dataset}: these folds cannot separate {best} from {_with_runs(needed)}")
@@ -164,7 +164,7 @@ def _with_runs(needed: Mapping[str, int | None]) -> str:
     """Return the names of models, grouped by the number of runs that would separate them from the best one."""
     groups = []
     for runs in sorted(set(needed.values()), key=lambda runs: runs or math.inf):
-        models = ", ".join(model for model, known in needed.items() if known == runs)
+        models = ", ".join(model for model, count in needed.items() if count == runs)
         groups.append(f"{models} ({f'--runs {runs} would' if runs else 'nor would more runs'})")
     return "; ".join(groups) + "; if the differences stay as large as they are" * any(needed.values())
 
@@ -199,7 +199,7 @@ def p_text(p: float) -> str:
     return "<.001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
 
 
-def against_best(scores: pd.DataFrame, test_share: float | None, n: int | None = None) -> pd.Series[float]:
+def p_values(scores: pd.DataFrame, test_share: float | None, n: int | None = None) -> pd.Series[float]:
     """Return the p-value of the difference of each model from the best one, by Holm's correction; 1 for the best.
 
     `scores`: a line for each fold, a column for each model; more is better. `test_share` and `n` are those of
@@ -217,20 +217,20 @@ def against_best(scores: pd.DataFrame, test_share: float | None, n: int | None =
     return pd.Series(p | dict(zip(others, holm([p[model] for model in others]), strict=True)), dtype=float)
 
 
-def runs_needed(
-    scores: pd.DataFrame, test_share: float | None, folds: int, most: int = MOST_RUNS
+def needed_runs(
+    scores: pd.DataFrame, test_share: float | None, folds: int, max_runs: int = MOST_RUNS
 ) -> dict[str, int | None]:
     """Return the runs that would separate models from the best one, for those that the folds do not separate.
 
-    The differences keep their means and deviations. None means that `most` runs would not suffice: since training parts
+    The differences keep their means and deviations. None means that `max_runs` would not suffice: since training parts
     overlap, the variance of a mean difference never falls below s^2 x `test_share`.
     """
-    p = against_best(scores, test_share)
+    p = p_values(scores, test_share)
     best = scores.mean().idxmax() if len(p) else ""
     needed: dict[str, int | None] = {str(model): None for model in p.index if model != best and p[model] >= LEVEL}
-    for runs in range(len(scores) // folds + 1, most + 1) if needed else ():
-        p = against_best(scores, test_share, runs * folds)
-        needed |= {model: runs for model, known in needed.items() if known is None and p[model] < LEVEL}
+    for runs in range(len(scores) // folds + 1, max_runs + 1) if needed else ():
+        p = p_values(scores, test_share, runs * folds)
+        needed |= {model: runs for model, count in needed.items() if count is None and p[model] < LEVEL}
     return needed
 
 

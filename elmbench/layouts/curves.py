@@ -68,8 +68,8 @@ class Curves(Layout):
         outer = list(product(range(planner.runs), range(folds)))
         select = planner.resolved.spec.protocol.selections[0]
         for column in planner.columns:
-            shown = column in planner.resolved.spec.models or (self.takes_models and len(planner.grid(column)) == 1)
-            if shown and planner.does_task(column):
+            is_shown = column in planner.resolved.spec.models or (self.takes_models and len(planner.grid(column)) == 1)
+            if is_shown and planner.does_task(column):
                 planner.add_works(column, outer, partial(self.work, planner, column), select)
 
     def work(self, planner: DatasetPlanner, column: str, run: int, fold: int) -> Work:
@@ -102,17 +102,17 @@ class Curves(Layout):
         return self.points(resolved, model, resolved.dataset(dataset).task)
 
     def heading(self, resolved: Resolved) -> str:
-        names = [_NAMES.get(name, name) for name in self.varied(resolved.spec)]
+        names = [_NAMES.get(name, name) for name in self.varied_params(resolved.spec)]
         return self.caption or f"each {' or '.join(names)} on the outer test folds; none is chosen"
 
-    def varied(self, spec: Experiment) -> list[str]:
+    def varied_params(self, spec: Experiment) -> list[str]:
         """Return the hyperparameters that the columns vary, each once, by the suite's names."""
         return list(dict.fromkeys(name for model in spec.models.values() for name in model.search))
 
     def lines(self, entries: Sequence[Entry], resolved: Resolved) -> Iterator[Line]:
         """Yield a line for each point; of a long curve, for each fifth of it, or each fifth power of two."""
-        shown = _thinned(list(dict.fromkeys(number_of(entry.measure) for entry in entries)))
-        yield from super().lines([entry for entry in entries if number_of(entry.measure) in shown], resolved)
+        points = _thin_points(list(dict.fromkeys(number_of(entry.measure) for entry in entries)))
+        yield from super().lines([entry for entry in entries if number_of(entry.measure) in points], resolved)
 
     def points_of(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> Points:
         """Yield the points of the curves: the mean over the cells that ended ok under the default readings."""
@@ -132,8 +132,8 @@ class Curves(Layout):
         curves.sort(key=lambda curve: -curve["mean"].iloc[-1])
         labels = [", ".join(str(curve[name].iloc[0]) for name in varying) for curve in curves]
         for i, ((label, style), curve) in enumerate(zip(line_styles(labels).items(), curves, strict=True)):
-            every = (i % 5 * len(curve) // 40, max(1, len(curve) // 8))
-            axes.plot(curve["value"], curve["mean"], label=label, markersize=4, markevery=every, **style)
+            marks = (i % 5 * len(curve) // 40, max(1, len(curve) // 8))
+            axes.plot(curve["value"], curve["mean"], label=label, markersize=4, markevery=marks, **style)
         metric, parameter = points["metric"].iloc[0], points["parameter"].iloc[0]
         axes.set(xlabel=words_for(parameter), ylabel=f"{words_for(metric)}, mean over test folds")
         values = points["value"]
@@ -156,7 +156,7 @@ def number_of(measure: Measure) -> float:
     return float(measure.value or 0)
 
 
-def _thinned(values: list[float]) -> list[float]:
+def _thin_points(values: list[float]) -> list[float]:
     """Return the values of a curve that a table shows."""
     if len(values) <= _MOST_POINTS:
         return values

@@ -88,13 +88,13 @@ def new_figure(width: float, height: float) -> tuple[Any, Any]:
 
 
 def panels(
-    points: pd.DataFrame, by: str | list[str] = "dataset", height: float = 3.4, titles: Mapping[str, str] | None = None
+    points: pd.DataFrame, key: str | list[str] = "dataset", height: float = 3.4, titles: Mapping[str, str] | None = None
 ) -> tuple[Any, list[tuple[Any, pd.DataFrame]]]:
     """Return a new drawing, and a panel for each group of points with the group: three in a row, or two of four.
 
-    `by`: the columns that group the points. `titles`: the titles of panels by data set; by default, its name.
+    `key`: the columns that group the points. `titles`: the titles of panels by data set; by default, its name.
     """
-    groups = [group for _, group in points.groupby(by, sort=False)]
+    groups = [group for _, group in points.groupby(key, sort=False)]
     columns = 2 if len(groups) == 4 else min(len(groups), 3)
     rows = math.ceil(len(groups) / columns)
     figure = drawing(6.4 if columns == 1 else 4.0 * columns, height * rows + 0.7)

@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from elmbench.layouts.base import ALWAYS_SHOWN, DATASET, MODEL, PUBLISHED, VALUE, VERDICT, Entry, Layout
-from elmbench.layouts.table import Column, Item, Line, Note, Ratio, gain, printed, quantity
+from elmbench.layouts.table import Column, Item, Line, Note, Ratio, gain, printed_item, quantity
 from elmbench.metrics import PREQUENTIAL, REGISTRY, columns, counts_rows, find_metric
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
@@ -41,8 +41,8 @@ class Metrics(Layout):
         task = resolved.dataset(dataset).task
         protocol = resolved.spec.protocol
         always = [name for name in columns(task) if not counts_rows(name)] + list(ALWAYS_SHOWN)
-        named = {*always, *protocol.metrics_for(task), "predict_seconds"} - {PREQUENTIAL}
-        first = [name for name in protocol.metrics if name in named]
+        task_metrics = {*always, *protocol.metrics_for(task), "predict_seconds"} - {PREQUENTIAL}
+        first = [name for name in protocol.metrics if name in task_metrics]
         return [Measure(name) for name in dict.fromkeys((*first, *always))]
 
     def columns(self, resolved: Resolved, datasets: Collection[str]) -> tuple[Column, ...]:
@@ -56,11 +56,11 @@ class Metrics(Layout):
     def _of_metrics(self, resolved: Resolved, datasets: Collection[str]) -> list[Column]:
         protocol = resolved.spec.protocol
         tasks = {resolved.dataset(name).task for name in datasets}
-        shown = [protocol.metrics_for(task) for task in tasks]
+        metrics_by_task = [protocol.metrics_for(task) for task in tasks]
         columns = []
-        for i in range(max(map(len, shown), default=1)):
+        for i in range(max(map(len, metrics_by_task), default=1)):
             # Data sets of several tasks share a column: its heading names the metric of each task.
-            names = {metrics[i] for metrics in shown if i < len(metrics)}
+            names = {metrics[i] for metrics in metrics_by_task if i < len(metrics)}
             heading = " / ".join(metric for metric in protocol.metrics if metric in names)
             for column in self.per_metric:
                 title = heading if column is VALUE else column.heading
@@ -86,7 +86,7 @@ class Metrics(Layout):
                     if entry and entry.mean is not None:
                         line[name] = quantity(entry.mean)
                     if entry and entry.published:
-                        line[f"published_{name}"] = printed(entry.published)
+                        line[f"published_{name}"] = printed_item(entry.published)
                 seconds = _seconds(by_metric.get("fit_seconds"))
                 base = seconds if base is None else base
                 yield line | {

@@ -54,8 +54,8 @@ class OptionCurves(Times):
         styles = line_styles(points["model"])
         endings = dict.fromkeys(filter(None, points["ending"].fillna("")))
         crosses = {status: _CROSSES[i % len(_CROSSES)] for i, status in enumerate(endings)}
-        figure, every = panels(points, titles={spec.base: spec.title for spec in resolved.datasets.values()})
-        for axes, group in every:
+        figure, parts = panels(points, titles={spec.base: spec.title for spec in resolved.datasets.values()})
+        for axes, group in parts:
             values = group["value"]
             if values.min() > 0:
                 axes.set(xscale="log", xlim=(values.min() / 1.4, values.max() * 1.4))

@@ -36,8 +36,8 @@ class Parameters(Layout):
     def values_of(self, cells: pd.DataFrame, measure: Measure) -> pd.Series[float]:
         import pandas as pd
 
-        chosen = [json.loads(text).get(measure.metric) for text in cells["params"]]
-        return pd.Series(chosen, index=cells.index, dtype=float)
+        values = [json.loads(text).get(measure.metric) for text in cells["params"]]
+        return pd.Series(values, index=cells.index, dtype=float)
 
     def places(self, measure: Measure, figure: PublishedValue | None) -> int | None:
         return None

@@ -33,10 +33,10 @@ class PrecisionRecall(Metrics):
         default = cells[cells["reading"] == ""].drop_duplicates("model")
         first = dict(zip(default["model"], default["select"], strict=True))
         pooled: defaultdict[str, list[tuple[Any, Any]]] = defaultdict(list)
-        for one in outputs:
-            stored = StoredPredictions(one.result["predictions"])
-            if one.cell.select == first.get(one.cell.model) and stored.scores is not None:
-                pooled[one.cell.model].append((stored.true, stored.scores))
+        for output in outputs:
+            stored = StoredPredictions(output.result["predictions"])
+            if output.cell.select == first.get(output.cell.model) and stored.scores is not None:
+                pooled[output.cell.model].append((stored.true, stored.scores))
         curves = []
         for model, cells_of_model in pooled.items():
             true, score = map(np.concatenate, zip(*cells_of_model, strict=True))

@@ -46,8 +46,8 @@ class SizeCurves(Metrics):
     def draw(self, points: pd.DataFrame, resolved: Resolved) -> Any:
         """Draw the metric over the size of the models, with bands of one deviation to both sides."""
         styles = line_styles(points["model"])
-        figure, every = panels(points)
-        for axes, group in every:
+        figure, parts = panels(points)
+        for axes, group in parts:
             for model, curve in group.sort_values("size").groupby("model", sort=False):
                 style = styles[str(model)]
                 if len(curve) > 1:

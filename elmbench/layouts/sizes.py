@@ -27,8 +27,8 @@ class Sizes(Layout):
     def measures(self, resolved: Resolved, dataset: str, model: str) -> list[Measure]:
         names = ["n_units"]
         if column := resolved.file.spec.models.get(model):
-            here = column.on(dataset)
-            names += ["target_dimensions"] * (_DIMENSIONS in (*here.params, *here.printed, *column.search))
+            variant = column.on(dataset)
+            names += ["target_dimensions"] * (_DIMENSIONS in (*variant.params, *variant.printed, *column.search))
         return [Measure(name) for name in names]
 
     def values_of(self, cells: pd.DataFrame, measure: Measure) -> pd.Series[float]:

@@ -34,7 +34,7 @@ _WORDS = {
 }
 #: The axis of each metric; both accuracies share a panel.
 _AXES = _WORDS | {"accuracy": "accuracy", "train_accuracy": "accuracy"}
-_EVERY = tuple(dict.fromkeys(name for names in OF_CHUNKS.values() for name in names))
+_METRICS = tuple(dict.fromkeys(name for names in OF_CHUNKS.values() for name in names))
 
 
 class StreamCurves(Curves):
@@ -57,14 +57,14 @@ class StreamCurves(Curves):
         if spec.protocol.outer.kind not in SIZED:
             raise ValueError(f"protocol.outer.kind is {spec.protocol.outer.kind}; expected one of {', '.join(SIZED)}")
         if not self._metrics(spec):
-            raise ValueError(f"protocol.metrics has none of {', '.join(_EVERY)}; expected one of them or several")
+            raise ValueError(f"protocol.metrics has none of {', '.join(_METRICS)}; expected one of them or several")
 
     def _check_column(self, column: str, model: Model) -> None:
         if model.search:
             raise ValueError(f"models.{column} searches {', '.join(model.search)}; expected fixed parameters")
 
     def _metrics(self, spec: Experiment) -> list[str]:
-        return [metric for metric in spec.protocol.metrics if metric in _EVERY]
+        return [metric for metric in spec.protocol.metrics if metric in _METRICS]
 
     def work(self, planner: DatasetPlanner, column: str, run: int, fold: int) -> Work:
         from elmbench.work.stream import Stream
@@ -74,8 +74,8 @@ class StreamCurves(Curves):
         return Stream(*learner, self.options(spec).chunk, PREQUENTIAL in self._metrics(spec))
 
     def values(self, resolved: Resolved, extra: Iterable[str] = ()) -> list[Measure]:
-        every = (point for name in resolved.spec.datasets for point in self.measures(resolved, name, ""))
-        return sorted(dict.fromkeys(every), key=lambda point: (_EVERY.index(point.metric), number_of(point)))
+        points = (point for name in resolved.spec.datasets for point in self.measures(resolved, name, ""))
+        return sorted(dict.fromkeys(points), key=lambda point: (_METRICS.index(point.metric), number_of(point)))
 
     def measures(self, resolved: Resolved, dataset: str, model: str) -> list[Measure]:
         spec = resolved.dataset(dataset)
@@ -117,8 +117,8 @@ class StreamCurves(Curves):
             labels = words if len(models) == 1 else points["model"] + ", " + words
         points = points.assign(line=labels)
         styles = line_styles(points["line"])
-        figure, every = panels(points, ["dataset", "axis"])
-        for axes, group in every:
+        figure, parts = panels(points, ["dataset", "axis"])
+        for axes, group in parts:
             for line, curve in group.groupby("line", sort=False):
                 plot_with_band(axes, "value", curve, styles[str(line)])
             metrics = set(group["metric"])

@@ -34,9 +34,9 @@ class Surface(Curves):
 
     def check(self, spec: Experiment) -> None:
         super().check(spec)
-        if len(self.varied(spec)) != 1:
-            varied = ", ".join(self.varied(spec))
-            raise ValueError(f"models search {varied}; expected the same hyperparameter of each column")
+        if len(self.varied_params(spec)) != 1:
+            names = ", ".join(self.varied_params(spec))
+            raise ValueError(f"models search {names}; expected the same hyperparameter of each column")
         rows = self.options(spec).rows
         values = [model.params.get(rows) for model in spec.models.values()]
         for column, value in zip(spec.models, values, strict=True):
@@ -52,8 +52,8 @@ class Surface(Curves):
 
     def draw(self, points: pd.DataFrame, resolved: Resolved) -> Any:
         """Draw a panel for each data set, as in Fig. 1 of the RKELM paper; all points have tiles of the same size."""
-        figure, every = panels(points, height=3.8)
-        for axes, group in every:
+        figure, parts = panels(points, height=3.8)
+        for axes, group in parts:
             surface = group.pivot(index="row_value", columns="value", values="mean").sort_index().sort_index(axis=1)
             _draw_panel(figure, axes, surface, group.iloc[0])
         figure.suptitle(title_of(resolved))
@@ -70,25 +70,25 @@ def _draw_panel(figure: Any, axes: Any, surface: pd.DataFrame, point: Any) -> No
     axes.set_facecolor("lightgrey")  # where there is no value
     image = axes.pcolormesh(heights, cmap="viridis_r" if smaller else "viridis")
     figure.colorbar(image, ax=axes, label=f"{words_for(point['metric'])}, mean over test folds")
-    across, up = (np.arange(n) + 0.5 for n in surface.shape[::-1])
+    x, y = (np.arange(n) + 0.5 for n in surface.shape[::-1])
     low, high = float(heights.min()), float(heights.max())
     if min(surface.shape) > 1 and high > low:
         levels = [level for level in MaxNLocator(6).tick_values(low, high) if low < level < high]
         dark = [level > (low + high) / 2 if smaller else level < (low + high) / 2 for level in levels]
-        colours = ["white" if one else "black" for one in dark]
-        axes.clabel(axes.contour(across, up, heights, levels, colors=colours, linewidths=0.8), fontsize="x-small")
+        colours = ["white" if is_dark else "black" for is_dark in dark]
+        axes.clabel(axes.contour(x, y, heights, levels, colors=colours, linewidths=0.8), fontsize="x-small")
     row, column = np.unravel_index((heights.argmin if smaller else heights.argmax)(), heights.shape)
     best = {"marker": "*", "markersize": 13, "color": "white", "markeredgecolor": "black", "clip_on": False}
-    axes.plot(across[column], up[row], **best)
-    axes.set_yticks(up, [f"{value:g}" for value in surface.index])
+    axes.plot(x[column], y[row], **best)
+    axes.set_yticks(y, [f"{value:g}" for value in surface.index])
     axes.set(xlabel=words_for(point["parameter"]), ylabel=words_for(point["row"]))
     values: list[Any] = surface.columns.to_list()
     exponents = exponents_of(values)
     if exponents is None:
-        some = slice(None, None, max(1, len(values) // 6))
-        axes.set_xticks(across[some], [f"{value:.3g}" for value in values[some]])
+        thin = slice(None, None, max(1, len(values) // 6))
+        axes.set_xticks(x[thin], [f"{value:.3g}" for value in values[thin]])
         return
-    ticks = {x: e for x, e in zip(across, exponents, strict=True) if len(values) <= 8 or e % 5 == 0}
+    ticks = {tick: e for tick, e in zip(x, exponents, strict=True) if len(values) <= 8 or e % 5 == 0}
     axes.set_xticks(list(ticks), [f"$2^{{{e}}}$" for e in ticks.values()])
     if point["parameter"] == "C":
         above = axes.secondary_xaxis("top")

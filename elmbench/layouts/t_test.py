@@ -48,8 +48,8 @@ class TTest(Layout):
         for name, pair in self.options(spec).pairs.items():
             for column in pair:
                 if column not in spec.models:
-                    known = ", ".join(spec.models)
-                    raise ValueError(f"options.pairs.{name} names {column!r}; expected two of {known}")
+                    columns = ", ".join(spec.models)
+                    raise ValueError(f"options.pairs.{name} names {column!r}; expected two of {columns}")
 
     def models(self, resolved: Resolved) -> list[str]:
         return list(self.options(resolved.spec).pairs)
@@ -73,14 +73,14 @@ class TTest(Layout):
                 for dataset, model, part in self.complete(group, resolved)
             }
             means = pd.Series(values, dtype=float).unstack() if values else pd.DataFrame(dtype=float)
-            for name, (one, other) in self.options(resolved.spec).pairs.items():
-                figures = compare(means, one, other)
+            for name, (first, second) in self.options(resolved.spec).pairs.items():
+                figures = compare(means, first, second)
                 line = {"dataset": ALL, "model": name, "run": 0, "fold": 0, "select": select, "reading": reading}
                 lines.append(line | {"status": "ok" if figures else "incomplete"} | figures)
         return pd.DataFrame(lines, columns=["dataset", "model", "run", "fold", *_ENTRY, "status", *MEASURES])
 
 
-def compare(means: pd.DataFrame, one: str, other: str) -> dict[str, float]:
+def compare(means: pd.DataFrame, first: str, second: str) -> dict[str, float]:
     """Return the figures of a comparison by the names of `MEASURES`, NaN for statistics of constant values.
 
     `means` has a row for each data set and a column for each model; t is positive if the first model has the larger
@@ -88,13 +88,13 @@ def compare(means: pd.DataFrame, one: str, other: str) -> dict[str, float]:
     """
     from scipy.stats import ttest_ind, ttest_rel
 
-    both = means.reindex(columns=[one, other]).dropna()
-    if len(both) < 2:
+    pairs = means.reindex(columns=[first, second]).dropna()
+    if len(pairs) < 2:
         return {}
-    first, second = both[one].to_numpy(), both[other].to_numpy()
+    a, b = pairs[first].to_numpy(), pairs[second].to_numpy()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # of values that do not vary
-        welch, paired = ttest_ind(first, second, equal_var=False), ttest_rel(first, second)
+        welch, paired = ttest_ind(a, b, equal_var=False), ttest_rel(a, b)
     tests = [(welch.statistic, welch.df, welch.pvalue), (paired.statistic, paired.pvalue)]
-    figures = [float(one) if np.isfinite(test[0]) else math.nan for test in tests for one in test]
-    return dict(zip(MEASURES, [*figures, float(len(both))], strict=True))
+    figures = [float(value) if np.isfinite(test[0]) else math.nan for test in tests for value in test]
+    return dict(zip(MEASURES, [*figures, float(len(pairs))], strict=True))

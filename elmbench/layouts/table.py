@@ -58,7 +58,7 @@ def quantity(mean: float, std: float | None = None, places: int | None = None, o
     numbers = [value for value in (mean, std) if value is not None]
     if places is None:
         return Item(" ± ".join(map(three_figures, numbers)))
-    return Item(" ± ".join(fixed(value, places) for value in numbers) + ("" if ok is None else f" ({ok} ok)"))
+    return Item(" ± ".join(format_fixed(value, places) for value in numbers) + ("" if ok is None else f" ({ok} ok)"))
 
 
 def ending(status: str) -> Ending:
@@ -66,7 +66,7 @@ def ending(status: str) -> Ending:
     return Ending(_ENDINGS.get(status, status))
 
 
-def printed(figure: PublishedValue) -> Item:
+def printed_item(figure: PublishedValue) -> Item:
     """Return a figure as the paper prints it: `0.93 ± 0.012`, `> 600 s`, or `-` if it prints none."""
     if figure.value is None:
         return Item("-" if figure.over_seconds is None else f"> {figure.over_seconds:g} s")
@@ -133,7 +133,7 @@ class Entry:
 
     def items(self, suffix: str = "") -> dict[str, Item]:
         """Return our value, the published one and the verdict, by column."""
-        published = printed(self.published) if self.published else None
+        published = printed_item(self.published) if self.published else None
         items = {"value": self.shown, "published": published, "verdict": self.verdict}
         return {name + suffix: item for name, item in items.items() if item is not None}
 
@@ -176,8 +176,8 @@ class ResultTable:
 
     def columns_of(self, section: Section, *, narrow: bool = False) -> list[Column]:
         """Return the columns that are not empty in a section; with `narrow`, without the optional ones."""
-        shown = {name for line in section.lines for name, item in line.items() if item.text}
-        return [column for column in self.columns if column.name in shown and not (narrow and column.optional)]
+        names = {name for line in section.lines for name, item in line.items() if item.text}
+        return [column for column in self.columns if column.name in names and not (narrow and column.optional)]
 
     def texts(self, section: Section, columns: Sequence[Column]) -> list[list[str]]:
         """Return the lines of a section as texts, one for each of the columns."""
@@ -187,11 +187,11 @@ class ResultTable:
     def legend(self) -> list[str]:
         """The sentences that explain the verdicts, the times and the optimism that the table shows."""
         items = [item for section in self.sections for line in section.lines for item in line.values()]
-        shown = {type(item) for item in items if not isinstance(item, Verdict) or item.text in COMPARED}
-        return [sentence for kind, sentence in _LEGEND.items() if kind in shown]
+        kinds = {type(item) for item in items if not isinstance(item, Verdict) or item.text in COMPARED}
+        return [sentence for kind, sentence in _LEGEND.items() if kind in kinds]
 
 
-def fixed(value: float, places: int) -> str:
+def format_fixed(value: float, places: int) -> str:
     """Return a number with a fixed number of decimals, or in powers of ten if it is very large."""
     return f"{value:.{places}f}" if abs(value) < 1e6 else f"{value:.1e}"
 

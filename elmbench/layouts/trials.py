@@ -38,8 +38,8 @@ class Trials(Metrics):
         from matplotlib.ticker import MaxNLocator
 
         styles = line_styles(points["model"])
-        figure, every = panels(points)
-        for axes, group in every:
+        figure, parts = panels(points)
+        for axes, group in parts:
             for model, style in styles.items():
                 line = group[group["model"] == model].sort_values("trial")
                 axes.plot(line["trial"], line["value"], markersize=4, **style)

@@ -72,30 +72,30 @@ class WeightPaths(Metrics):
     def figure(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> Figure | None:
         import pandas as pd
 
-        learnt: dict[Any, Outputs] = {}
-        for one in outputs:
-            cell, weights = one.cell, one.result.get("paths", {}).get("weights", ())
+        outputs_by_entry: dict[Any, Outputs] = {}
+        for output in outputs:
+            cell, weights = output.cell, output.result.get("paths", {}).get("weights", ())
             # A single kernel has nothing to learn, and a path of one step has no iteration.
             if cell.run == cell.fold == 0 and len(weights) > 1 and len(weights[0]) > 1:
-                learnt[cell.dataset, cell.model, cell.select] = one
+                outputs_by_entry[cell.dataset, cell.model, cell.select] = output
         order = default_cells(cells)[["dataset", "model", "select"]].drop_duplicates()
-        drawn = [learnt[entry] for entry in order.itertuples(index=False, name=None) if entry in learnt]
+        drawn = [outputs_by_entry[e] for e in order.itertuples(index=False, name=None) if e in outputs_by_entry]
         if not drawn:
             return None
         names = self.options(resolved.spec).kernels
-        labels = {
-            resolved.spelling(one.cell.dataset): names.get(one.cell.dataset) or kernel_labels(one.result["paths"])
-            for one in drawn
-        }
-        paths = pd.concat([_path_of(one, resolved) for one in drawn], ignore_index=True)
+        labels = {}
+        for output in drawn:
+            name = output.cell.dataset
+            labels[resolved.spelling(name)] = names.get(name) or kernel_labels(output.result["paths"])
+        paths = pd.concat([_path_of(output, resolved) for output in drawn], ignore_index=True)
         return Figure(paths, png(draw_weight_paths(paths, labels, title_of(resolved))))
 
 
-def _path_of(one: Outputs, resolved: Resolved) -> pd.DataFrame:
+def _path_of(output: Outputs, resolved: Resolved) -> pd.DataFrame:
     """Return the weights of a cell, in the order of the kernels, and the objective by iteration; 0 is the start."""
     import pandas as pd
 
-    path, cell = one.result["paths"], one.cell
+    path, cell = output.result["paths"], output.cell
     weights = pd.DataFrame(path["weights"]).rename(columns=lambda p: f"weight {p + 1}")
     lines = {"dataset": resolved.spelling(cell.dataset), "model": cell.model, "run": cell.run + 1}
     lines |= {"fold": cell.fold + 1, "iteration": range(len(weights)), "objective": path["objective"]}
@@ -109,9 +109,9 @@ def kernel_labels(paths: Mapping[str, Any]) -> list[str]:
         return [f"kernel {p + 1}" for p in range(len(paths["weights"][0]))]
     labels = []
     for name, params in kernels:
-        alike = [other for kind, other in kernels if kind == name]
-        shown = {key: value for key, value in params.items() if any(other.get(key) != value for other in alike)}
-        words = [f"{key} {value:.3g}" if isinstance(value, float) else f"{key} {value}" for key, value in shown.items()]
+        group = [values for kind, values in kernels if kind == name]
+        diff = {key: value for key, value in params.items() if any(values.get(key) != value for values in group)}
+        words = [f"{key} {value:.3g}" if isinstance(value, float) else f"{key} {value}" for key, value in diff.items()]
         labels.append(", ".join([name, *words]))
     return labels
 
@@ -122,8 +122,8 @@ def draw_weight_paths(paths: pd.DataFrame, labels: Mapping[str, Sequence[str]], 
 
     datasets, models = paths["dataset"].unique(), paths["model"].unique()
     figure = drawing(2.3 * (len(models) + 1) + 1.8, 2.3 * len(datasets) + 0.6)
-    every: Any = figure.subplots(len(datasets), len(models) + 1, squeeze=False)
-    for row, dataset in zip(every, datasets, strict=True):
+    grid: Any = figure.subplots(len(datasets), len(models) + 1, squeeze=False)
+    for row, dataset in zip(grid, datasets, strict=True):
         names = labels[dataset]
         row[0].set_ylabel(dataset, fontsize="large")
         learnt = []
@@ -145,14 +145,14 @@ def draw_weight_paths(paths: pd.DataFrame, labels: Mapping[str, Sequence[str]], 
             axes.set_ylim(0, top)
         lines = learnt[0].get_lines()
         row[-1].legend(lines, names, loc="center left", bbox_to_anchor=(1.02, 0.5), fontsize="x-small")
-    for axes, heading in zip(every[0], ["objective, share of the start", *models], strict=True):
+    for axes, heading in zip(grid[0], ["objective, share of the start", *models], strict=True):
         axes.set_title(heading, fontsize="medium")
-    for axes in every.flat:
+    for axes in grid.flat:
         axes.set_xscale("symlog", linthresh=1.0)
         axes.set_xlim(left=0)
         axes.grid(alpha=0.3)
         axes.tick_params(which="both", labelsize="x-small")
-    for axes in every[-1]:
+    for axes in grid[-1]:
         axes.set_xlabel("iteration", fontsize="small")
     figure.suptitle(f"{title}: kernel weights in the first fold of the first run")
     return figure

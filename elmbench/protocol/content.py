@@ -16,7 +16,7 @@ OPTIONAL = {"content": "optional"}
 OMITTED = {"content": "omitted"}
 
 
-def named(name: str) -> dict[str, str]:
+def content_name(name: str) -> dict[str, str]:
     """Return the metadata of a field whose name in the content differs from its own."""
     return {"name": name}
 
@@ -34,10 +34,10 @@ def content_of_fields(value: Any) -> dict[str, Any]:
     """Return the fields of a dataclass as a mapping."""
     values: dict[str, Any] = {}
     for field in fields(value):
-        how, part = field.metadata.get("content"), getattr(value, field.name)
-        if how == "flat":
+        tag, part = field.metadata.get("content"), getattr(value, field.name)
+        if tag == "flat":
             values |= content_of(part)
-        elif how != "omitted" and not (how == "optional" and part == field.default):
+        elif tag != "omitted" and not (tag == "optional" and part == field.default):
             values[field.metadata.get("name", field.name)] = content_of(part)
     return values
 
@@ -53,10 +53,10 @@ def read_content(cls: type[T], content: Any, **omitted: Any) -> T:
         return read(content)
     values: dict[str, Any] = {}
     for field in fields(cls):
-        how, name, kind = field.metadata.get("content"), field.metadata.get("name", field.name), _kinds(cls)[field.name]
-        if how == "omitted":
+        tag, name, kind = field.metadata.get("content"), field.metadata.get("name", field.name), _kinds(cls)[field.name]
+        if tag == "omitted":
             values[field.name] = omitted.get(field.name, field.default)
-        elif how == "flat":
+        elif tag == "flat":
             values[field.name] = read_content(kind, content, **omitted)
         elif name in content or field.default is MISSING:
             part = content[name]

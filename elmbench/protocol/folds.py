@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from elmbench.protocol.content import OMITTED, OPTIONAL, named
+from elmbench.protocol.content import OMITTED, OPTIONAL, content_name
 from elmbench.protocol.scaling import prepared_inputs, scale_columns, scaler_of
-from elmbench.protocol.splits import Indices, cut_to, outer_parts, presented, stratified_rows
+from elmbench.protocol.splits import Indices, cut_to, order_rows, outer_parts, stratified_rows
 from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.protocol import Scale, Split, TargetScale
 
@@ -31,7 +31,7 @@ class DatasetRef:
     """
 
     name: str
-    checksum: str = field(metadata=named("identity"))
+    checksum: str = field(metadata=content_name("identity"))
     run: int = 0
     options: dict[str, float] = field(default_factory=dict, hash=False)
     rows: int | None = None
@@ -131,11 +131,11 @@ def load_rows(dataset: DatasetRef, data_dir: str | None) -> "Dataset":
     data = load(dataset.spec, data_dir, dataset.run)
     if dataset.rows is None or dataset.rows >= len(data.y):
         return data
-    chosen = stratified_rows(data.y, dataset.rows, data.classes is not None, "subsample", data.name)
-    splits = data.splits and {part: np.flatnonzero(np.isin(chosen, rows)) for part, rows in data.splits.items()}
+    numbers = stratified_rows(data.y, dataset.rows, data.classes is not None, "subsample", data.name)
+    splits = data.splits and {part: np.flatnonzero(np.isin(numbers, rows)) for part, rows in data.splits.items()}
     by_row: dict[str, Any] = {name: getattr(data, name) for name in ("groups", "folds", "weights", "rows")}
-    columns = {name: values[chosen] for name, values in by_row.items() if values is not None}
-    return replace(data, X=data.X[chosen], y=data.y[chosen], splits=splits, **columns)
+    columns = {name: values[numbers] for name, values in by_row.items() if values is not None}
+    return replace(data, X=data.X[numbers], y=data.y[numbers], splits=splits, **columns)
 
 
 @lru_cache(maxsize=2)
@@ -190,4 +190,4 @@ def fold_of(data: "Dataset", X: Any, targets: TargetScale | None, train: Indices
 def fold_rows(outer_fold: OuterFold, data_dir: str | None) -> tuple[Indices, Indices]:
     """Return the training rows of an outer fold, in the order of learning, and the test rows."""
     train, test = _parts(outer_fold.dataset, data_dir, outer_fold.protocol.outer, outer_fold.run)[outer_fold.fold]
-    return presented(train, outer_fold.protocol.order, outer_fold.dataset.name, outer_fold.run, outer_fold.fold), test
+    return order_rows(train, outer_fold.protocol.order, outer_fold.dataset.name, outer_fold.run, outer_fold.fold), test

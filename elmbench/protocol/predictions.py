@@ -35,16 +35,16 @@ def check_predictions(y_true: NDArray[Any], y_pred: Any, labels: list[int] | Non
 
 def class_numbers(predicted: NDArray[Any], labels: list[int]) -> NDArray[np.intp]:
     """Return the position of each prediction among all labels; any position for values that are not finite."""
-    known = np.asarray(labels)
-    if len(known) == 2:
-        positive = predicted == known[1]
-        strange = ~(positive | (predicted == known[0]))
+    classes = np.asarray(labels)
+    if len(classes) == 2:
+        positive = predicted == classes[1]
+        strange = ~(positive | (predicted == classes[0]))
         numbers = positive.astype(np.intp)
     else:
-        numbers = np.minimum(np.searchsorted(known, predicted), len(known) - 1)
-        strange = known[numbers] != predicted
-    if strange.any() and len(other := np.unique(predicted[strange & np.isfinite(predicted)])):
-        raise ValueError(f"expected predictions among the labels {_first_few(labels)}, got {_first_few(other)} instead")
+        numbers = np.minimum(np.searchsorted(classes, predicted), len(classes) - 1)
+        strange = classes[numbers] != predicted
+    if strange.any() and len(wrong := np.unique(predicted[strange & np.isfinite(predicted)])):
+        raise ValueError(f"expected predictions among the labels {_first_few(labels)}, got {_first_few(wrong)} instead")
     return numbers
 
 
@@ -93,9 +93,9 @@ def class_outputs(estimator: Any, method: str, X: Any, labels: list[int]) -> Arr
     if outputs.shape[1] != len(learnt):
         return None
     if len(learnt) < k:
-        every = np.full((len(outputs), k), 0.0 if proba else outputs.min() - 1)
-        every[:, np.searchsorted(labels, learnt)] = outputs
-        outputs = every
+        columns = np.full((len(outputs), k), 0.0 if proba else outputs.min() - 1)
+        columns[:, np.searchsorted(labels, learnt)] = outputs
+        outputs = columns
     return outputs if proba or k > 2 else outputs[:, 1] - outputs[:, 0]
 
 
@@ -164,15 +164,15 @@ def sigmoids(scores: Array, true: NDArray[Any], weights: Array | None = None) ->
 
     two = scores.ndim == 1
     columns = enumerate(np.atleast_2d(scores.T), start=1 if two else 0)
-    fitted = [_SigmoidCalibration().fit(column, true == number, weights) for number, column in columns]
+    calibrators = [_SigmoidCalibration().fit(column, true == number, weights) for number, column in columns]
 
     def probabilities(values: Array) -> Array:
-        each = zip(fitted, np.atleast_2d(values.T), strict=True)
-        shares = np.column_stack([one.predict(column) for one, column in each])
+        pairs = zip(calibrators, np.atleast_2d(values.T), strict=True)
+        shares = np.column_stack([calibrator.predict(column) for calibrator, column in pairs])
         if two:
             return np.hstack([1 - shares, shares])
         total = shares.sum(axis=1, keepdims=True)
-        return np.divide(shares, total, out=np.full(shares.shape, 1 / len(fitted)), where=total > 0)
+        return np.divide(shares, total, out=np.full(shares.shape, 1 / len(calibrators)), where=total > 0)
 
     return probabilities
 

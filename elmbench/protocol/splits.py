@@ -32,7 +32,7 @@ def splitter(split: Split, seed: int) -> Any:
     return kinds[split.kind](split.folds, shuffle=True, random_state=seed)
 
 
-def presented(train: Indices, order: str, name: str, run: int, fold: int) -> Indices:
+def order_rows(train: Indices, order: str, name: str, run: int, fold: int) -> Indices:
     """Return training rows in the order of learning ({"shuffled", "stored"})."""
     return generator("order", name, run, fold).permutation(train) if order == "shuffled" else train
 
@@ -135,8 +135,8 @@ def rare_class_remark(spec: DatasetSpec, split: Split) -> str:
     rare = [f"the class {label!r} has {n} row{'s' * (n != 1)}" for label, n in sizes.items() if n < split.folds]
     if not rare:
         return ""
-    more = f" and {len(rare) - _SHOWN} more classes are as rare" * (len(rare) > _SHOWN)
-    return f"{', '.join(rare[:_SHOWN])}{more}, fewer than the {split.folds} folds: some test parts have none of them"
+    rest = f" and {len(rare) - _SHOWN} more classes are as rare" * (len(rare) > _SHOWN)
+    return f"{', '.join(rare[:_SHOWN])}{rest}, fewer than the {split.folds} folds: some test parts have none of them"
 
 
 def stratified_rows(y: NDArray[Any], rows: int, by_class: bool, *key: str | int) -> Indices:

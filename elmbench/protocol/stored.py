@@ -154,11 +154,11 @@ def metric_columns(stored: Iterable[StoredPredictions | None], metrics: Sequence
     columns: dict[str, list[Any]] = {metric.name: [] for metric in metrics}
     counted = [metric for metric in metrics if metric.takes == "counts"]
     by_classes: dict[int, list[tuple[int, Array]]] = {}
-    for i, one in enumerate(stored):
-        if one is not None and one.n_classes and counted:
-            by_classes.setdefault(one.n_classes, []).append((i, one.counts))
+    for i, cell in enumerate(stored):
+        if cell is not None and cell.n_classes and counted:
+            by_classes.setdefault(cell.n_classes, []).append((i, cell.counts))
         for metric in metrics:
-            columns[metric.name].append(None if one is None or metric.takes == "counts" else one.value(metric))
+            columns[metric.name].append(None if cell is None or metric.takes == "counts" else cell.value(metric))
     for cells in by_classes.values():
         rows, counts = zip(*cells, strict=True)
         for metric in counted:

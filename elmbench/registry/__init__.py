@@ -66,12 +66,12 @@ def make_model(name: str, *, task: str = "classification", **params: Any) -> Any
 
 def check_parameters(name: str, factory: Callable[..., Any], params: Iterable[str]) -> None:
     """Raise ElmbenchError, with the known names, for names that are not parameters of a model."""
-    known = parameter_names(factory)
+    names = parameter_names(factory)
     for key in params:
-        if known is not None and key not in known:
+        if names is not None and key not in names:
             problem = f"the model {name!r} has no parameter {key!r}"
-            helped = f"elmbench list models, or in Python: help({factory.__name__})"
-            raise ElmbenchError(problem, expected=f"one of {', '.join(known)}", next_step=helped)
+            next_step = f"elmbench list models, or in Python: help({factory.__name__})"
+            raise ElmbenchError(problem, expected=f"one of {', '.join(names)}", next_step=next_step)
 
 
 @cache  # a run asks for them with every cell
@@ -99,9 +99,9 @@ def list_models() -> list[str]:
 
 def model_version(entry: ModelEntry, task: str) -> str:
     """Return the version that is part of a stored result's key: it changes when the model's numbers may."""
-    known: list[str] = []
+    versions: list[str] = []
     if not entry.is_of_scikit_learn:
         of_class = getattr(entry.factory(task), "model_version", None)
         # A plug-in's class may inherit `model_version`; the version of its file or package counts in any case.
-        known = [str(number) for number in (of_class, entry.version) if number not in (None, "")]
-    return ", ".join(known) or f"scikit-learn {version('scikit-learn')}"
+        versions = [str(number) for number in (of_class, entry.version) if number not in (None, "")]
+    return ", ".join(versions) or f"scikit-learn {version('scikit-learn')}"

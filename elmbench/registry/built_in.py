@@ -50,9 +50,9 @@ class ModelEntry:
         """Return the estimator class or factory for a task."""
         target = getattr(self, task)
         if target is None:
-            other = next(t for t in TASKS if getattr(self, t) is not None)
+            task_with_estimator = next(t for t in TASKS if getattr(self, t) is not None)
             problem = f"the model {self.name!r} has no estimator for {task}"
-            expected = f"a model for {task}; {self.name!r} does {other}"
+            expected = f"a model for {task}; {self.name!r} does {task_with_estimator}"
             raise ElmbenchError(problem, expected=expected, next_step="elmbench list models")
         try:
             return load(target) if isinstance(target, str) else target

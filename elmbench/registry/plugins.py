@@ -26,7 +26,7 @@ _declared: dict[tuple[str, str], tuple[Any, Path]] = {}
 
 def plugin_objects(kind: str) -> dict[str, Any]:
     """Return the objects that the loaded plug-in files declare in `MODELS`, `LAYOUTS`, `WORK` or `SOURCES`, by name."""
-    return {name: declared for (of, name), (declared, _) in _declared.items() if of == kind}
+    return {name: value for (value_kind, name), (value, _) in _declared.items() if value_kind == kind}
 
 
 @cache  # it takes milliseconds
@@ -58,13 +58,13 @@ def _as_entry(name: str, loaded: Any, origin: str, version: str) -> ModelEntry:
             estimator = loaded() if is_class else loaded
         except Exception as error:
             problem = f"the model {name!r} ({origin}) cannot be made without arguments: {_message_of(error)}"
-            raise _badly_declared(problem, "a default for every parameter, as scikit-learn has it") from error
+            raise _declaration_error(problem, "a default for every parameter, as scikit-learn has it") from error
         kinds = {"classification": is_classifier, "regression": is_regressor}
         with suppress(AttributeError):  # of a mixin without BaseEstimator
             tasks = [task for task, is_kind in kinds.items() if is_kind(estimator)]
     if not tasks:
         missing = f", which has no {' and no '.join(lacks)}" if lacks else ""
-        raise _badly_declared(
+        raise _declaration_error(
             f"the model {name!r} ({origin}) is {loaded!r}{missing}",
             "an estimator or its class (ClassifierMixin or RegressorMixin, then BaseEstimator), or a ModelEntry",
         )
@@ -73,7 +73,7 @@ def _as_entry(name: str, loaded: Any, origin: str, version: str) -> ModelEntry:
     return ModelEntry(name, title, **dict.fromkeys(tasks, factory), version=version, origin=origin)
 
 
-def _badly_declared(problem: str, expected: str) -> ElmbenchError:
+def _declaration_error(problem: str, expected: str) -> ElmbenchError:
     return ElmbenchError(problem, expected=expected, next_step="correct it where it is declared")
 
 
@@ -91,7 +91,7 @@ def _digest_of_code(source: Path, folder: Path, module: str = "") -> str:
             finder.import_hook(module)
         else:
             finder.run_script(str(source))
-    files = (vars(one)["__file__"] for one in finder.modules.values())
+    files = (vars(module)["__file__"] for module in finder.modules.values())
     others = sorted({file for file in files if file} - {str(source)})
     return _digest(b"".join(Path(file).read_bytes() for file in (source, *others)))
 
@@ -164,17 +164,17 @@ def load_plugin(file: str | Path) -> Path:
         expected = 'a dictionary such as MODELS = {"my-model": MyClassifier}, LAYOUTS, WORK or SOURCES'
         problem = f"the plug-in {path} declares no models, layouts, work or sources"
         raise ElmbenchError(problem, expected=expected, next_step="add it to the file")
-    for kind, name, loaded in ((kind, name, one[name]) for kind, one in dictionaries.items() for name in one):
-        other = _declared.get((kind, name), (None, path))[1]
-        if other != path:
-            problem = f"the {_KINDS[kind]} name {name!r} of the plug-in {path} is taken by the plug-in {other}"
+    for kind, name, loaded in ((kind, name, items[name]) for kind, items in dictionaries.items() for name in items):
+        owner = _declared.get((kind, name), (None, path))[1]
+        if owner != path:
+            problem = f"the {_KINDS[kind]} name {name!r} of the plug-in {path} is taken by the plug-in {owner}"
             raise ElmbenchError(problem, expected="a name of its own", next_step="rename it in one of the two")
         if kind == "MODELS":
             # The estimators of a program have a version that does not depend on the folder of their file.
             version = getattr(module, "ELMBENCH_VERSION", f"plug-in {digest}")
             loaded = _as_entry(name, loaded, f"plug-in {path.name}", version)
         elif not isinstance(loaded, type):
-            raise _badly_declared(f"the {_KINDS[kind]} {name!r} (plug-in {path.name}) is {loaded!r}", "a class")
+            raise _declaration_error(f"the {_KINDS[kind]} {name!r} (plug-in {path.name}) is {loaded!r}", "a class")
         _declared[kind, name] = loaded, path
     return path
 
@@ -213,10 +213,10 @@ def _factory(estimator: Any) -> Callable[..., Any]:
     seeds = [name for name in params if name.rpartition("__")[2] == "random_state"]
     unset = [name for name in seeds if params[name] is None]
 
-    def make(random_state: Any = None, **given: Any) -> Any:
+    def make(random_state: Any = None, **changes: Any) -> Any:
         from sklearn.base import clone
 
-        return clone(estimator).set_params(**dict.fromkeys(unset, random_state) | given)
+        return clone(estimator).set_params(**dict.fromkeys(unset, random_state) | changes)
 
     names = [name for name in params if name not in seeds and name.isidentifier()] + ["random_state"] * bool(unset)
     keyword = inspect.Parameter.KEYWORD_ONLY

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 import pandas as pd
 
 from elmbench.layouts import layout_of
-from elmbench.layouts.comparison import against_best, p_text, share_of_test_rows
+from elmbench.layouts.comparison import p_text, p_values, share_of_test_rows
 from elmbench.layouts.table import Note, gain
 from elmbench.metrics import less_is_better
 from elmbench.numerics.significance import Finding, Region, corrected_t
@@ -60,7 +60,7 @@ def added_notes(cells: pd.DataFrame, resolved: Resolved) -> Iterator[Note]:
         if metric not in group or share is None:
             continue
         scores = group.pivot(index=["run", "fold"], columns="model", values=metric).astype(float).dropna()
-        p = against_best(-scores if less_is_better(metric) else scores, share).sort_values(ascending=False)
+        p = p_values(-scores if less_is_better(metric) else scores, share).sort_values(ascending=False)
         if len(p) > 1:
             best, *others = p.index
             text = f"{dataset}, {select}: {best} has the best {metric}; p of the others: "

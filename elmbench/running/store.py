@@ -15,7 +15,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from elmbench.files import locked, sweep
+from elmbench.files import lock_file, sweep
 from elmbench.running.records import Records
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ class Store(Records):
     @contextlib.contextmanager
     def writing_tables(self) -> Iterator[None]:
         """Lock the tables against other runs and read their results, so that the last writer has everything."""
-        with locked(self.root / "tables.lock"):
+        with lock_file(self.root / "tables.lock"):
             self.refresh()
             yield
 

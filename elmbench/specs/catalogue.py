@@ -35,7 +35,7 @@ class ExperimentFile:
         return self.spec.id
 
     @property
-    def measured(self) -> set[str]:
+    def measured_columns(self) -> set[str]:
         """The columns of all tables of the paper; the suite never measures another model that the paper prints."""
         return {column for table in self.tables for column in table.spec.models}
 
@@ -46,7 +46,7 @@ class ExperimentFile:
         if published is None or not published.values:
             return ()
         figures, meant = read_published(self.path.parent / published.values), published.meant
-        return tuple(replace(one, metric=meant.get(one.metric, one.metric)) for one in figures)
+        return tuple(replace(figure, metric=meant.get(figure.metric, figure.metric)) for figure in figures)
 
     @property
     def printed_parameters(self) -> dict[tuple[str, str], dict[str, float | int]]:
@@ -109,12 +109,12 @@ def check_readings(file: ExperimentFile) -> None:
         for value in file.paper.readings[name].values.values():
             parse_spec(Experiment, overlay(file.content, value.set), file.path, prefix=f"(reading {name})")
             for key, section in _BY_NAME.items():
-                known = {one for table in file.tables for one in table.content.get(section, ())}
-                for unknown in (value.set.get(key) or {}).keys() - known:
+                names = {name for table in file.tables for name in table.content.get(section, ())}
+                for unknown in (value.set.get(key) or {}).keys() - names:
                     problem = (
                         f"{file.path}: the reading {name} changes {key}.{unknown}, which no table of the paper has"
                     )
-                    raise invalid(problem, f"one of {', '.join(sorted(known))}")
+                    raise invalid(problem, f"one of {', '.join(sorted(names))}")
 
 
 def _read_paper(path: Path) -> dict[str, ExperimentFile]:
@@ -123,15 +123,15 @@ def _read_paper(path: Path) -> dict[str, ExperimentFile]:
     if paper.key != path.parent.name:
         raise invalid(f"{path}: the key is {paper.key!r}", f"{path.parent.name!r}, as the folder is called")
     tables: list[ExperimentFile] = []
-    paths = sorted(path.parent.glob("*.yaml"), key=lambda one: counting_order(one.stem))
-    contents = {one: _with_base(one) for one in paths if one.name != path.name}
+    paths = sorted(path.parent.glob("*.yaml"), key=lambda path: counting_order(path.stem))
+    contents = {file: _with_base(file) for file in paths if file.name != path.name}
     # Tables without a base come first, so that an error in a base names its file.
-    first = sorted(contents, key=lambda one: "based-on" in _as_read(one))
-    specs = {one: parse_spec(Experiment, contents[one], one) for one in first}
-    for one, content in contents.items():
-        if specs[one].id != (expected_id := f"{paper.key}/{one.stem}"):
-            raise invalid(f"{one}: the id is {specs[one].id!r}", f"{expected_id!r}, as the file is called")
-        tables.append(_checked(ExperimentFile(one, content, specs[one], paper, tables)))
+    first = sorted(contents, key=lambda file: "based-on" in _as_read(file))
+    specs = {file: parse_spec(Experiment, contents[file], file) for file in first}
+    for file, content in contents.items():
+        if specs[file].id != (expected_id := f"{paper.key}/{file.stem}"):
+            raise invalid(f"{file}: the id is {specs[file].id!r}", f"{expected_id!r}, as the file is called")
+        tables.append(_check_file(ExperimentFile(file, content, specs[file], paper, tables)))
     return {table.id: table for table in tables}
 
 
@@ -141,10 +141,10 @@ def read_own_table(path: Path) -> ExperimentFile:
     name = re.sub(r"[^a-z0-9]+", "-", path.stem.lower()).strip("-")
     content = {"id": f"own/{name}", "label": name, "title": name} | content
     spec = parse_spec(Experiment, content, path)
-    return _checked(ExperimentFile(path, content, spec, Paper(key=spec.paper)))
+    return _check_file(ExperimentFile(path, content, spec, Paper(key=spec.paper)))
 
 
-def _checked(file: ExperimentFile) -> ExperimentFile:
+def _check_file(file: ExperimentFile) -> ExperimentFile:
     """Return a table; raise ElmbenchError unless its readings are defined and its CSV files exist."""
     folder, published = file.path.parent, file.spec.published
     for name in file.spec.readings:
@@ -157,7 +157,7 @@ def _checked(file: ExperimentFile) -> ExperimentFile:
     return file
 
 
-def _with_base(path: Path, seen: tuple[Path, ...] = ()) -> dict[str, Any]:
+def _with_base(path: Path, ancestors: tuple[Path, ...] = ()) -> dict[str, Any]:
     """Return a file's content; keys that it does not have come from the file that it is `based-on`."""
     content = _as_read(path)
     if not isinstance(content, dict):
@@ -168,11 +168,11 @@ def _with_base(path: Path, seen: tuple[Path, ...] = ()) -> dict[str, Any]:
         return content
     base_path = path.parent / f"{base}.yaml"
     # A plain name: with folders, a file would have several paths, and a cycle could go unnoticed.
-    if Path(f"{base}").name != base or not base_path.is_file() or base_path in (*seen, path):
+    if Path(f"{base}").name != base or not base_path.is_file() or base_path in (*ancestors, path):
         others = sorted(p.stem for p in path.parent.glob("*.yaml") if p.stem not in ("paper", path.stem))
         problem = f"{path}: based on {base!r}, which is not another table of this paper, or is based on this one"
         raise invalid(problem, f"one of {', '.join(others) or 'the other tables, of which there is none'}")
-    inherited = _with_base(base_path, (*seen, path))
+    inherited = _with_base(base_path, (*ancestors, path))
     for name in ("id", "aliases", "title", "label", "claims"):
         inherited.pop(name, None)
     for whole in ("published", "models"):
@@ -188,13 +188,13 @@ def _as_read(path: Path) -> Any:
 
 
 def _check_names(files: Iterable[ExperimentFile]) -> None:
-    taken: dict[str, str] = {}
+    owners: dict[str, str] = {}
     for file in files:
         for name in (file.id, *file.spec.aliases):
-            if name in taken:
-                problem = f"{file.path}: the name {name!r} is taken by {taken[name]}"
+            if name in owners:
+                problem = f"{file.path}: the name {name!r} is taken by {owners[name]}"
                 raise invalid(problem, "ids and aliases that occur once")
-            taken[name] = file.id
+            owners[name] = file.id
 
 
 def find_experiment(name: str) -> ExperimentFile:
@@ -206,8 +206,8 @@ def find_experiment(name: str) -> ExperimentFile:
     if tables := [file.id for file in files.values() if file.spec.paper == name]:
         all_tables = f"elmbench list experiments, or all tables of the paper: elmbench run --paper {name}"
         raise ElmbenchError(f"{name!r} is a paper", expected=f"one of {', '.join(tables)}", next_step=all_tables)
-    known = [alias for file in files.values() for alias in (file.id, *file.spec.aliases)]
-    raise unknown_name("experiment", name, known, "elmbench list experiments")
+    names = [alias for file in files.values() for alias in (file.id, *file.spec.aliases)]
+    raise unknown_name("experiment", name, names, "elmbench list experiments")
 
 
 def overlay(content: dict[str, Any], change: dict[str, Any], *, add: bool = False) -> dict[str, Any]:
@@ -225,6 +225,6 @@ def overlay(content: dict[str, Any], change: dict[str, Any], *, add: bool = Fals
         change = {key: value for key, value in change.items() if value != {}}
     merged = dict(content)
     for key, value in change.items():
-        both = isinstance(value, dict) and value and isinstance(merged.get(key), dict)
-        merged[key] = overlay(merged[key], value, add=True) if both else value
+        is_mapping = isinstance(value, dict) and value and isinstance(merged.get(key), dict)
+        merged[key] = overlay(merged[key], value, add=True) if is_mapping else value
     return merged

@@ -21,10 +21,10 @@ PROFILES = ("ci", "fast", "paper")
 MOST, ALL_OF_THEM = "most", "all"
 
 
-def _check_names(says: str, names: Iterable[str], known: Collection[str]) -> None:
+def _check_names(statement: str, names: Iterable[str], allowed: Collection[str]) -> None:
     for name in names:
-        if name not in known:
-            raise ValueError(f"{says} {name!r}; expected one of {', '.join(known)}")
+        if name not in allowed:
+            raise ValueError(f"{statement} {name!r}; expected one of {', '.join(allowed)}")
 
 
 #: Names of the table's grids, or the column's own grids.
@@ -73,12 +73,12 @@ class Model(Spec):
         """Return True if the column is run on a data set."""
         return (not self.only or dataset in self.only) and dataset not in self.not_run
 
-    def thinned(self, every: int) -> Model:
-        """Return the column with every `every`-th value of its own grids."""
+    def thin(self, step: int) -> Model:
+        """Return the column with every `step`-th value of its own grids."""
         overrides = {
-            name: one.model_copy(update={"search": thin(one.search, every)}) for name, one in self.overrides.items()
+            name: part.model_copy(update={"search": thin(part.search, step)}) for name, part in self.overrides.items()
         }
-        return self.model_copy(update={"search": thin(self.search, every), "overrides": overrides})
+        return self.model_copy(update={"search": thin(self.search, step), "overrides": overrides})
 
 
 #: Relations of a claim that need a margin, `within`.
@@ -125,7 +125,7 @@ class Claim(Spec):
     def comparisons(self) -> tuple[Claim, ...]:
         """The comparisons of the claim, each as a separate claim."""
         first = self.model_copy(update={"also": ()})
-        changes = ({name: getattr(other, name) for name in other.model_fields_set} for other in self.also)
+        changes = ({name: getattr(entry, name) for name in entry.model_fields_set} for entry in self.also)
         return (first, *(first.model_copy(update=change) for change in changes))
 
     @model_validator(mode="after")
@@ -228,7 +228,7 @@ class Experiment(Spec):
         # A derived table may have fewer data sets and no stand-ins, while `sizes` still names the others.
         sizes = set(protocol.outer.sizes)
         others = sizes.union(*(profile.stand_ins for profile in profiles.values()))
-        compared = [one.dataset for claim in self.claims for one in claim.comparisons]
+        compared = [comparison.dataset for claim in self.claims for comparison in claim.comparisons]
         names_in: dict[str, Iterable[str]] = {
             "protocol.outer.except": protocol.outer.overrides,
             "data": self.data,
@@ -248,20 +248,20 @@ class Experiment(Spec):
 
     @model_validator(mode="after")
     def _columns_and_grids_exist(self) -> Experiment:
-        before: list[str] = []
+        previous: list[str] = []
         for column, model in self.models.items():
-            if model.like is not None and model.like not in before:
-                allowed = ", ".join(before) or "there is none"
+            if model.like is not None and model.like not in previous:
+                allowed = ", ".join(previous) or "there is none"
                 raise ValueError(f"{column} is like {model.like!r}; expected a column before it: {allowed}")
-            before.append(column)
+            previous.append(column)
             for variant in (model, *map(model.on, model.overrides)):
                 if isinstance(variant.search, tuple):
                     _check_names(f"models.{column}.search names the grid", variant.search, self.grids)
                 for name in set(variant.search).intersection(variant.params):
                     raise ValueError(f"models.{column} both searches and fixes {name!r}; expected one of the two")
         for index, claim in enumerate(self.claims):
-            for one in claim.comparisons:
-                columns = (one.model, *(() if one.than == "others" else one.than))
+            for part in claim.comparisons:
+                columns = (part.model, *(() if part.than == "others" else part.than))
                 _check_names(f"claims.{index} names the column", columns, self.models)
             if claim in self.claims[:index]:
                 raise ValueError(f"claims.{index} repeats claims.{self.claims.index(claim)}: {claim.says}")
@@ -277,10 +277,10 @@ class Experiment(Spec):
                 raise ValueError(f"profiles.{key}.stand-ins: expected in profile ci only, and without datasets")
             for name in set(profile.stand_ins).intersection(self.datasets):
                 raise ValueError(f"profiles.{key}.stand-ins names {name!r}, a data set of the table: see datasets")
-            shown = profile.models or ()
-            _check_names(f"profiles.{key}.models names", shown, self.models)
-            for column in shown:
+            columns = profile.models or ()
+            _check_names(f"profiles.{key}.models names", columns, self.models)
+            for column in columns:
                 base = self.models[column].like
-                if base is not None and base not in shown:
+                if base is not None and base not in columns:
                     raise ValueError(f"profiles.{key}.models names {column!r} without {base!r}, which it is like")
         return self

@@ -55,16 +55,16 @@ class SpecLoader(yaml.CSafeLoader if hasattr(yaml, "CSafeLoader") else yaml.Safe
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         refuse = partial(yaml.constructor.ConstructorError, None, None)
-        seen = set()
+        keys = set()
         for key_node, _ in node.value:
             if key_node.tag == _MERGE:  # `<<: *anchor` merges the keys of a mapping, which other keys may replace
                 continue
             if not isinstance(key_node, yaml.ScalarNode):
                 raise refuse("a key is not a plain word", key_node.start_mark)
             key = self.construct_object(key_node)
-            if key in seen:
+            if key in keys:
                 raise refuse(f"duplicate key {key!r}", key_node.start_mark)
-            seen.add(key)
+            keys.add(key)
         return super().construct_mapping(node, deep=deep)
 
 
@@ -107,8 +107,8 @@ def parse_spec(model: type[SpecModel], content: Any, source: Path | str, prefix:
         # If several forms are allowed, the error inside the intended form is more helpful.
         parents = {location[:length] for location in problems for length in range(len(location))}
         lines = [f"{source}: {problem}" for location, problem in problems.items() if location not in parents]
-        more = [f"{source}: ... and {len(lines) - _NAMED} more"] if len(lines) > _NAMED else []
-        text = "\n".join(lines[:_NAMED] + more)
+        omission = [f"{source}: ... and {len(lines) - _NAMED} more"] if len(lines) > _NAMED else []
+        text = "\n".join(lines[:_NAMED] + omission)
         raise ElmbenchError(text, next_step="correct it, then: elmbench validate") from error
 
 
@@ -135,7 +135,7 @@ def _allowed_keys(model: type[BaseModel], path: tuple[Any, ...]) -> list[str]:
             current = _models_in(fields[part].annotation)
         else:
             # An index of a list or mapping, or the tag of one of several models.
-            tagged = (one for one in current if any(part in get_args(f.annotation) for f in one.model_fields.values()))
+            tagged = (cls for cls in current if any(part in get_args(f.annotation) for f in cls.model_fields.values()))
             current = list(tagged) or current
     return sorted(_fields(current[:1]))
 

@@ -79,16 +79,16 @@ class Grid(Spec):
             return [base ** int(exponent) for exponent in values]
         return [int(v) for v in values] if start.is_integer() and step.is_integer() else list(values)
 
-    def thin(self, every: int) -> Grid:
-        """Return the grid of every `every`-th value, the first included."""
-        return Grid(values=tuple(self.expand()[::every]))
+    def thin(self, step: int) -> Grid:
+        """Return the grid of every `step`-th value, the first included."""
+        return Grid(values=tuple(self.expand()[::step]))
 
 
 def read_all_grids(texts: Iterable[str]) -> dict[str, dict[str, Any]]:
     """Return the grids of texts such as `k-elm: {C: [1, 10], gamma: {powers-of-2: [-8, 0]}}`, by model."""
     import yaml
 
-    refused = partial(
+    error_for = partial(
         ElmbenchError,
         expected="a model and the values of its hyperparameters, such as 'k-elm: {C: [1, 10]}'",
         next_step="correct it",
@@ -101,23 +101,23 @@ def read_all_grids(texts: Iterable[str]) -> dict[str, dict[str, Any]]:
             content = yaml.load(text, SpecLoader)
         except yaml.YAMLError as error:
             reason = getattr(error, "problem", None) or error
-            raise refused(f"the grid {text!r} is not valid YAML: {reason}") from error
+            raise error_for(f"the grid {text!r} is not valid YAML: {reason}") from error
         if not isinstance(content, dict) or not all(isinstance(grid, dict) for grid in content.values()):
-            raise refused(f"the grid {text!r} does not give a model its hyperparameters")
+            raise error_for(f"the grid {text!r} does not give a model its hyperparameters")
         for model, grid in content.items():
             for name, values in grid.items():
                 grid[name] = values if isinstance(values, dict | list) else [values]
                 try:
                     Grid.model_validate(grid[name])
                 except ValueError as error:
-                    raise refused(f"the grid of {name!r} of {model!r} is {values!r}") from error
+                    raise error_for(f"the grid of {name!r} of {model!r} is {values!r}") from error
             grids[str(model)] = grid
     return grids
 
 
-def thin(search: Any, every: int) -> Any:
-    """Return grids by name with every `every`-th value, the first included; names of grids alone stay as they are."""
-    return {name: grid.thin(every) for name, grid in search.items()} if isinstance(search, dict) else search
+def thin(search: Any, step: int) -> Any:
+    """Return grids by name with every `step`-th value, the first included; names of grids alone stay as they are."""
+    return {name: grid.thin(step) for name, grid in search.items()} if isinstance(search, dict) else search
 
 
 def candidates(grids: dict[str, list[GridValue]]) -> list[dict[str, GridValue]]:

@@ -24,17 +24,17 @@ class Limits:
 
     def over(self, other: Limits) -> Limits:
         """Return these limits, completed by those of `other`."""
-        return self._combined(other, lambda limit, default: default if limit is None else limit)
+        return self._combine(other, lambda limit, default: default if limit is None else limit)
 
     def wider(self, other: Limits) -> Limits:
         """Return the larger of both, of time and of memory."""
-        return self._combined(other, lambda one, two: None if None in (one, two) else max(one, two))
+        return self._combine(other, lambda a, b: None if None in (a, b) else max(a, b))
 
     def narrower(self, other: Limits) -> Limits:
         """Return the smaller of both, of time and of memory."""
-        return self._combined(other, lambda *both: min((one for one in both if one is not None), default=None))
+        return self._combine(other, lambda *values: min((value for value in values if value is not None), default=None))
 
-    def _combined(self, other: Limits, choose: Callable[[Any, Any], Any]) -> Limits:
+    def _combine(self, other: Limits, choose: Callable[[Any, Any], Any]) -> Limits:
         return Limits(choose(self.seconds, other.seconds), choose(self.memory, other.memory))
 
 

@@ -81,7 +81,7 @@ class Paper(Spec):
     main_claims: tuple[MainClaim, ...] = ()
     readings: dict[str, Reading] = Field(default_factory=dict)
 
-    def chosen(self, id: str, value: str) -> ChosenReading:
+    def choose(self, id: str, value: str) -> ChosenReading:
         """Return a reading with one of its values. A reading that the paper no longer declares does not leak."""
         reading = self.readings.get(id)
         declared = reading.values.get(value) if reading else None
@@ -90,4 +90,4 @@ class Paper(Spec):
     def read_label(self, text: str) -> tuple[ChosenReading, ...]:
         """Return the readings that the column `reading` of a CSV file names, `id=value;id=value`."""
         pairs = (part.partition("=") for part in text.split(";") if part)
-        return tuple(self.chosen(id, value) for id, _, value in pairs)
+        return tuple(self.choose(id, value) for id, _, value in pairs)

@@ -58,23 +58,23 @@ class Resolved:
     @cached_property
     def published(self) -> Mapping[tuple[str, str, str], PublishedValue]:
         """The paper's figures of this table by data set (the suite's name), column and measure."""
-        return {(name, figure.model, figure.metric): figure for name, figure in self._named(self.file.figures)}
+        return {(name, figure.model, figure.metric): figure for name, figure in self._suite_figures(self.file.figures)}
 
     @cached_property
     def printed_in_paper(self) -> Mapping[tuple[str, str], set[tuple[str, float]]]:
         """The models and values, without cited ones, that all tables of the paper print, by data set and metric."""
         printed: defaultdict[tuple[str, str], set[tuple[str, float]]] = defaultdict(set)
         figures = (figure for table in self.file.tables or [self.file] for figure in table.figures)
-        for name, figure in self._named(figures):
+        for name, figure in self._suite_figures(figures):
             if figure.value is not None and not figure.cited and name != ALL:
                 printed[name, figure.metric].add((figure.model, float(figure.value)))
         return printed
 
-    def _named(self, figures: Iterable[PublishedValue]) -> list[tuple[str, PublishedValue]]:
+    def _suite_figures(self, figures: Iterable[PublishedValue]) -> list[tuple[str, PublishedValue]]:
         """Return figures with the suite's names of their data sets; those of a data set also with its stand-ins."""
         find = load_dataset_specs().find
-        named = [(ALL if figure.dataset == ALL else find(figure.dataset).name, figure) for figure in figures]
-        return named + [(new, one) for new, other in self.stand_ins.items() for name, one in named if name == other]
+        pairs = [(ALL if figure.dataset == ALL else find(figure.dataset).name, figure) for figure in figures]
+        return pairs + [(new, figure) for new, old in self.stand_ins.items() for name, figure in pairs if name == old]
 
     @property
     def mean_of(self) -> int:
@@ -121,7 +121,7 @@ def resolve(file: ExperimentFile, profile: str, readings: dict[str, str] | None 
     """
     if profile not in PROFILES:
         raise unknown_name("profile", profile, list(PROFILES), f"elmbench show {file.id}")
-    content, chosen = file.content, []
+    content, values = file.content, []
     for name, value in sorted((readings or {}).items()):
         if name not in file.spec.readings:
             declared = f"one of {', '.join(file.spec.readings) or '(it has none)'}"
@@ -132,14 +132,14 @@ def resolve(file: ExperimentFile, profile: str, readings: dict[str, str] | None 
             raise unknown_name(f"value of reading {name}", value, list(reading.values), "elmbench list readings")
         content = overlay(content, reading.values[value].set)
         if value != reading.default:
-            chosen.append(file.paper.chosen(name, value))
+            values.append(file.paper.choose(name, value))
     spec = parse_spec(Experiment, content, file.path)
     settings = spec.profiles.get(profile, Profile())
     if settings is None:
         problem = f"{file.id} has nothing to show under profile {profile}: its data do not come with the suite"
         others = f"one of {', '.join(file.profiles)}"
         raise ElmbenchError(problem, expected=others, next_step=f"elmbench show {file.id}")
-    return Resolved(file, _apply(spec, settings), profile, settings, tuple(chosen))
+    return Resolved(file, _apply(spec, settings), profile, settings, tuple(values))
 
 
 def _apply(spec: Experiment, profile: Profile) -> Experiment:
@@ -148,9 +148,9 @@ def _apply(spec: Experiment, profile: Profile) -> Experiment:
     overrides = {}
     for name in (*outer.overrides, *profile.overrides):
         printed = outer.overrides.get(name, OuterOverride())
-        changed = profile.overrides.get(name, OuterOverride())
+        override = profile.overrides.get(name, OuterOverride())
         overrides[name] = OuterOverride(
-            runs=changed.runs or profile.runs or printed.runs, folds=changed.folds or profile.folds or printed.folds
+            runs=override.runs or profile.runs or printed.runs, folds=override.folds or profile.folds or printed.folds
         )
     runs, folds = profile.runs or outer.runs, profile.folds or outer.folds
     outer = outer.model_copy(update={"runs": runs, "folds": folds, "overrides": overrides})
@@ -158,8 +158,8 @@ def _apply(spec: Experiment, profile: Profile) -> Experiment:
     protocol = spec.protocol.model_copy(update={"outer": outer, "select": select})
     datasets, grids = profile.stand_ins or profile.datasets or spec.datasets, spec.grids
     models = {column: spec.models[column] for column in profile.models or spec.models}
-    if every := profile.thin_grids:
-        grids, models = thin(grids, every), {column: model.thinned(every) for column, model in models.items()}
+    if step := profile.thin_grids:
+        grids, models = thin(grids, step), {column: model.thin(step) for column, model in models.items()}
     return spec.model_copy(update={"protocol": protocol, "datasets": datasets, "grids": grids, "models": models})
 
 
@@ -187,10 +187,10 @@ def recorded_comparison(name: str, results_dir: Path) -> Resolved:
     try:
         record = json.loads(path.read_text("utf-8"))["spec"]
     except (OSError, ValueError, KeyError, TypeError):
-        known = [f"own/{other.parent.name}" for other in sorted(folder.glob("own/*/environment.json"))]
-        if not known:
+        names = [f"own/{path.parent.name}" for path in sorted(folder.glob("own/*/environment.json"))]
+        if not names:
             problem, compare = f"{results_dir} holds no comparison {name!r}", f"elmbench compare FILE --name {name[4:]}"
             raise ElmbenchError(problem, expected="one that `elmbench compare` wrote", next_step=compare) from None
-        raise unknown_name("comparison", name, known, "elmbench compare FILE --name NAME") from None
+        raise unknown_name("comparison", name, names, "elmbench compare FILE --name NAME") from None
     add_dataset_specs(parse_dataset_specs(record["data"], str(path)).values())
     return comparison_of(record["content"], record["settings"], path)

@@ -129,7 +129,7 @@ class Sizes(Spec):
     test: Rows | None = None
 
     @model_validator(mode="after")
-    def _one_is_given(self) -> Sizes:
+    def _check_sizes(self) -> Sizes:
         if self.train is None and self.test is None:
             raise ValueError("expected train, test or both")
         return self

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Self
 from elmbench.errors import ElmbenchError
 from elmbench.models.protocols import MemoryEstimate
 from elmbench.numerics.seeds import integer_seed
-from elmbench.protocol.content import FLAT, content_of_fields, named
+from elmbench.protocol.content import FLAT, content_name, content_of_fields
 from elmbench.protocol.folds import DatasetRef, OuterFold
 from elmbench.registry import find_model, is_built_in, parameter_names
 from elmbench.specs.grids import GridValue, candidates
@@ -130,7 +130,7 @@ class ModelRef:
     first one.
     """
 
-    name: str = field(metadata=named("model"))
+    name: str = field(metadata=content_name("model"))
     version: str
     stream: str
 

@@ -24,7 +24,7 @@ from sklearn.utils import check_random_state
 from elmbench.numerics.entropy.divergence import gaussian_divergence, leading_term
 from elmbench.numerics.nodes.hidden_layer import draw_hidden_nodes, projected_classes, unit_columns
 from elmbench.numerics.seeds import generator, integer_seed
-from elmbench.protocol.content import FLAT, named
+from elmbench.protocol.content import FLAT, content_name
 from elmbench.protocol.folds import FORMAT, DatasetRef, labels_of, load_rows, scaled_inputs
 from elmbench.specs.measures import Measure
 from elmbench.specs.protocol import Scale
@@ -57,7 +57,7 @@ class Correlation(Work):
     task: str
     dataset: DatasetRef
     protocol: Scaling
-    run_number: int = field(metadata=named("run"))
+    run_number: int = field(metadata=content_name("run"))
     model: ModelRef = field(metadata=FLAT)
     params: dict[str, Any]
     grid: Grid = field(metadata=FLAT)

@@ -20,14 +20,14 @@ from toy_data import MakeUnit
 from elmbench.datasets.dataset import Dataset
 from elmbench.errors import ElmbenchError
 from elmbench.protocol.scaling import scale_columns
-from elmbench.protocol.splits import check_splittable, cut_to, outer_parts, part_sizes, presented, rare_class_remark
+from elmbench.protocol.splits import check_splittable, cut_to, order_rows, outer_parts, part_sizes, rare_class_remark
 from elmbench.protocol.stored import StoredPredictions
 from elmbench.specs.protocol import Outer, Protocol, Scale, Split
 
 
 def both(data: Dataset, split: Split, order: str = "stored", run: int = 0) -> tuple[list[int], list[int]]:
     train, test = outer_parts(data, split, run)[0]
-    return presented(train, order, data.name, run, 0).tolist(), test.tolist()
+    return order_rows(train, order, data.name, run, 0).tolist(), test.tolist()
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from elmbench.layouts import layout_of
 from elmbench.layouts.base import UNJUDGED
-from elmbench.layouts.table import SIGNS, ResultTable, Section, printed
+from elmbench.layouts.table import SIGNS, ResultTable, Section, printed_item
 from elmbench.reporting.grids import Grid, GridFigure, grids_of
 from elmbench.reporting.writers.text import COLOURS, GAP, WIDTH, section_text, side_by_side
 from elmbench.specs.profiles import Resolved
@@ -112,7 +112,7 @@ def _texts(figure: GridFigure | None, deviations: bool) -> tuple[Text, Text]:
     if entry.published is None:
         return ours, Text("")
     verdict = entry.verdict.text if entry.verdict is not None else ""
-    papers = _short(printed(entry.published).text, deviations) + "*" * figure.best_printed
+    papers = _short(printed_item(entry.published).text, deviations) + "*" * figure.best_printed
     return ours, Text(f"{papers} {SIGNS[verdict]}" if verdict else papers, style=COLOURS.get(verdict, ""))
 
 

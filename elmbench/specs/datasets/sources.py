@@ -76,12 +76,12 @@ def source_class(kind: object) -> type[SourceSpec]:
     added = plugin_objects("SOURCES")
     if kind not in added:
         raise ValueError(f"the kind of source is {kind!r}, not one of {', '.join([*BUILT_IN, *added])}")
-    chosen = added[str(kind)]
-    if not (isinstance(chosen, type) and issubclass(chosen, SourceSpec)):
-        raise ValueError(f"the kind of source {kind!r} is {chosen!r}, not a class of elmbench.datasets.sources.Source")
-    if isabstract(chosen):
-        raise ValueError(f"the kind of source {kind!r} has no {' and no '.join(sorted(chosen.__abstractmethods__))}")
-    return chosen
+    source = added[str(kind)]
+    if not (isinstance(source, type) and issubclass(source, SourceSpec)):
+        raise ValueError(f"the kind of source {kind!r} is {source!r}, not a class of elmbench.datasets.sources.Source")
+    if isabstract(source):
+        raise ValueError(f"the kind of source {kind!r} has no {' and no '.join(sorted(source.__abstractmethods__))}")
+    return source
 
 
 def parse_source(content: Any) -> SourceSpec:
