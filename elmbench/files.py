@@ -20,7 +20,7 @@ class WriteError(ElmbenchError):
 
 
 @contextlib.contextmanager
-def replacing(path: Path) -> Iterator[Path]:
+def replace_file(path: Path) -> Iterator[Path]:
     """Yield a temporary path beside `path`; it replaces `path` if the block succeeds and is deleted if not.
 
     Simultaneous writers have temporary files of their own, and the last one wins. An OSError leaves the file at `path`
@@ -40,7 +40,7 @@ def replacing(path: Path) -> Iterator[Path]:
 def write_atomically(path: Path, content: str | bytes) -> None:
     """Write a file whole or not at all, text in UTF-8 with its own line ends; a missing folder is created."""
     try:
-        with replacing(path) as partial:
+        with replace_file(path) as partial:
             partial.write_bytes(content.encode() if isinstance(content, str) else content)
     except OSError as error:
         raise cannot_write(path, error) from error

@@ -161,8 +161,8 @@ def _of_scorer(name: str) -> Metric | None:
     scorer: Any = get_scorer(name)
     twin = next((metric for metric in REGISTRY.values() if metric.scorer == name), None)
     if twin is not None:
-        negated = replace(twin, function=lambda *data: -twin.function(*data)) if twin.less_is_better else twin
-        return replace(negated, name=name, less_is_better=False, column=False)
+        metric = replace(twin, function=lambda *data: -twin.function(*data)) if twin.less_is_better else twin
+        return replace(metric, name=name, less_is_better=False, column=False)
 
     def function(*data: Any) -> float:
         try:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from elmbench.files import WriteError, replacing, sweep, write_atomically
+from elmbench.files import WriteError, replace_file, sweep, write_atomically
 
 
 @pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
@@ -71,7 +71,7 @@ def test_a_block_that_fails_replaces_nothing(tmp_path: Path) -> None:
     path.write_text("old")
 
     def write_half() -> None:
-        with replacing(path) as partial:
+        with replace_file(path) as partial:
             partial.write_text("half")
             raise KeyError
 
@@ -84,11 +84,11 @@ def test_a_block_that_fails_replaces_nothing(tmp_path: Path) -> None:
 def test_what_a_process_of_this_machine_left_is_swept_once_it_has_ended(tmp_path: Path) -> None:
     process = os.fork()
     if process == 0:
-        with replacing(tmp_path / "x") as partial:
+        with replace_file(tmp_path / "x") as partial:
             partial.write_text("half")
             os.kill(os.getpid(), signal.SIGKILL)
     os.waitpid(process, 0)
-    with replacing(tmp_path / "y") as partial:
+    with replace_file(tmp_path / "y") as partial:
         partial.write_text("half")
         assert len(list(tmp_path.iterdir())) == 2
         sweep(tmp_path)

@@ -15,7 +15,7 @@ from elmbench.datasets.parts import PATTERN, find_parts, unpacked_bytes
 from elmbench.datasets.readers import FORMATS, compression_of, form_of
 from elmbench.datasets.sources.base import FolderSource, NetworkSource, Request, State
 from elmbench.errors import DataUnavailableError, ElmbenchError
-from elmbench.files import cache_folder, replacing
+from elmbench.files import cache_folder, replace_file
 from elmbench.specs.datasets import DatasetSpec, load_dataset_specs
 
 #: Seconds after which a download is deleted if it was interrupted or serves several data sets.
@@ -153,6 +153,6 @@ def import_file(
         next_step = f"remove it, then: elmbench data import {spec.name} {file}"
         raise ElmbenchError(problem, expected="no other file for it", next_step=next_step)
     for part, path in given.items():
-        with replacing(targets[part]) as partial:
+        with replace_file(targets[part]) as partial:
             shutil.copyfile(path, partial)
     return data

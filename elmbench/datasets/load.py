@@ -21,7 +21,7 @@ from elmbench.datasets.sources.base import FolderSource, NetworkSource, Request,
 from elmbench.datasets.sources.file import FileSource, take_row_columns
 from elmbench.datasets.table import Table
 from elmbench.errors import DataUnavailableError, ElmbenchError
-from elmbench.files import cache_folder, replacing
+from elmbench.files import cache_folder, replace_file
 from elmbench.specs.datasets import DatasetSpec, load_dataset_specs
 from elmbench.specs.datasets.steps import OTHER_DATA, TRAINING_ONLY
 
@@ -107,7 +107,7 @@ def identify(spec: DatasetSpec, data_dir: Path | str | None = None, run: int = 0
             return Identity(checksum, tuple(map(str, remarks)))
     data = load_compared(source, request, other_data)
     entries = _read_identities(path) | {entry_name: [state, data.checksum, data.remarks]}
-    with suppress(OSError), replacing(path) as partial:  # a cache that cannot be written costs time only
+    with suppress(OSError), replace_file(path) as partial:  # a cache that cannot be written costs time only
         partial.write_text(json.dumps(entries, indent=1), "utf-8")
     return Identity(data.checksum, data.remarks)
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elmbench.errors import ElmbenchError
-from elmbench.files import replacing
+from elmbench.files import replace_file
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -94,7 +94,7 @@ class Table:
         import scipy.sparse as sp
 
         path = folder / f"{stem}.{'npz' if sp.issparse(self.X) else 'parquet'}"
-        with replacing(path) as partial, open(partial, "wb") as stream:
+        with replace_file(path) as partial, open(partial, "wb") as stream:
             if not sp.issparse(self.X):
                 frame = self.frame().rename(columns={"target": "target_"}).assign(target=self.target)
                 frame.to_parquet(stream, index=False)

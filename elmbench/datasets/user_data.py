@@ -19,7 +19,7 @@ from elmbench.datasets.sources.file import FileSource, read_user_file, take_row_
 from elmbench.datasets.sources.openml import OpenMLSource
 from elmbench.datasets.table import Table, few, is_missing, label_word, label_words, to_numbers
 from elmbench.errors import ElmbenchError, first_line, unknown_name
-from elmbench.files import cache_folder, replacing
+from elmbench.files import cache_folder, replace_file
 from elmbench.specs.datasets import DatasetSpec, RowColumns, Shape
 from elmbench.specs.datasets.sources import FileOptions
 
@@ -274,7 +274,7 @@ def write_arrays(X: Any, y: Any, folder: Path, name: str, extra: dict[str, Any])
             raise ElmbenchError(problem, expected="column names that differ", next_step=f"rename {column!r}")
     path = folder / f"{name}.parquet"
     frame = frame.assign(**extra, target=targets).reset_index(drop=True)
-    with replacing(path) as partial:
+    with replace_file(path) as partial:
         frame.to_parquet(partial, index=False)
     return path
 

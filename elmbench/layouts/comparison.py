@@ -74,15 +74,15 @@ class Comparison(Layout):
             p = p_values(scores, share_of_test_rows(str(dataset), resolved))
             ranks = (-scores.mean()).rank()
             parts.append(group.assign(**{RANK: group["model"].map(ranks), P: group["model"].map(p)}))
-        ranked = pd.concat(parts) if parts else cells.assign(**{RANK: math.nan, P: math.nan})
-        default = ranked[ranked["reading"] == ""]
+        table = pd.concat(parts) if parts else cells.assign(**{RANK: math.nan, P: math.nan})
+        default = table[table["reading"] == ""]
         by_data = default.groupby(["select", "model", "dataset"], sort=False)[RANK].first().unstack()
         # The average rank of each model that is ranked on every one of several data sets.
         means = by_data.dropna().mean(axis=1).rename(RANK).reset_index()
         if len(by_data.columns) < 2 or not len(means):
-            return ranked.reset_index(drop=True)
+            return table.reset_index(drop=True)
         over_all = means.assign(dataset=ALL, run=0, fold=0, reading="", status="ok")
-        return pd.concat([ranked, over_all], ignore_index=True)
+        return pd.concat([table, over_all], ignore_index=True)
 
     def _scores(self, cells: pd.DataFrame, metric: str, resolved: Resolved) -> pd.DataFrame:
         """Return the score of each fold (more is better), a column for each model that has them all."""
@@ -114,16 +114,16 @@ class Comparison(Layout):
                 for model, part in models.items()
             }
             order = {model: mean.get(RANK, math.inf) for model, mean in means.items()}
-            beaten: list[str] = []
+            weak_models: list[str] = []
             if dataset != ALL:
                 metric = resolved.metric_of(dataset)
                 scores = {model: mean[metric] for model, mean in means.items() if metric in mean}
-                beaten = _not_above_dummy(scores, metric, resolved)
+                weak_models = _not_above_dummy(scores, metric, resolved)
                 for dummy in set(dummies(resolved)) & set(models):
-                    order[dummy] = min((order[model] for model in beaten), default=math.inf) - 0.5
+                    order[dummy] = min((order[model] for model in weak_models), default=math.inf) - 0.5
             title = "all data sets" if dataset == ALL else resolved.dataset(dataset).title
             for model in sorted(models, key=lambda model: order[model]):
-                names = {"dataset": Item(title), "model": Item(model + MARK * (model in beaten))}
+                names = {"dataset": Item(title), "model": Item(model + MARK * (model in weak_models))}
                 yield names | _items(models[model], means[model])
 
     def notes(self, cells: pd.DataFrame, resolved: Resolved) -> Iterator[Note]:
@@ -139,18 +139,18 @@ class Comparison(Layout):
                 why = f"{metric} is not defined for a test part, such as one that lacks a class"
                 yield Note("metric", f"{dataset}: {', '.join(partly)} without a rank: {why}; try fewer --folds")
             scores = self._scores(group, metric, resolved)
-            beaten = _not_above_dummy(scores.mean().to_dict(), "", resolved)
-            if beaten:
+            weak_models = _not_above_dummy(scores.mean().to_dict(), "", resolved)
+            if weak_models:
                 predicts = "the most frequent class" if spec.task == "classification" else "the mean"
-                text = f"{dataset}:{MARK} no better than always predicting {predicts} (dummy): {', '.join(beaten)}"
+                text = f"{dataset}:{MARK} no better than always predicting {predicts} (dummy): {', '.join(weak_models)}"
                 yield Note("dummy", text)
             rivals = scores.drop(columns=dummies(resolved), errors="ignore")
             outer = resolved.spec.protocol.outer
             most = 1 if outer.kind in ("ordered-kfold", "predefined-kfold") else MOST_RUNS
-            needed = needed_runs(rivals, share_of_test_rows(str(dataset), resolved), outer.folds_of(str(dataset)), most)
-            if needed:
+            counts = needed_runs(rivals, share_of_test_rows(str(dataset), resolved), outer.folds_of(str(dataset)), most)
+            if counts:
                 best = rivals.mean().idxmax()
-                yield Note("power", f"{dataset}: these folds cannot separate {best} from {_with_runs(needed)}")
+                yield Note("power", f"{dataset}: these folds cannot separate {best} from {_with_runs(counts)}")
         yield from missing_metrics(cells, resolved)
 
 
@@ -160,13 +160,13 @@ def ranking(summary: pd.DataFrame, dataset: str) -> list[str]:
     return [str(model) for model in lines.sort_values("mean", kind="stable")["model"]]
 
 
-def _with_runs(needed: Mapping[str, int | None]) -> str:
+def _with_runs(counts: Mapping[str, int | None]) -> str:
     """Return the names of models, grouped by the number of runs that would separate them from the best one."""
     groups = []
-    for runs in sorted(set(needed.values()), key=lambda runs: runs or math.inf):
-        models = ", ".join(model for model, count in needed.items() if count == runs)
+    for runs in sorted(set(counts.values()), key=lambda runs: runs or math.inf):
+        models = ", ".join(model for model, count in counts.items() if count == runs)
         groups.append(f"{models} ({f'--runs {runs} would' if runs else 'nor would more runs'})")
-    return "; ".join(groups) + "; if the differences stay as large as they are" * any(needed.values())
+    return "; ".join(groups) + "; if the differences stay as large as they are" * any(counts.values())
 
 
 def dummies(resolved: Resolved) -> list[str]:
@@ -227,11 +227,11 @@ def needed_runs(
     """
     p = p_values(scores, test_share)
     best = scores.mean().idxmax() if len(p) else ""
-    needed: dict[str, int | None] = {str(model): None for model in p.index if model != best and p[model] >= LEVEL}
-    for runs in range(len(scores) // folds + 1, max_runs + 1) if needed else ():
+    counts: dict[str, int | None] = {str(model): None for model in p.index if model != best and p[model] >= LEVEL}
+    for runs in range(len(scores) // folds + 1, max_runs + 1) if counts else ():
         p = p_values(scores, test_share, runs * folds)
-        needed |= {model: runs for model, count in needed.items() if count is None and p[model] < LEVEL}
-    return needed
+        counts |= {model: runs for model, count in counts.items() if count is None and p[model] < LEVEL}
+    return counts
 
 
 def share_of_test_rows(dataset: str, resolved: Resolved) -> float | None:

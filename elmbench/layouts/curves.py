@@ -48,8 +48,8 @@ class Curves(Layout):
 
     def _check_column(self, column: str, model: Model) -> None:
         if len(model.search) != 1:
-            searched = ", ".join(model.search) or "nothing"
-            raise ValueError(f"models.{column} searches {searched}; expected one hyperparameter")
+            names = ", ".join(model.search) or "nothing"
+            raise ValueError(f"models.{column} searches {names}; expected one hyperparameter")
         if model.like is not None:
             raise ValueError(f"models.{column} is like {model.like!r}; expected a column that takes over nothing")
 
@@ -126,11 +126,11 @@ class Curves(Layout):
     def draw(self, points: pd.DataFrame, resolved: Resolved) -> Any:
         """Draw a line for each data set and model, as in Fig. 3 of the EEM paper and Fig. 2 of the RKELM paper."""
         figure, axes = new_figure(8, 4.8)
-        varying = [name for name in ("dataset", "model") if len(set(points[name])) > 1] or ["dataset"]
+        keys = [name for name in ("dataset", "model") if len(set(points[name])) > 1] or ["dataset"]
         curves = [curve for _, curve in points.groupby(["dataset", "model"], sort=False)]
         # The legend lists the lines in the order of their right ends, from the top.
         curves.sort(key=lambda curve: -curve["mean"].iloc[-1])
-        labels = [", ".join(str(curve[name].iloc[0]) for name in varying) for curve in curves]
+        labels = [", ".join(str(curve[name].iloc[0]) for name in keys) for curve in curves]
         for i, ((label, style), curve) in enumerate(zip(line_styles(labels).items(), curves, strict=True)):
             marks = (i % 5 * len(curve) // 40, max(1, len(curve) // 8))
             axes.plot(curve["value"], curve["mean"], label=label, markersize=4, markevery=marks, **style)
@@ -145,7 +145,7 @@ class Curves(Layout):
         else:
             axes.set_xlim(0, values.max())
         title = title_of(resolved)
-        axes.set_title(title if "dataset" in varying else f"{title}: {points['dataset'].iloc[0]}")
+        axes.set_title(title if "dataset" in keys else f"{title}: {points['dataset'].iloc[0]}")
         axes.grid(alpha=0.3)
         figure.legend(loc="outside right upper", fontsize="small")
         return figure

@@ -44,8 +44,8 @@ class Data(Layout):
         """Return the facts of a data set, without those that follow from printed ones."""
         printed = {figure.metric for figure in resolved.file.figures}
         # If the paper counts the rows of each class, their sum and the number of classes follow.
-        implied = {"instances", "classes"} if {"negatives", "positives"} <= printed else set()
-        absent = implied - printed
+        redundant = {"instances", "classes"} if {"negatives", "positives"} <= printed else set()
+        absent = redundant - printed
         if resolved.dataset(dataset).task != "classification":
             absent |= {"classes", "negatives", "positives"}
         return [measure for measure in self.values(resolved) if measure.metric not in absent]

@@ -132,8 +132,8 @@ def png(figure: Any) -> bytes:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from PIL import Image
 
-    canvas, encoded = FigureCanvasAgg(figure), io.BytesIO()
+    canvas, buffer = FigureCanvasAgg(figure), io.BytesIO()
     canvas.draw()
     picture = Image.fromarray(np.asarray(canvas.buffer_rgba())[:, :, :3])
-    picture.quantize(_COLOURS, method=Image.Quantize.FASTOCTREE).save(encoded, "PNG", optimize=True)
-    return encoded.getvalue()
+    picture.quantize(_COLOURS, method=Image.Quantize.FASTOCTREE).save(buffer, "PNG", optimize=True)
+    return buffer.getvalue()

@@ -105,8 +105,8 @@ def missing_metrics(cells: pd.DataFrame, resolved: Resolved) -> Iterator[Note]:
         lines = ok[task == metric.task]
         missing = lines[name].isna().groupby(lines["model"], sort=False).all()
         if missing.any():
-            why = _NEEDS.get(metric.takes, "it is not defined for their predictions")
-            yield Note("metric", f"{name} is missing for {', '.join(missing.index[missing])}: {why}")
+            reason = _NEEDS.get(metric.takes, "it is not defined for their predictions")
+            yield Note("metric", f"{name} is missing for {', '.join(missing.index[missing])}: {reason}")
 
 
 def _seconds(fit: Entry | None) -> dict[str, float]:

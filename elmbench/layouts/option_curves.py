@@ -68,10 +68,10 @@ class OptionCurves(Times):
                 # Each model has its own height and a marker around the cross, so that marks do not overlap.
                 top = {"transform": axes.get_xaxis_transform(), "linestyle": "", "color": style["color"]}
                 for status, cross in crosses.items():
-                    ended = curve.loc[curve["ending"] == status, "value"]
-                    height = [0.96 - 0.05 * (i % 4)] * len(ended)
-                    axes.plot(ended, height, **top, marker=style["marker"], markersize=8, fillstyle="none")
-                    axes.plot(ended, height, **top, marker=cross, markersize=4)
+                    x = curve.loc[curve["ending"] == status, "value"]
+                    height = [0.96 - 0.05 * (i % 4)] * len(x)
+                    axes.plot(x, height, **top, marker=style["marker"], markersize=8, fillstyle="none")
+                    axes.plot(x, height, **top, marker=cross, markersize=4)
             axes.set_xlabel(str(group["option"].iloc[0]))
         figure.axes[0].set_ylabel("seconds of a fit, mean and deviation over runs", fontsize="small")
         return finish(figure, styles, title_of(resolved), {ending(name).text: cross for name, cross in crosses.items()})

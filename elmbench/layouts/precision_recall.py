@@ -32,14 +32,14 @@ class PrecisionRecall(Metrics):
 
         default = cells[cells["reading"] == ""].drop_duplicates("model")
         first = dict(zip(default["model"], default["select"], strict=True))
-        pooled: defaultdict[str, list[tuple[Any, Any]]] = defaultdict(list)
+        parts: defaultdict[str, list[tuple[Any, Any]]] = defaultdict(list)
         for output in outputs:
             stored = StoredPredictions(output.result["predictions"])
             if output.cell.select == first.get(output.cell.model) and stored.scores is not None:
-                pooled[output.cell.model].append((stored.true, stored.scores))
+                parts[output.cell.model].append((stored.true, stored.scores))
         curves = []
-        for model, cells_of_model in pooled.items():
-            true, score = map(np.concatenate, zip(*cells_of_model, strict=True))
+        for model, pairs in parts.items():
+            true, score = map(np.concatenate, zip(*pairs, strict=True))
             precision, recall, _ = precision_recall_curve(true, score, drop_intermediate=True)
             area = average_precision_score(true, score)
             curve = {"model": model, "recall": recall, "precision": precision, "average_precision": area}

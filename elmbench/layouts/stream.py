@@ -87,8 +87,8 @@ class StreamCurves(Curves):
 
     def _column(self, model: str, metric: str, resolved: Resolved) -> Column:
         """Return the column of a measure of a model, named after the model; with several measures, after both."""
-        alone = len(self._metrics(resolved.spec)) == 1
-        return Column(f"value {model} {metric}", model if alone else f"{model} {metric}")
+        is_single = len(self._metrics(resolved.spec)) == 1
+        return Column(f"value {model} {metric}", model if is_single else f"{model} {metric}")
 
     def columns(self, resolved: Resolved, datasets: Collection[str]) -> tuple[Column, ...]:
         pairs = ((model, metric) for model in resolved.spec.models for metric in self._metrics(resolved.spec))
@@ -98,10 +98,10 @@ class StreamCurves(Curves):
         """Yield a line for each chunk; a data set without measurements has one line."""
         for dataset, group in groupby(entries, key=lambda entry: entry.dataset):
             points = sorted(group, key=lambda entry: number_of(entry.measure))
-            measured = any(entry.mean is not None for entry in points)
+            has_values = any(entry.mean is not None for entry in points)
             lines: dict[str, dict[str, Item]] = {}
             for entry in points:
-                rows = f"{entry.measure.value:g}" if measured and entry.measure.value is not None else ""
+                rows = f"{entry.measure.value:g}" if has_values and entry.measure.value is not None else ""
                 line = lines.setdefault(rows, {"dataset": Item(resolved.spelling(dataset)), "rows": Item(rows)})
                 if entry.shown is not None:
                     line[self._column(entry.model, entry.measure.metric, resolved).name] = entry.shown

@@ -142,11 +142,11 @@ class Entry:
 class Section:
     """The lines of one selection under one choice of readings.
 
-    `how` explains the selection, or the content of the table if nothing is selected; `readings` are those with a value
+    `explanation`: of the selection, or the content of the table if nothing is selected. `readings`: those with a value
     other than the default. The lines are made of the entries.
     """
 
-    how: str
+    explanation: str
     readings: tuple[ChosenReading, ...]
     lines: tuple[Line, ...]
     select: str = ""
@@ -157,7 +157,7 @@ class Section:
         """The selection, the readings, and whether they leak."""
         reading = "; reading " + ";".join(map(str, self.readings)) if self.readings else ""
         leaks = any(reading.leaks for reading in self.readings)
-        return self.how + reading + (" (LEAKING: test rows were learnt in earlier folds)" if leaks else "")
+        return self.explanation + reading + (" (LEAKING: test rows were learnt in earlier folds)" if leaks else "")
 
 
 @dataclass(frozen=True)

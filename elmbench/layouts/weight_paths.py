@@ -126,12 +126,12 @@ def draw_weight_paths(paths: pd.DataFrame, labels: Mapping[str, Sequence[str]], 
     for row, dataset in zip(grid, datasets, strict=True):
         names = labels[dataset]
         row[0].set_ylabel(dataset, fontsize="large")
-        learnt = []
+        panels = []
         for axes, (model, style) in zip(row[1:], line_styles(models).items(), strict=True):
             path = paths[(paths["dataset"] == dataset) & (paths["model"] == model)]
             if path.empty:
                 continue
-            learnt.append(axes)
+            panels.append(axes)
             share = path["objective"] / path["objective"].iloc[0]
             row[0].plot(path["iteration"], share, label=model, **style | {"marker": ""})
             for p in range(len(names)):
@@ -140,10 +140,10 @@ def draw_weight_paths(paths: pd.DataFrame, labels: Mapping[str, Sequence[str]], 
                 axes.plot(path["iteration"], path[f"weight {p + 1}"], **look)
         row[0].legend(fontsize="x-small")
         # The weights of all models have one scale, from zero on.
-        top = max(axes.get_ylim()[1] for axes in learnt)
+        top = max(axes.get_ylim()[1] for axes in panels)
         for axes in row[1:]:
             axes.set_ylim(0, top)
-        lines = learnt[0].get_lines()
+        lines = panels[0].get_lines()
         row[-1].legend(lines, names, loc="center left", bbox_to_anchor=(1.02, 0.5), fontsize="x-small")
     for axes, heading in zip(grid[0], ["objective, share of the start", *models], strict=True):
         axes.set_title(heading, fontsize="medium")

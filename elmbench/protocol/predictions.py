@@ -85,16 +85,16 @@ def class_outputs(estimator: Any, method: str, X: Any, labels: list[int]) -> Arr
     if outputs.shape[:1] != X.shape[:1]:
         raise ValueError(f"expected {method} to return {X.shape[0]} rows, got shape {outputs.shape} instead")
     outputs = outputs.reshape(len(outputs), -1)
-    learnt = np.asarray(getattr(estimator, "classes_", labels))
+    classes = np.asarray(getattr(estimator, "classes_", labels))
     if not proba and outputs.shape[1] == 1:
         if k == 2:
             return outputs[:, 0]
         outputs = np.hstack([-outputs, outputs])
-    if outputs.shape[1] != len(learnt):
+    if outputs.shape[1] != len(classes):
         return None
-    if len(learnt) < k:
+    if len(classes) < k:
         columns = np.full((len(outputs), k), 0.0 if proba else outputs.min() - 1)
-        columns[:, np.searchsorted(labels, learnt)] = outputs
+        columns[:, np.searchsorted(labels, classes)] = outputs
         outputs = columns
     return outputs if proba or k > 2 else outputs[:, 1] - outputs[:, 0]
 

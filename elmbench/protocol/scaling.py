@@ -57,12 +57,12 @@ def encoder(numbers: list[Any], words: list[Any], dates: list[Any] | None = None
     from sklearn.preprocessing import OneHotEncoder
 
     # A column without values in the training rows becomes zero, and so must not be missing in other rows.
-    filled: Any = SimpleImputer(strategy="median", keep_empty_features=True)
+    imputer: Any = SimpleImputer(strategy="median", keep_empty_features=True)
     one_hot = OneHotEncoder(handle_unknown="ignore", max_categories=MOST_CATEGORIES, sparse_output=False)
     indicators = make_pipeline(SimpleImputer(strategy="most_frequent", keep_empty_features=True), one_hot)
-    parts = [("numbers", filled, numbers), ("words", indicators, words)]
+    parts = [("numbers", imputer, numbers), ("words", indicators, words)]
     if dates:
         from elmbench.protocol.date_features import DateFeatures
 
-        parts.insert(1, ("dates", make_pipeline(DateFeatures(day_first), filled), dates))
+        parts.insert(1, ("dates", make_pipeline(DateFeatures(day_first), imputer), dates))
     return ColumnTransformer(parts)

@@ -117,10 +117,10 @@ def check_splittable(data: Dataset, split: Split) -> None:
         needs.append((np.unique(data.y, return_counts=True)[1].max(), "rows in its largest class", split.folds))
     elif kind.endswith("kfold"):
         needs.append((n, "rows", split.folds + (kind == "ordered-kfold")))
-    for rows, what, needed in needs:
-        if rows < needed:
-            problem = f"{data.name} has {rows} {what}, too few for {purpose}"
-            raise ElmbenchError(problem, expected=f"at least {needed}", next_step=next_step)
+    for rows, noun, minimum in needs:
+        if rows < minimum:
+            problem = f"{data.name} has {rows} {noun}, too few for {purpose}"
+            raise ElmbenchError(problem, expected=f"at least {minimum}", next_step=next_step)
 
 
 def rare_class_remark(spec: DatasetSpec, split: Split) -> str:

@@ -57,9 +57,9 @@ class ModelEntry:
         try:
             return load(target) if isinstance(target, str) else target
         except Exception as error:
-            failed = f"the model {self.name!r} ({self.origin}) is at {target!r}, which cannot be imported: {error}"
+            problem = f"the model {self.name!r} ({self.origin}) is at {target!r}, which cannot be imported: {error}"
             next_step = "correct it where it is declared"
-            raise ElmbenchError(failed, expected="an address `module:name`", next_step=next_step) from error
+            raise ElmbenchError(problem, expected="an address `module:name`", next_step=next_step) from error
 
 
 _Grid = Mapping[str, tuple[Any, ...]]

@@ -38,8 +38,8 @@ def models_of_packages() -> tuple[ModelEntry, ...]:
         try:
             loaded = point.load()
         except Exception as error:
-            failed = f"the entry point {point.name!r} of {origin} cannot be loaded: {type(error).__name__}: {error}"
-            raise ElmbenchError(failed, next_step="correct or uninstall that package") from error
+            problem = f"the entry point {point.name!r} of {origin} cannot be loaded: {type(error).__name__}: {error}"
+            raise ElmbenchError(problem, next_step="correct or uninstall that package") from error
         entries.append(_as_entry(point.name, loaded, origin, point.dist.version if point.dist else ""))
     return tuple(entries)
 
@@ -121,8 +121,8 @@ def _message_of(error: BaseException, path: Path | None = None) -> str:
     if isinstance(error, SyntaxError):
         return f"{type(error).__name__}: {error.msg} ({Path(error.filename or '').name}, line {error.lineno})"
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if path and frame.filename == str(path)]
-    where = [f" ({Path(frame.filename).name}, line {frame.lineno}: {frame.line})" for frame in frames[-1:]]
-    return f"{type(error).__name__}: {error}{''.join(where)}"
+    location = [f" ({Path(frame.filename).name}, line {frame.lineno}: {frame.line})" for frame in frames[-1:]]
+    return f"{type(error).__name__}: {error}{''.join(location)}"
 
 
 @contextmanager

@@ -27,11 +27,11 @@ def preload(work: Work, context: Context) -> None:
     """Import the model of some work and load its data, so that neither counts as time of the work."""
     if work.data is None:
         return
-    data, planned, spec = load_rows(work.data, context.data_dir), work.data.checksum, work.data.spec
-    if data.checksum != planned and (spec is None or spec.redraw is None):
+    data, checksum, spec = load_rows(work.data, context.data_dir), work.data.checksum, work.data.spec
+    if data.checksum != checksum and (spec is None or spec.redraw is None):
         raise ElmbenchError(
             f"{data.name} has changed since the run was planned (checksum {data.checksum[:12]})",
-            expected=f"the data with checksum {planned[:12]}",
+            expected=f"the data with checksum {checksum[:12]}",
             next_step="run again",
         )
     if work.model_name and spec is not None:
@@ -49,10 +49,10 @@ def attempt(work: Work, inputs: Mapping[str, Result], context: Context, blas_thr
     meanwhile. The result: `status` and `reason`; with status "ok" also the values of the work; `warnings`, each once;
     `solvers`, the number of uses of each solver and of failed bounds, if there were any.
     """
-    failed = next((result for result in inputs.values() if result["status"] != "ok"), None)
-    if failed is not None:
+    failure = next((result for result in inputs.values() if result["status"] != "ok"), None)
+    if failure is not None:
         # One prefix is enough for a chain of searches and choices.
-        return {"status": failed["status"], "reason": SEARCH_FAILED + failed["reason"].removeprefix(SEARCH_FAILED)}
+        return {"status": failure["status"], "reason": SEARCH_FAILED + failure["reason"].removeprefix(SEARCH_FAILED)}
     threads, folder = libraries().limit(limits=blas_threads), contextlib.chdir(".")
     # What a model changes here, such as the working folder, does not reach the work after it.
     with warnings.catch_warnings(record=True) as caught, threads, folder, np.errstate(all="warn", under="ignore"):

@@ -39,7 +39,7 @@ class Event:
 OnEvent = Callable[[Event], None]
 
 
-def pending(
+def find_pending(
     works: Mapping[str, Work], limits: Mapping[str, Limits], store: Store, *, retry: bool = False, force: bool = False
 ) -> list[str]:
     """Return the keys of the work to be done, in the order of the plan.
@@ -92,8 +92,8 @@ class Run:
         environment = describe_environment() | {"blas_threads": self.settings.blas_threads}
         self._environment = self.store.put_environment(environment)
         with self.executor or LocalExecutor(self.settings) as executor:
-            alone = bool(clean) and executor.fixed and executor.workers == 1
-            self._do(executor, todo, clean if alone else (), 1 if alone else None)
+            is_single = bool(clean) and executor.fixed and executor.workers == 1
+            self._do(executor, todo, clean if is_single else (), 1 if is_single else None)
             if repeats := self._fits_to_time(clean):
                 self._do(executor, repeats, repeats, 1)
 

@@ -20,7 +20,7 @@ def describe_environment() -> dict[str, Any]:
     processors = re.findall(r"^model name\s*: (.+)", cpuinfo.read_text() if cpuinfo.is_file() else "", re.M)
     return {
         "python": platform.python_version(),
-        "packages": {name: installed for name in _PACKAGES if (installed := _version(name))},
+        "packages": {name: version for name in _PACKAGES if (version := _version(name))},
         "blas": _blas(),
         "system": f"{platform.system()} {platform.release()} {platform.machine()}",
         "processor": processors[0].strip() if processors else platform.processor(),
@@ -68,7 +68,7 @@ def _commit() -> str | None:
     try:
         commit = git("rev-parse", "HEAD")
         # Results that a run writes do not change the code.
-        changed = git("status", "--porcelain", "--", "elmbench", "experiments", "datasets.yaml")
+        changes = git("status", "--porcelain", "--", "elmbench", "experiments", "datasets.yaml")
     except (OSError, subprocess.CalledProcessError):
         return None
-    return f"{commit}+changes" if changed else commit
+    return f"{commit}+changes" if changes else commit

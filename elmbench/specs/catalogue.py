@@ -68,15 +68,15 @@ Watch = Callable[[Sequence[ExperimentFile]], Iterable[ExperimentFile]]
 #: Keys of a reading whose entries each change one of the table's, and the keys with the names of these.
 _BY_NAME = {"models": "models", "grids": "grids", "data": "datasets"}
 #: Tables of a user's own, by id.
-_added: dict[str, ExperimentFile] = {}
+_user_tables: dict[str, ExperimentFile] = {}
 
 
 def add_experiments(files: Iterable[ExperimentFile]) -> None:
     """Add tables of a user to `load_catalogue`; a table replaces an earlier one of the user with the same id."""
-    later = _added | {file.id: file for file in files}
-    others = [file for file in load_catalogue().values() if file.id not in _added]
+    later = _user_tables | {file.id: file for file in files}
+    others = [file for file in load_catalogue().values() if file.id not in _user_tables]
     _check_names([*others, *later.values()])
-    _added.update(later)
+    _user_tables.update(later)
     load_catalogue.cache_clear()
 
 
@@ -97,7 +97,7 @@ def load_catalogue(root: Path | None = None) -> dict[str, ExperimentFile]:
             next_step = "write it (experiments/kos-elm/paper.yaml is one), then: elmbench validate"
             raise ElmbenchError(problem, expected=expected, next_step=next_step)
     _check_names(files.values())
-    return files | ({} if root else _added)
+    return files | ({} if root else _user_tables)
 
 
 def check_readings(file: ExperimentFile) -> None:
@@ -149,8 +149,8 @@ def _check_file(file: ExperimentFile) -> ExperimentFile:
     folder, published = file.path.parent, file.spec.published
     for name in file.spec.readings:
         if name not in file.paper.readings:
-            defined = f"one that {folder / 'paper.yaml'} defines: {', '.join(file.paper.readings) or 'none'}"
-            raise invalid(f"{file.path}: unknown reading {name!r}", defined)
+            expected = f"one that {folder / 'paper.yaml'} defines: {', '.join(file.paper.readings) or 'none'}"
+            raise invalid(f"{file.path}: unknown reading {name!r}", expected)
     for csv in filter(None, (published.values, *published.parameter_files)) if published else ():
         if not (folder / csv).is_file():
             raise invalid(f"{file.path}: {csv} does not exist", f"a CSV file of published figures at {folder / csv}")
@@ -172,13 +172,13 @@ def _with_base(path: Path, ancestors: tuple[Path, ...] = ()) -> dict[str, Any]:
         others = sorted(p.stem for p in path.parent.glob("*.yaml") if p.stem not in ("paper", path.stem))
         problem = f"{path}: based on {base!r}, which is not another table of this paper, or is based on this one"
         raise invalid(problem, f"one of {', '.join(others) or 'the other tables, of which there is none'}")
-    inherited = _with_base(base_path, (*ancestors, path))
+    base_content = _with_base(base_path, (*ancestors, path))
     for name in ("id", "aliases", "title", "label", "claims"):
-        inherited.pop(name, None)
+        base_content.pop(name, None)
     for whole in ("published", "models"):
         if whole in content:
-            inherited.pop(whole, None)
-    return overlay(inherited, content, add=True)
+            base_content.pop(whole, None)
+    return overlay(base_content, content, add=True)
 
 
 @cache

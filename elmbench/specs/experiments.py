@@ -228,7 +228,7 @@ class Experiment(Spec):
         # A derived table may have fewer data sets and no stand-ins, while `sizes` still names the others.
         sizes = set(protocol.outer.sizes)
         others = sizes.union(*(profile.stand_ins for profile in profiles.values()))
-        compared = [comparison.dataset for claim in self.claims for comparison in claim.comparisons]
+        claim_datasets = [comparison.dataset for claim in self.claims for comparison in claim.comparisons]
         names_in: dict[str, Iterable[str]] = {
             "protocol.outer.except": protocol.outer.overrides,
             "data": self.data,
@@ -236,7 +236,7 @@ class Experiment(Spec):
             "other-rows": set(self.other_rows) - sizes,
             "protocol.scale-except": set(protocol.scale_except) - sizes,
             "published.stand-ins": self.published.stand_ins if self.published else (),
-            "claims": [name for name in compared if name not in (MOST, ALL_OF_THEM)],
+            "claims": [name for name in claim_datasets if name not in (MOST, ALL_OF_THEM)],
         }
         for column, model in self.models.items():
             names_in[f"models.{column}"] = {*model.only, *model.not_run, *model.overrides} - others

@@ -86,9 +86,9 @@ def read_yaml(path: Path) -> Any:
         raise invalid(problem, "valid YAML of plain values") from error
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
-        where = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+        location = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
         problem = getattr(error, "problem", None) or str(error)
-        problem = f"{path}{where}: {problem}"
+        problem = f"{path}{location}: {problem}"
         next_step = "correct the line, then: elmbench validate"
         raise ElmbenchError(problem, expected="valid YAML, each key once", next_step=next_step) from error
 
@@ -135,8 +135,8 @@ def _allowed_keys(model: type[BaseModel], path: tuple[Any, ...]) -> list[str]:
             current = _models_in(fields[part].annotation)
         else:
             # An index of a list or mapping, or the tag of one of several models.
-            tagged = (cls for cls in current if any(part in get_args(f.annotation) for f in cls.model_fields.values()))
-            current = list(tagged) or current
+            matches = (cls for cls in current if any(part in get_args(f.annotation) for f in cls.model_fields.values()))
+            current = list(matches) or current
     return sorted(_fields(current[:1]))
 
 

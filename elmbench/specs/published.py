@@ -126,20 +126,20 @@ def read_published(path: Path) -> tuple[PublishedValue, ...]:
 def _figures(rows: csv.DictReader[str], path: Path) -> Iterator[PublishedValue]:
     shares, printed = {*names_taking("counts"), TRAIN_ACCURACY}, set()
     for row in rows:
-        where = f"{path}, line {rows.line_num}"
+        location = f"{path}, line {rows.line_num}"
         if None in row or None in row.values():
-            problem = f"{where}: {'too many' if None in row else 'too few'} fields"
+            problem = f"{location}: {'too many' if None in row else 'too few'} fields"
             raise invalid(problem, "six fields, a field with a comma in double quotes")
         metric, factor = _METRICS.get(row["metric"], (row["metric"], 1))
-        value, std, note = _number(row["value"], factor, where), _number(row["std"], factor, where), row["note"]
+        value, std, note = _number(row["value"], factor, location), _number(row["std"], factor, location), row["note"]
         if value is not None and value > 1 and metric in shares:
             percent = "at most 1; percentages have a metric such as test_accuracy_percent"
-            raise invalid(f"{where}: {row['metric']} is {row['value']}", percent)
+            raise invalid(f"{location}: {row['metric']} is {row['value']}", percent)
         if (figure := (row["dataset"], row["model"], metric)) in printed:
-            raise invalid(f"{where}: a second figure of {', '.join(figure)}", "one figure")
+            raise invalid(f"{location}: a second figure of {', '.join(figure)}", "one figure")
         printed.add(figure)
-        stopped = _STOPPED.fullmatch(note) if value is None else None
-        over = float(stopped[1]) if stopped else None
+        match = _STOPPED.fullmatch(note) if value is None else None
+        over = float(match[1]) if match else None
         cited = row["model"].endswith(_CITED)
         yield PublishedValue(row["dataset"], row["model"], metric, value, std, note, row["value"], over, cited)
 
@@ -153,7 +153,7 @@ def _facts(rows: csv.DictReader[str]) -> Iterator[PublishedValue]:
                 yield PublishedValue(row["dataset"], DATA, metric, value, None, "", text)
 
 
-def _number(text: str, factor: int | Decimal, where: str) -> Decimal | None:
+def _number(text: str, factor: int | Decimal, location: str) -> Decimal | None:
     if not text:
         return None
     power = _POWER.fullmatch(text)
@@ -162,7 +162,7 @@ def _number(text: str, factor: int | Decimal, where: str) -> Decimal | None:
     except (ArithmeticError, ValueError):
         number = Decimal("nan")
     if not number.is_finite() or abs(number.adjusted()) > _LARGEST_POWER:
-        raise invalid(f"{where}: {text!r} is not a number", "a figure, or nothing")
+        raise invalid(f"{location}: {text!r} is not a number", "a figure, or nothing")
     return number
 
 

@@ -233,9 +233,9 @@ def check_memory(
     if limit is None or not isinstance(factory, MemoryEstimate):
         return
     n_outputs = len(labels) if labels is not None and len(labels) > 2 else 1
-    needed = factory.memory_estimate(*shape, n_outputs, **params)
-    if needed > limit:
-        raise MemoryError(f"would need about {in_words(needed)}; the limit is {in_words(limit)}")
+    n_bytes = factory.memory_estimate(*shape, n_outputs, **params)
+    if n_bytes > limit:
+        raise MemoryError(f"would need about {in_words(n_bytes)}; the limit is {in_words(limit)}")
 
 
 def choice_result(key: str | None, inputs: Mapping[str, Result]) -> Result:

@@ -95,15 +95,15 @@ class Correlation(Work):
             for i, (means, variances) in enumerate(zip(*projected, strict=True)):
                 divergence = gaussian_divergence(means, variances, self.dcs)
                 pairs[i].append((divergence, leading_term(means, variances)))
-        measured = {
+        values = {
             Measure.at("spearman", "n_hidden", size).column: spearman(*map(np.concatenate, zip(*group, strict=True)))
             for size, group in zip(sizes, pairs, strict=True)
         }
-        undefined = [f"h={size}" for size, value in zip(sizes, measured.values(), strict=True) if np.isnan(value)]
+        undefined = [f"h={size}" for size, value in zip(sizes, values.values(), strict=True) if np.isnan(value)]
         if undefined:
             warnings.warn(NOTHING_VARIES.format(", ".join(undefined)), UserWarning, stacklevel=2)
         params = self.params | self.draws
-        return {"status": "ok", "reason": "", "params": params, "measured": measured, "n_test": None}
+        return {"status": "ok", "reason": "", "params": params, "measured": values, "n_test": None}
 
 
 def spearman(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:

@@ -40,7 +40,7 @@ class Projections(TrainingWork):
         problem = replace(problem, X=X, y=y, folds=[(all_rows, all_rows)], weights=None)
         means, variances = np.full((2, len(self.grid), 2), np.nan)
         kde = np.full(len(self.grid), np.nan)
-        started = time.perf_counter()
+        start_time = time.perf_counter()
         for i, _, projections, _ in problem.projections():
             values = np.asarray(projections, dtype=np.float64)
             if values.shape != (len(y),):
@@ -50,7 +50,7 @@ class Projections(TrainingWork):
                 means[i] = [np.mean(side) for side in sides]
                 variances[i] = [np.var(side) for side in sides]
                 kde[i] = kde_divergence(*sides)
-        seconds = time.perf_counter() - started
+        seconds = time.perf_counter() - start_time
         return {"means": means.tolist(), "variances": variances.tolist(), "kde": kde.tolist(), "seconds": seconds}
 
 

@@ -71,7 +71,7 @@ class Fit(FoldWork):
         warm_up(factory, fixed, data.X_train[sample], data.y_train[sample])
 
         estimator = factory(**fixed)
-        started = time.perf_counter()
+        start_time = time.perf_counter()
         if self.carry_over == "folds":
             # The authors' toolbox never cleared its dictionary. Rows of this test part were learnt in the folds before,
             # so the figure leaks, which this option demonstrates.
@@ -81,12 +81,12 @@ class Fit(FoldWork):
         else:
             fit_model(estimator, data.X_train, data.y_train, data.weights)
         classifier = self._calibrate(estimator, choice, data, context)
-        seconds = time.perf_counter() - started
+        seconds = time.perf_counter() - start_time
         context.solvers.update(getattr(estimator, "solvers_", {}))
 
-        started = time.perf_counter()
+        start_time = time.perf_counter()
         predicted = classifier.predict(data.X_test)
-        predict_seconds = time.perf_counter() - started
+        predict_seconds = time.perf_counter() - start_time
         predicted = check_predictions(data.y_test, predicted, data.labels)
 
         condition = getattr(estimator, "condition_", None)
@@ -113,8 +113,8 @@ class Fit(FoldWork):
 
     def _calibrate(self, estimator: Any, choice: Result, data: FoldData, context: Context) -> Any:
         """Return a fitted classifier with probabilities: the model itself if it has them or they are not requested."""
-        needed = hasattr(estimator, "decision_function") and not hasattr(estimator, "predict_proba")
-        if self.calibrate is None or data.labels is None or not needed:
+        lacks_probabilities = hasattr(estimator, "decision_function") and not hasattr(estimator, "predict_proba")
+        if self.calibrate is None or data.labels is None or not lacks_probabilities:
             return estimator
         search = Search(self.outer_fold, self.model, self.params, Grid({}), self.chosen, inner=self.calibrate)
         parts = [

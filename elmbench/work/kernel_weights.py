@@ -29,11 +29,11 @@ class KernelWeights(Fit):
         `iterations`; `paths`, with `kernels`, as the model's parameter has them, `weights`, a list of weights for the
         start and for every iteration, and `objective`, as many numbers.
         """
-        stored = super().extra_values(estimator, data)
+        result = super().extra_values(estimator, data)
         weights = getattr(estimator, "weights_", None)
         if weights is None:
-            return stored
+            return result
         n_kernels = float(np.count_nonzero(weights >= LEAST_SHARE * weights.max()))
-        measured = stored["measured"] | {"kernels": n_kernels, "iterations": float(estimator.n_iter_)}
+        values = result["measured"] | {"kernels": n_kernels, "iterations": float(estimator.n_iter_)}
         curves = {"weights": estimator.weights_path_.tolist(), "objective": estimator.objective_.tolist()}
-        return {"measured": measured, "paths": {"kernels": estimator.kernels, **curves}}
+        return {"measured": values, "paths": {"kernels": estimator.kernels, **curves}}

@@ -91,8 +91,8 @@ class DatasetPlanner:
     def _fix_printed_params(self, column: str) -> Model:
         """Return a column with the printed values of the hyperparameters that neither it nor its chain searches."""
         model, dataset = self.models[column], self.dataset.name
-        searched = {name for link in self.chain(column) for name in self.models[link].search}
-        names = [name for name in model.printed if name not in searched and name not in model.params]
+        search_names = {name for link in self.chain(column) for name in self.models[link].search}
+        names = [name for name in model.printed if name not in search_names and name not in model.params]
         if not names or not model.runs_on(dataset):
             return model
         printed = self.printed_params(column)
@@ -111,9 +111,9 @@ class DatasetPlanner:
 
     def outer_fold(self, run: int, fold: int) -> OuterFold:
         """Return an outer fold."""
-        declared = self.protocol
-        targets = None if self.dataset.name in declared.raw_targets else declared.targets
-        protocol = FoldProtocol(declared.scale_of(self.dataset.name), self.split, declared.order, targets)
+        outer_protocol = self.protocol
+        targets = None if self.dataset.name in outer_protocol.raw_targets else outer_protocol.targets
+        protocol = FoldProtocol(outer_protocol.scale_of(self.dataset.name), self.split, outer_protocol.order, targets)
         return OuterFold(self.dataset.task, self.dataset_ref(run), protocol, run, fold)
 
     def model_ref(self, column: str) -> ModelRef:
@@ -246,7 +246,7 @@ class DatasetPlanner:
         self, column: str, select: Selection, printed: dict[str, Any] | None, choices_only: bool, kind: type[Fit]
     ) -> None:
         model = self.models[column]
-        learnt = TRAIN_ACCURACY in self.protocol.metrics_for(self.dataset.task)
+        train_accuracy = TRAIN_ACCURACY in self.protocol.metrics_for(self.dataset.task)
         calibrate = self.calibration(column)
         choice = self.add_choice(column) if select == "oracle" else None
         criterion: dict[str, Any] = {"criterion": self.protocol.criterion, **({"dcs": self.dcs} if self.dcs else {})}
@@ -278,7 +278,7 @@ class DatasetPlanner:
             # Values that the column fixes take precedence over printed ones.
             params = (printed or {}) | model.params
             outer_fold, ref = self.outer_fold(run, fold), self.model_ref(column)
-            fit = kind(outer_fold, ref, params, model.carry_over, choice, learnt, calibrate)
+            fit = kind(outer_fold, ref, params, model.carry_over, choice, train_accuracy, calibrate)
             self._add_cell(column, run, fold, select, self.plan.add(fit), family)
 
     def add_works(

@@ -98,10 +98,10 @@ class GridProblem:
             check_memory(self.factory, shape, self.labels, self.fixed | candidate, self.context.memory_limit)
         run = getattr(self.factory, path, None) if self.paths and self.weights is None else None
         results = run(self.X, self.y, self.folds, self.candidates, **self.fixed) if run else self.clone_and_fit(outputs)
-        for evaluated in results:
-            if evaluated.solvers:
-                self.context.solvers.update(evaluated.solvers)
-            yield evaluated
+        for evaluation in results:
+            if evaluation.solvers:
+                self.context.solvers.update(evaluation.solvers)
+            yield evaluation
 
     def clone_and_fit(
         self, outputs: Callable[[Any, Any], Any] = lambda model, X: model.predict(X)
@@ -125,7 +125,7 @@ def grid_scores(problems: Iterable[GridProblem], metric_name: str) -> tuple[NDAr
     metric = find_metric(metric_name)
     all_folds: list[FoldScores] = []
     uncalibrated: dict[int, list[tuple[FoldScores, NDArray[Any], Array]]] = {}
-    started = time.perf_counter()
+    start_time = time.perf_counter()
     for grid in problems:
         calibrates = grid.calibrates(metric)
         folds = [FoldScores(metric, grid.y[test], grid.labels, len(grid.candidates)) for _, test in grid.folds]
@@ -140,7 +140,7 @@ def grid_scores(problems: Iterable[GridProblem], metric_name: str) -> tuple[NDAr
         all_folds += folds
     for i, parts in uncalibrated.items():
         _calibrate(i, parts)
-    return np.column_stack([fold.scores for fold in all_folds]), time.perf_counter() - started
+    return np.column_stack([fold.scores for fold in all_folds]), time.perf_counter() - start_time
 
 
 def _calibrate(candidate: int, parts: list[tuple[FoldScores, NDArray[Any], Array]]) -> None:

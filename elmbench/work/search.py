@@ -52,8 +52,8 @@ class GridWork(FoldWork):
         return self.outer_fold.n_train
 
     def seconds(self) -> float:
-        shared = find_model(self.model.name).sharing if self.paths else 1.0
-        return self.number_of_fits * (OVERHEAD + shared * (self.fit_seconds(self.n_rows) - OVERHEAD))
+        share = find_model(self.model.name).sharing if self.paths else 1.0
+        return self.number_of_fits * (OVERHEAD + share * (self.fit_seconds(self.n_rows) - OVERHEAD))
 
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
         parent, data = choice_result(self.given, inputs), fold_data(self.outer_fold, context.data_dir)
@@ -125,8 +125,8 @@ class Search(TrainingWork):
             yield problem
             return
         for fold in folds:
-            prepared = prepared_inputs(X, fold[0], scale, None if data.raw is None else data.nominal)
-            yield replace(problem, X=prepared, folds=[fold])
+            inputs = prepared_inputs(X, fold[0], scale, None if data.raw is None else data.nominal)
+            yield replace(problem, X=inputs, folds=[fold])
 
     def inner_folds(self, data: FoldData) -> tuple[Any, NDArray[Any], list[tuple[Indices, Indices]]]:
         """Return the rows of the search, and their inner folds."""

@@ -48,7 +48,7 @@ class Stream(FoldWork):
         factory, fixed = self.factory_with(self.params)
         check_memory(factory, data.X_train.shape, data.labels, fixed, context.memory_limit)
         estimator = factory(**fixed)
-        measured: dict[str, float] = {}
+        values_by_column: dict[str, float] = {}
         preds: list[NDArray[Any]] = []
         metric = "nrmse" if data.labels is None else "accuracy"
         classes = {} if data.labels is None else {"classes": np.array(data.labels)}
@@ -58,12 +58,12 @@ class Stream(FoldWork):
             rows = slice(start, stop)
             if self.prequential and start:
                 preds.append(check_predictions(data.y_train[rows], estimator.predict(data.X_train[rows]), data.labels))
-            started = time.perf_counter()
+            start_time = time.perf_counter()
             with warnings.catch_warnings():
                 # The first rows of a stream may have nearly as many classes.
                 warnings.filterwarnings("ignore", "The number of unique classes")
                 estimator.partial_fit(data.X_train[rows], data.y_train[rows], **classes)
-            seconds += time.perf_counter() - started
+            seconds += time.perf_counter() - start_time
             values: dict[str, float] = {"n_units": model_size(estimator) or 0}
             values[metric] = metric_of(metric, estimator, data.X_test, data.y_test, data.labels)
             if data.labels is not None:
@@ -76,6 +76,6 @@ class Stream(FoldWork):
                 else:
                     # Gama, Sebastiao and Rodrigues, "On evaluating stream learning algorithms" (2013), eq. 1.
                     values[PREQUENTIAL] = float(np.mean(true != predicted))
-            measured |= {Measure(name, "rows", stop).column: value for name, value in values.items()}
-        result = {"status": "ok", "reason": "", "params": shown_parameters(fixed), "measured": measured}
+            values_by_column |= {Measure(name, "rows", stop).column: value for name, value in values.items()}
+        result = {"status": "ok", "reason": "", "params": shown_parameters(fixed), "measured": values_by_column}
         return result | {"fit_seconds": seconds}

@@ -16,7 +16,7 @@ from elmbench.datasets.numbers import as_read
 from elmbench.datasets.sources.file import FileSource, header_of, read_user_file, take_row_columns
 from elmbench.datasets.table import Table, label_words, to_numbers
 from elmbench.errors import ElmbenchError, first_line
-from elmbench.files import replacing
+from elmbench.files import replace_file
 from elmbench.layouts.comparison import ranking
 from elmbench.protocol.folds import fold_of, load_rows
 from elmbench.protocol.scaling import encoder, prepared_inputs
@@ -149,7 +149,7 @@ def _search_all_rows(run: PreparedRun, work: Fit) -> dict[str, Any]:
 
 def save(estimator: Any, path: Path) -> None:
     """Write an estimator with joblib. Loading the file runs code that it names."""
-    with replacing(path) as partial:
+    with replace_file(path) as partial:
         joblib.dump(estimator, partial, compress=3)
 
 

@@ -8,7 +8,7 @@ from typing import Any, get_args
 
 from elmbench.errors import DataUnavailableError, ElmbenchError, unknown_name
 from elmbench.layouts import with_metrics
-from elmbench.running.engine import pending
+from elmbench.running.engine import find_pending
 from elmbench.running.estimates import Estimates
 from elmbench.running.executors import Settings
 from elmbench.running.planning import make_plan
@@ -84,7 +84,7 @@ class PreparedRun:
                 # Work that two tables share has the more generous limit.
                 self.limits[key] = limit.wider(self.limits.get(key, limit))
         retry, force = self.options.retry, self.options.force
-        self.todo = pending(self.works, self.limits, self.store, retry=retry, force=force)
+        self.todo = find_pending(self.works, self.limits, self.store, retry=retry, force=force)
         self.estimates = Estimates(self.works, self.limits)
         for key in self.works.keys() - set(self.todo):
             record = self.store.get(key)

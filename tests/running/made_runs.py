@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from made_work import Content
 
-from elmbench.running.engine import Run, pending
+from elmbench.running.engine import Run, find_pending
 from elmbench.running.estimates import Estimates
 from elmbench.running.executors import Answer, Executor, Settings, Task, local
 from elmbench.running.executors.sandbox import Sandbox, task_of
@@ -94,6 +94,6 @@ def run(plan: Plan, store: Store, jobs: int = 1, **how: Any) -> list[str]:
     """Run what is pending; return it."""
     on_event = how.pop("on_event", lambda event: None)
     limits = limits_of(plan, how.pop("limits", None))
-    todo = how.pop("todo", None) or pending(plan.works, limits, store, **how)
+    todo = how.pop("todo", None) or find_pending(plan.works, limits, store, **how)
     run_of(plan, store, Settings(jobs=jobs), limits, on_event=on_event).run(todo)
     return todo

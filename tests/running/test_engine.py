@@ -15,7 +15,7 @@ from made_store import lose
 from made_work import Content, needs, units
 
 from elmbench.files import WriteError
-from elmbench.running.engine import Event, pending
+from elmbench.running.engine import Event, find_pending
 from elmbench.running.executors import Answer, Settings
 from elmbench.running.executors.local import LocalExecutor
 from elmbench.running.store import Store
@@ -78,7 +78,7 @@ def test_only_what_is_missing_and_what_rests_on_it(workers: InProcess, store: St
     store = lose(store, search)
     expected = [key for key, unit in units(plan).items() if key == search or search in needs(unit)]
     assert len(expected) == 3
-    assert pending(plan.works, limits_of(plan), store) == expected
+    assert find_pending(plan.works, limits_of(plan), store) == expected
     assert run(plan, store) == expected
 
 
@@ -87,11 +87,11 @@ def test_retry_runs_what_ended_otherwise(workers: InProcess, store: Store, plan:
     assert len(bad) == 2
     workers.answer = lambda unit: OK | ({"status": "failed"} if unit in [units(plan)[key] for key in bad] else {})
     run(plan, store)
-    assert pending(plan.works, limits_of(plan), store) == []
-    assert pending(plan.works, limits_of(plan), store, retry=True) == bad
+    assert find_pending(plan.works, limits_of(plan), store) == []
+    assert find_pending(plan.works, limits_of(plan), store, retry=True) == bad
     workers.answer = lambda unit: OK
     run(plan, store, retry=True)
-    assert pending(plan.works, limits_of(plan), store, retry=True) == []
+    assert find_pending(plan.works, limits_of(plan), store, retry=True) == []
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_a_larger_limit_is_another_chance(
         store.put(work, OK, "e")
     cell = plan.cells[0].key
     store.put(plan.works[cell], {"reason": "", **result}, "e")
-    assert pending(plan.works, limits_of(plan, limits), store) == ([cell] if again else [])
+    assert find_pending(plan.works, limits_of(plan, limits), store) == ([cell] if again else [])
 
 
 # --- Clean times: fits of a parallel run are timed again one by one --------------------------------------------------
@@ -135,7 +135,7 @@ def fits_of(plan: Plan) -> list[str]:
 
 def run_clean(plan: Plan, store: Store, settings: Settings, kind: type[LocalExecutor] = LocalExecutor) -> None:
     limits = limits_of(plan)
-    todo = pending(plan.works, limits, store)
+    todo = find_pending(plan.works, limits, store)
     run_of(plan, store, settings, limits, executor=kind(settings)).run(todo, fits_of(plan))
 
 

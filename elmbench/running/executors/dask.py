@@ -65,7 +65,7 @@ class DaskExecutor(Executor):
         self._run = secrets.token_hex(8)
         self._sender = ThreadPoolExecutor(1)
         self._connected: Future[Any] | None = None
-        self._threads, self._looked = 0, float("-inf")
+        self._threads, self._look_time = 0, float("-inf")
         #: Futures of dask, which forgets results without a holder.
         self._held: set[Any] = set()
         #: Number of times that workers have begun a task, by its key.
@@ -111,8 +111,8 @@ class DaskExecutor(Executor):
     def workers(self) -> int:
         """The number of threads of the present workers."""
         now = time.monotonic()
-        if now - self._looked > _LOOK_EVERY:
-            self._threads, self._looked = sum(self._ask("nthreads").values()), now
+        if now - self._look_time > _LOOK_EVERY:
+            self._threads, self._look_time = sum(self._ask("nthreads").values()), now
         return self._threads
 
     @property

@@ -107,7 +107,7 @@ class _Worker:
 
     def ask(self, function: Any, task: Task, settings: Settings, limits: Limits) -> Any:
         """Return the result of a function in the worker; raise if it reaches a limit or the process ends."""
-        started = look_again = time.monotonic()
+        start_time = next_look = time.monotonic()
         try:
             answer = self._pool.submit(function, task, settings, limits.memory)
         except (BrokenProcessPool, RuntimeError) as error:
@@ -120,15 +120,15 @@ class _Worker:
             # A process that the worker has forked keeps loky from noticing its end.
             if not self.lives():
                 raise self._death()
-            if limits.seconds is not None and now - started > limits.seconds:
+            if limits.seconds is not None and now - start_time > limits.seconds:
                 raise _Ended("timeout", f"> {limits.seconds:g} s", limit=limits.seconds)
-            if limits.memory is not None and now >= look_again:
+            if limits.memory is not None and now >= next_look:
                 self.held = held_bytes(self.number, limits.memory)
                 if self.held > limits.memory:
                     reason = f"grew to {in_words(self.held)}; the limit is {in_words(limits.memory)}"
                     raise _Ended("out-of-memory", reason, limit=limits.memory)
                 # Checks take a tenth of the time at most.
-                look_again = now + 10 * (time.monotonic() - now)
+                next_look = now + 10 * (time.monotonic() - now)
 
     def can_take(self, needed: object, limit: int | None) -> bool:
         """Return True if the process can do work with another model or data, as `loaded` names them.
@@ -211,7 +211,7 @@ class Sandbox:
 
     def ask(self, task: Task, limits: Limits) -> Answer:
         """Do a task of `task_of`. It may end at a limit or with the worker."""
-        began = time.monotonic()
+        start = time.monotonic()
         current = self._worker
         needed = task["work"].get("model"), task["work"].get("dataset"), task["from_outside"] and self.settings
         if current is not None and not current.can_take(needed, limits.memory):
@@ -222,25 +222,25 @@ class Sandbox:
             return Answer(STOPPED)
         try:
             current.wait_until_ready()
-            failed: Result | None = None
+            failure: Result | None = None
             if current.loaded != needed:
                 loading = limits if limits.seconds is None else replace(limits, seconds=max(limits.seconds, _LOADING))
-                failed = current.ask(worker.prepare, task, self.settings, loading)
-                current.loaded = None if failed else needed
-            began = time.monotonic()
-            return Answer(failed or current.ask(worker.run, task, self.settings, limits), time.monotonic() - began)
+                failure = current.ask(worker.prepare, task, self.settings, loading)
+                current.loaded = None if failure else needed
+            start = time.monotonic()
+            return Answer(failure or current.ask(worker.run, task, self.settings, limits), time.monotonic() - start)
         except _Ended as end:
             if self._stopped:
                 return Answer(STOPPED)
             self._end_worker()
-            return Answer(end.result, time.monotonic() - began)
+            return Answer(end.result, time.monotonic() - start)
 
     def _end_worker(self) -> None:
         """End the worker at once, with its work and its descendants."""
         with self._lock:
-            ended, self._worker = self._worker, None
-        if ended is not None:
-            ended.end()
+            process, self._worker = self._worker, None
+        if process is not None:
+            process.end()
 
     def stop(self) -> None:
         """End the worker for good: later work fails."""

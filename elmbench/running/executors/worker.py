@@ -15,9 +15,9 @@ def begin(log: str) -> None:
     """Set up this worker process: standard error goes to a file, standard output is discarded, Ctrl-C is ignored."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     for descriptor, path in enumerate((os.devnull, os.devnull, log)):
-        opened = os.open(path, os.O_RDWR | os.O_APPEND)
-        os.dup2(opened, descriptor)
-        os.close(opened)
+        file = os.open(path, os.O_RDWR | os.O_APPEND)
+        os.dup2(file, descriptor)
+        os.close(file)
     if sys.platform == "linux":
         from elmbench.running import linux
 
