@@ -114,7 +114,7 @@ class TableResults:
             for (dataset, model, _), figure in printed.published.items()
             # A table may show some of the figures of a file.
             if dataset in (ALL, *printed.datasets)
-            and (model in models or figure.cited or model not in self.file.measured_columns)
+            and (model in models or figure.cited or model not in self.file.all_columns)
         )
         not_run = 0 if facts else max(0, judged - figures.total())
         return {verdict: figures[verdict] for verdict in VERDICTS} | {"not run": not_run}

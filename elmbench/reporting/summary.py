@@ -116,7 +116,7 @@ def _published_lines(cells: pd.DataFrame, layout: Layout, resolved: Resolved) ->
     first = {"select": min(set(default["select"]), key=selections_of(resolved).index), "reading": "", "n": 0}
     lines = []
     for (dataset, model, metric), figure in resolved.published.items():
-        if dataset in datasets and model not in models and (figure.cited or model not in resolved.file.measured_columns):
+        if dataset in datasets and model not in models and (figure.cited or model not in resolved.file.all_columns):
             is_judged = figure.value is not None and layout.is_judged(Measure(figure.metric))
             verdict = "cited" if figure.cited else "no data" if is_judged else ""
             line = first | {"dataset": dataset, "model": model, "metric": metric, "ended": NOT_MEASURED}

@@ -35,7 +35,7 @@ class ExperimentFile:
         return self.spec.id
 
     @property
-    def measured_columns(self) -> set[str]:
+    def all_columns(self) -> set[str]:
         """The columns of all tables of the paper; the suite never measures another model that the paper prints."""
         return {column for table in self.tables for column in table.spec.models}
 
