@@ -125,8 +125,8 @@ def _own_plugins(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
     for name, loader in (("datasets", "load_dataset_specs"), ("catalogue", "load_catalogue")):
         module: Any = sys.modules.get(f"elmbench.specs.{name}")
-        if module is not None and module._added:
-            module._added.clear()
+        if module is not None and module._user_specs:
+            module._user_specs.clear()
             getattr(module, loader).cache_clear()
 
 

@@ -68,15 +68,15 @@ Watch = Callable[[Sequence[ExperimentFile]], Iterable[ExperimentFile]]
 #: Keys of a reading whose entries each change one of the table's, and the keys with the names of these.
 _BY_NAME = {"models": "models", "grids": "grids", "data": "datasets"}
 #: Tables of a user's own, by id.
-_user_tables: dict[str, ExperimentFile] = {}
+_user_specs: dict[str, ExperimentFile] = {}
 
 
 def add_experiments(files: Iterable[ExperimentFile]) -> None:
     """Add tables of a user to `load_catalogue`; a table replaces an earlier one of the user with the same id."""
-    later = _user_tables | {file.id: file for file in files}
-    others = [file for file in load_catalogue().values() if file.id not in _user_tables]
+    later = _user_specs | {file.id: file for file in files}
+    others = [file for file in load_catalogue().values() if file.id not in _user_specs]
     _check_names([*others, *later.values()])
-    _user_tables.update(later)
+    _user_specs.update(later)
     load_catalogue.cache_clear()
 
 
@@ -97,7 +97,7 @@ def load_catalogue(root: Path | None = None) -> dict[str, ExperimentFile]:
             next_step = "write it (experiments/kos-elm/paper.yaml is one), then: elmbench validate"
             raise ElmbenchError(problem, expected=expected, next_step=next_step)
     _check_names(files.values())
-    return files | ({} if root else _user_tables)
+    return files | ({} if root else _user_specs)
 
 
 def check_readings(file: ExperimentFile) -> None:

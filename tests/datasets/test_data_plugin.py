@@ -47,7 +47,7 @@ def plugin(tmp_path: Path) -> Iterator[Path]:
 def spec(plugin: Path, monkeypatch: pytest.MonkeyPatch) -> DatasetSpec:
     import elmbench.specs.datasets as package
 
-    monkeypatch.setattr(package, "_added", {})
+    monkeypatch.setattr(package, "_user_specs", {})
     specs = parse_dataset_specs({"spiral": ENTRY}, "my.yaml")
     add_dataset_specs(specs.values())
     return specs["spiral"]

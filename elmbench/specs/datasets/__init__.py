@@ -263,7 +263,7 @@ def parse_dataset_specs(content: Any, source: str) -> DatasetSpecs:
 
 
 #: A user's data sets, by name.
-_added: dict[str, DatasetSpec] = {}
+_user_specs: dict[str, DatasetSpec] = {}
 
 
 def add_dataset_specs(specs: Iterable[DatasetSpec]) -> None:
@@ -273,7 +273,7 @@ def add_dataset_specs(specs: Iterable[DatasetSpec]) -> None:
             if is_of_suite(name):
                 problem = f"the data set {name!r} has the name of one of the suite"
                 raise ElmbenchError(problem, expected="another name", next_step=NEXT)
-        _added[spec.name] = spec
+        _user_specs[spec.name] = spec
     load_dataset_specs.cache_clear()
 
 
@@ -285,7 +285,7 @@ def is_of_suite(name: str) -> bool:
 @cache
 def load_dataset_specs() -> DatasetSpecs:
     """Return every data set of `datasets.yaml`, and those that were added."""
-    return DatasetSpecs([*_of_suite().values(), *_added.values()])
+    return DatasetSpecs([*_of_suite().values(), *_user_specs.values()])
 
 
 @cache
