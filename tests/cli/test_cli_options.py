@@ -198,5 +198,5 @@ def test_completion_installs_itself(tmp_path: Path) -> None:
     script = tmp_path / ".bash_completions" / "elmbench.sh"
     assert str(script) in (tmp_path / ".bashrc").read_text()
     # What was installed is what bash can read, and is about this command.
-    asked = f"source {script}; complete -p elmbench"
-    assert "elmbench" in subprocess.run(["bash", "-c", asked], capture_output=True, text=True, check=True).stdout
+    command = f"source {script}; complete -p elmbench"
+    assert "elmbench" in subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True).stdout
