@@ -52,7 +52,7 @@ class EEMClassifier(EntropyClassifier, HiddenNodesMixin, PathMixin):
         The projections at which the decision changes, ascending: two, or one if the variances are equal, or none if one
         class is likelier everywhere.
     condition_ : float
-        Estimated condition number of S+ + S-, the largest over the outputs.
+        Estimated condition number of S+ + S-, or of the smaller variance if larger; the largest over the outputs.
     weights_, biases_, classes_, n_units_, n_features_in_
         As in `ELMClassifier`.
 

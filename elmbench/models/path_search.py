@@ -3,7 +3,7 @@
 import time
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -14,7 +14,7 @@ from sklearn.exceptions import EfficiencyWarning
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import GridSearchCV, ParameterGrid, check_cv
 from sklearn.pipeline import Pipeline
-from sklearn.utils import _safe_indexing, check_random_state, check_X_y, get_tags, indexable
+from sklearn.utils import Tags, _safe_indexing, check_random_state, check_X_y, get_tags, indexable
 from sklearn.utils.validation import _num_samples
 
 from elmbench.metrics import REGISTRY
@@ -89,6 +89,12 @@ class PathSearchCV(GridSearchCV):
     >>> search.fit(*load_iris(return_X_y=True)).best_params_
     {'kelmclassifier__C': 1, 'kelmclassifier__gamma': 1}
     """
+
+    def __sklearn_tags__(self) -> Tags:
+        tags: Tags = super().__sklearn_tags__()
+        target_tags = get_tags(self.estimator).target_tags
+        tags.target_tags = replace(target_tags, required=tags.target_tags.required)
+        return tags
 
     @_fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: Any, y: Any = None, **params: Any) -> Self:

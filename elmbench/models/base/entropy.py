@@ -95,7 +95,7 @@ class EntropyClassifier(RowWeightedClassifier):
         self._discriminants = result
         self.means_ = np.array([d.means for d in result])
         self.variances_ = np.array([d.variances for d in result])
-        self.condition_ = max(d.condition for d in result)
+        self.condition_ = max(max(d.condition, d.cancellation) for d in result)
         points = [crossing_points(d.means, d.variances, float(w)) for d, w in zip(result, weights, strict=True)]
         self.thresholds_ = points[0] if len(points) == 1 else points
 

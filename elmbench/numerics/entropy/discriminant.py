@@ -110,13 +110,15 @@ class Discriminant:
     """Two Gaussians on the line that `beta`, of shape (size,), projects two sets of rows to.
 
     Means and variances are those of the negative set and of the positive one. The means differ by 2; if those of the
-    rows coincide, there is no direction and `beta` is zero. The condition is that of the sum of the covariances.
+    rows coincide, there is no direction and `beta` is zero. The condition is that of the sum of the covariances; the
+    cancellation is the factor by which round-off grows in the smaller variance.
     """
 
     beta: Array
     means: tuple[float, float]
     variances: tuple[float, float]
     condition: float
+    cancellation: float = 1.0
 
     @property
     def degenerate(self) -> bool:
@@ -153,7 +155,8 @@ def discriminant(negative: Moments, positive: Moments, size: int, dimension: int
     round_off = np.abs(beta) @ (np.abs(S_negative) + np.abs(S_positive)) @ np.abs(beta)
     floor = max(LEAST_VARIANCE, float(size * EPS * round_off))
     variances = tuple(max(float(beta @ S @ beta), floor) for S in (S_negative, S_positive))
-    return Discriminant(beta, (mean, mean + 2.0), (variances[0], variances[1]), system.condition)
+    cancellation = float(round_off) / min(variances)
+    return Discriminant(beta, (mean, mean + 2.0), (variances[0], variances[1]), system.condition, cancellation)
 
 
 def log_odds(

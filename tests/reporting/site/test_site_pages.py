@@ -233,8 +233,6 @@ def test_a_figure_stands_beside_its_data(site: Path, results: Path) -> None:
         assert shown.size == drawn.size
         difference = np.abs(np.asarray(shown.convert("RGB"), float) - np.asarray(drawn.convert("RGB"), float))
         assert difference.mean() < 3
-    first = (source / "figure.csv").read_text().splitlines()[1].split(",")
-    assert page.tables[0][1] == first
     (data,) = {target for target in page.values("href") if target.endswith("figure.csv")}
     written, original = (pd.read_csv(path) for path in (site / data, source / "figure.csv"))
     pd.testing.assert_frame_equal(written, original, rtol=5e-4, check_dtype=False)
