@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
-from itertools import product
 from typing import Annotated, Any, Literal
 
 import typer
@@ -100,41 +99,10 @@ def show(experiment: Annotated[str, typer.Argument(autocompletion=tables)]) -> N
 @app.command()
 def validate() -> None:
     """Check datasets.yaml and every experiment file."""
-    from elmbench.errors import ElmbenchError
-    from elmbench.layouts import layout_of
-    from elmbench.registry import check_parameters, find_model
-    from elmbench.specs.catalogue import check_readings, load_catalogue
-    from elmbench.specs.datasets import load_dataset_specs
-    from elmbench.specs.files import invalid
-    from elmbench.specs.profiles import resolve
+    from elmbench.workflow.validate import validate_specs
 
-    files = load_catalogue()
-    for file in files.values():
-        try:
-            check_readings(file)
-            choices = [{name: value} for name in file.spec.readings for value in file.paper.readings[name].values]
-            resolved = [resolve(file, profile) for profile in file.profiles]
-            resolved += [resolve(file, profile, choice) for profile in file.profiles[:1] for choice in choices]
-            tasks = {dataset.task for experiment in resolved for dataset in experiment.datasets.values()}
-            for model, task in product(file.spec.models.values(), tasks):
-                entry = find_model(model.model)
-                if getattr(entry, task) is not None:
-                    check_parameters(entry.name, entry.factory(task), {*model.search, *model.params})
-            for experiment in resolved:
-                for dataset in experiment.datasets.values():
-                    experiment.spec.protocol.metric_for(dataset.task)
-                    experiment.spec.protocol.outer.split(dataset.name, dataset.task)
-                layout = layout_of(experiment)
-                for (name, column, metric), figure in experiment.published.items():
-                    if layout.judges and figure.value is not None and column in layout.models(experiment):
-                        metrics = [measure.column for measure in layout.measures(experiment, name, column)]
-                        if metric not in metrics:
-                            raise invalid(f"the published metric {metric!r} is not in the table", ", ".join(metrics))
-            _ = file.printed_parameters
-        except ElmbenchError as error:
-            problem = error.found if str(file.path.parent) in error.found else f"{file.path}: {error.found}"
-            raise ElmbenchError(problem, expected=error.expected, next_step=error.next_step) from error
-    counts = {"datasets": len(load_dataset_specs()), "experiments": len(files)}
+    datasets, experiments = validate_specs()
+    counts = {"datasets": datasets, "experiments": experiments}
     state.emit(counts, f"valid: {counts['datasets']} data sets, {counts['experiments']} experiments")
 
 

@@ -9,6 +9,7 @@ import re
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -237,12 +238,13 @@ def provenance(resolved: Resolved, planned: list[Cell], store: Store, commands: 
     environments: Counter[str] = Counter()
     solvers: Counter[str] = Counter()
     for cell in planned:
-        record = store.get(cell.key) if cell.key else None
+        records = records_below(filter(None, [cell.key]), store)
+        record = next(records, None)
         if record is None:
             continue
         environments[record["environment"]] += 1
         # Work that only combines results of other work has no data of its own.
-        units = (record["unit"] for record in records_below([cell.key], store))
+        units = (record["unit"] for record in chain([record], records))
         unit: dict[str, Any] = next((unit for unit in units if "dataset" in unit), {})
         if unit:
             datasets[cell.dataset].add(unit["dataset"]["identity"])

@@ -77,7 +77,9 @@ def catch_failures(action: Callable[[], Result], context: Context) -> Result:
         return {"status": "out-of-memory", "reason": reason, "limit": context.memory_limit}
     except ElmbenchError as error:
         return {"status": "failed", "reason": printable(str(error))}
-    except Exception as error:  # noqa: BLE001 - a model may raise anything; it ends its own cell and no other
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001 - a model may raise anything; it ends its own cell and no other
         trace = printable(traceback.format_exc(limit=-6), 5000)
         return {"status": "failed", "reason": printable(f"{type(error).__name__}: {error}"), "traceback": trace}
 

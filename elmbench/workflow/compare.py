@@ -119,9 +119,8 @@ def compare(
     import pandas as pd
 
     by_row = {"_groups": groups, "_order": time_order, "_fold": fold, "_weights": weights}
-    row_values = {key: values for key, values in by_row.items() if values is not None}
     # The index of a series need not be that of X.
-    extra = {key: list(values) for key, values in row_values.items()}
+    extra = {key: list(values) for key, values in by_row.items() if values is not None}
     X = _rows(X)
     for key, values in extra.items():
         if len(values) != X.shape[0]:
@@ -131,7 +130,7 @@ def compare(
         raise ElmbenchError(f"y has {missing} missing values", expected="none", next_step="leave these rows out")
     if not (impute or sp.issparse(X)) and (missing := int(np.asarray(pd.isna(X)).sum())):
         raise ElmbenchError(f"X has {missing} missing values", expected="none", next_step="impute=True replaces them")
-    digest = sha256(str(joblib.hash((X, y, row_values, test))).encode()).hexdigest()[:12]
+    digest = sha256(str(joblib.hash((X, y, extra, test))).encode()).hexdigest()[:12]
     results_dir = Path(results_dir) if results_dir is not None else _temporary_folder()
     folder = results_dir.resolve() / ".data" / digest
     path, held_out = write_arrays(X, y, folder, name, extra), ""

@@ -63,10 +63,7 @@ def run(task: "Task", settings: "Settings", memory: int | None) -> "Result":
     from elmbench.work.base import Context
 
     os.ftruncate(2, 0)
-    try:
-        return attempt(work_of(task), task["inputs"], Context(settings.data_dir, memory), settings.blas_threads)
-    except BaseException as error:  # noqa: BLE001 - such as SystemExit; it ends its own cell and no other
-        return {"status": "failed", "reason": f"{type(error).__name__}: {error}"}
+    return attempt(work_of(task), task["inputs"], Context(settings.data_dir, memory), settings.blas_threads)
 
 
 def work_of(task: "Task") -> "Work":

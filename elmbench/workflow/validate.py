@@ -1,0 +1,50 @@
+"""Checks of all YAML files."""
+
+from itertools import product
+
+from elmbench.errors import ElmbenchError
+from elmbench.layouts import layout_of
+from elmbench.registry import check_parameters, find_model
+from elmbench.specs.catalogue import ExperimentFile, check_readings, load_catalogue
+from elmbench.specs.datasets import load_dataset_specs
+from elmbench.specs.files import invalid
+from elmbench.specs.profiles import resolve
+
+
+def validate_specs() -> tuple[int, int]:
+    """Check datasets.yaml and every experiment file; return the number of data sets and of experiments.
+
+    Raises ElmbenchError, which names the file, for the first one that is not valid.
+    """
+    files = load_catalogue()
+    for file in files.values():
+        try:
+            _check_experiment(file)
+        except ElmbenchError as error:
+            problem = error.found if str(file.path.parent) in error.found else f"{file.path}: {error.found}"
+            raise ElmbenchError(problem, expected=error.expected, next_step=error.next_step) from error
+    return len(load_dataset_specs()), len(files)
+
+
+def _check_experiment(file: ExperimentFile) -> None:
+    """Check a table under all of its profiles and readings: parameters of models, metrics, splits, printed figures."""
+    check_readings(file)
+    choices = [{name: value} for name in file.spec.readings for value in file.paper.readings[name].values]
+    resolved = [resolve(file, profile) for profile in file.profiles]
+    resolved += [resolve(file, profile, choice) for profile in file.profiles[:1] for choice in choices]
+    tasks = {dataset.task for experiment in resolved for dataset in experiment.datasets.values()}
+    for model, task in product(file.spec.models.values(), tasks):
+        entry = find_model(model.model)
+        if getattr(entry, task) is not None:
+            check_parameters(entry.name, entry.factory(task), {*model.search, *model.params})
+    for experiment in resolved:
+        for dataset in experiment.datasets.values():
+            experiment.spec.protocol.metric_for(dataset.task)
+            experiment.spec.protocol.outer.split(dataset.name, dataset.task)
+        layout = layout_of(experiment)
+        for (name, column, metric), figure in experiment.published.items():
+            if layout.judges and figure.value is not None and column in layout.models(experiment):
+                metrics = [measure.column for measure in layout.measures(experiment, name, column)]
+                if metric not in metrics:
+                    raise invalid(f"the published metric {metric!r} is not in the table", ", ".join(metrics))
+    _ = file.printed_parameters
