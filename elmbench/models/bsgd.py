@@ -4,7 +4,6 @@ from typing import Any, ClassVar
 
 import scipy.sparse as sp
 from sklearn.utils._param_validation import StrOptions
-from sklearn.utils.validation import check_is_fitted
 
 from elmbench.models.base.family import width
 from elmbench.models.base.parameters import estimator
@@ -104,18 +103,15 @@ class BSGDClassifier(StochasticClassifier):
     @property
     def support_vectors_(self) -> Rows:
         """The support vectors, of shape (n_units_, n_features)."""
-        check_is_fitted(self, "classes_")
         vectors = self._state.vectors()
         return sp.csr_matrix(vectors) if self._sparse else vectors
 
     @property
     def beta_(self) -> Array:
         """The weights of the support vectors, of shape (n_units_, n_outputs)."""
-        check_is_fitted(self, "classes_")
         return self._state.solution(self._ridge)
 
     @property
     def n_units_(self) -> int:
         """The number of support vectors."""
-        check_is_fitted(self, "classes_")
         return self._state.size

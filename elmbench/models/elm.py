@@ -21,8 +21,6 @@ from elmbench.numerics.rows import Rows
 class _ELM(HiddenNodesMixin, PathMixin):
     """The ELM, for targets in columns."""
 
-    model_version = 1
-
     C: float = 1.0
     slope: float = 1.0
 

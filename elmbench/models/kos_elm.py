@@ -1,13 +1,13 @@
 """Kernel extreme learning machines that learn row by row, with all rows or a fixed budget."""
 
 from collections.abc import Iterator
+from copy import copy
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
-from elmbench.models.base.family import FamilyClassifier, FamilyRegressor, check_condition, target_bytes, width
+from elmbench.models.base.family import FamilyClassifier, FamilyRegressor, check_condition, width
 from elmbench.models.base.kernels import KernelMixin
 from elmbench.models.base.parameters import estimator
 from elmbench.models.base.paths import Grid, PathMixin
@@ -25,7 +25,6 @@ State = InverseState | DependencyState
 class KOSELM(KernelMixin, PathMixin):
     """A kernel model that learns row by row, by a state that grows by `extend`."""
 
-    model_version = 1
     _inverses: ClassVar[int] = 1
 
     C: float = 1.0
@@ -35,26 +34,19 @@ class KOSELM(KernelMixin, PathMixin):
         budget = getattr(self, "budget", UNLIMITED)
         return InverseState(n_features, n_outputs, width(self), 1.0 / self.C, budget, kernel=kernel)
 
-    def _state_for(self, X: Rows, n_outputs: int, kernel: Kernel) -> State:
-        """Return a new state, for dense rows with the Gaussian kernel or for any kernel."""
-        if kernel.is_plain(X):
-            return self._new_state(X.shape[1], n_outputs, None)
-        return self._new_state(1, n_outputs, kernel)
-
     def _fit(self, X: Rows, T: Array) -> None:
-        self._start(X.shape[1], T.shape[1])
+        self._start(X, T)
         self._update(X, T)
-        assert self._state is not None
         if 0 < self._state.ridge <= EPS:  # a look at all of the matrix costs too much where there is no need for it
             check_condition(self, RidgeSystem(np.array(self._state.pairwise(), order="F"), self._state.ridge))
 
-    def _start(self, n_features: int, n_outputs: int) -> None:
-        self._kernel = self._make_kernel()
-        self._state: State | None = None
+    def _start(self, X: Rows, T: Array) -> None:
+        """Prepare a state for dense rows with the Gaussian kernel, or for any kernel."""
+        self._kernel = kernel = self._make_kernel()
+        plain = kernel.is_plain(X)
+        self._state = self._new_state(X.shape[1] if plain else 1, T.shape[1], None if plain else kernel)
 
     def _update(self, X: Rows, T: Array) -> None:
-        if self._state is None:
-            self._state = self._state_for(X, T.shape[1], self._kernel)
         self._state.extend(X, T)
         self.n_units_ = self._state.size
 
@@ -72,46 +64,40 @@ class KOSELM(KernelMixin, PathMixin):
         for j, (train, _) in enumerate(grid.folds):
             T, decode = grid.encode(train)
             for members in groups:
-                kernel = members[0][1]._make_kernel()
-                X, probes = grid.rows(j, kernel)
+                X, probes = grid.rows(j, members[0][1]._make_kernel())
                 fits: list[tuple[Any, Array]] = []
-                for i, model in members:
-                    state: Any = model._state_for(X, T.shape[1], kernel)
-                    outputs = next((values for fit, values in fits if fit.equals_untrained(state)), None)
+                for i, member in members:
+                    model = copy(member)  # the state ends with its group
+                    model._start(X, T)
+                    outputs = next((values for fit, values in fits if fit.equals_untrained(model._state)), None)
                     if outputs is None:
-                        state.extend(X, T)
-                        outputs = kernel.product(probes, state.rows, state.solution())
-                        fits.append((state, outputs))
+                        model._update(X, T)
+                        outputs = model._outputs(probes)
+                        fits.append((model._state, outputs))
                     yield i, j, decode(outputs)
-
-    @property
-    def _fitted_state(self) -> State:
-        check_is_fitted(self, "n_units_")
-        assert self._state is not None
-        return self._state
 
     @property
     def beta_(self) -> Array:
         """Output weights, of shape (n_units, n_outputs)."""
-        return self._fitted_state.solution()
+        return self._state.solution()
 
     @property
     def dictionary_(self) -> Rows:
         """Rows of the dictionary in the order of `beta_`, sparse if the first rows were, or numbers of rows."""
-        return self._fitted_state.rows
+        return self._state.rows
 
     @property
     def inverse_(self) -> Array:
         """Inverse of the (regularised) kernel matrix of the dictionary, of shape (n_units, n_units)."""
-        return self._fitted_state.inverse_matrix()
+        return self._state.inverse_matrix()
 
     @property
     def condition_(self) -> float:
         """Condition number in the 1-norm of the matrix whose inverse is `inverse_`, computed on demand."""
-        if self._fitted_state.size == 0:
+        state = self._state
+        if state.size == 0:
             return 1.0
-        matrix = self._fitted_state.pairwise().copy()
-        np.einsum("ii->i", matrix)[:] += self._fitted_state.ridge
+        matrix = state.pairwise() + state.ridge * np.eye(state.size)
         return float(np.linalg.norm(matrix, 1) * np.linalg.norm(self.inverse_, 1))
 
     @classmethod
@@ -127,7 +113,7 @@ class KOSELM(KernelMixin, PathMixin):
         elif not (isinstance(kernel, str) and kernel == "rbf"):
             piece = min(n_samples, max(PIECE, m))
             matrix = 8 * (m**2 + (m + piece) ** 2 + 2 * piece * (piece + m))
-        return cls._inverses * inverse + matrix + target_bytes(n_samples, n_outputs)
+        return cls._inverses * inverse + matrix + 8 * n_samples * (2 * n_outputs + 3)
 
     @classmethod
     def _most_rows(cls, n_samples: int, params: dict[str, Any]) -> int:

@@ -75,7 +75,7 @@ def _kernel(name: str, spec: Any, n_features: int) -> BaseKernel:
 class _MKELM:
     """Multiple kernel ELM, for targets in columns."""
 
-    model_version = 1
+    _accept_sparse = False
 
     C: float = 1.0
     kernels: str | Sequence[Any] | None = None

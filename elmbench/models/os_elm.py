@@ -18,8 +18,6 @@ from elmbench.numerics.solve import RidgeSystem
 class _OSELM(HiddenNodesMixin):
     """OS-ELM, for targets in columns."""
 
-    model_version = 1
-
     n_hidden: int = 20
     C: float = 1.0
     initial_batch: int = 250
@@ -29,13 +27,13 @@ class _OSELM(HiddenNodesMixin):
     _parameter_constraints: ClassVar[dict[str, Any]] = {"start": [StrOptions({"pinv", "ridge"})]}
 
     def _fit(self, X: Rows, T: Array, scale: Array | None) -> None:
-        self._start(X.shape[1], T.shape[1])
+        self._start(X, T)
         for part in (slice(self.initial_batch), slice(self.initial_batch, None)):
             self._update(X[part], T[part], None if scale is None else scale[part])
 
-    def _start(self, n_features: int, n_outputs: int) -> None:
-        self._draw_nodes(n_features)
-        self.beta_ = np.zeros((len(self.weights_), n_outputs))
+    def _start(self, X: Rows, T: Array) -> None:
+        self._draw_nodes(X.shape[1])
+        self.beta_ = np.zeros((len(self.weights_), T.shape[1]))
         self.n_seen_ = 0
         self.P_: Array = np.zeros((0, 0))
 

@@ -82,16 +82,16 @@ class OSPVMClassifier(ProjectionClassifier):
     _parameter_constraints: ClassVar[dict[str, Any]] = {"mode": [StrOptions({"exact", "truncate"})]}
 
     def _fit(self, X: Rows, T: Array) -> None:
-        self._start(X.shape[1], T.shape[1])
+        self._start(X, T)
         n = X.shape[0]
         edges = [0, *range(self.initial_batch, n, self.batch_size), n]
         for start, stop in itertools.pairwise(edges):
             self._learn(X[start:stop], T[start:stop])
         self._settle()
 
-    def _start(self, n_features: int, n_outputs: int) -> None:
+    def _start(self, X: Rows, T: Array) -> None:
         ones = 0 if self.update_mean else 1
-        self._stream = StreamedDecomposition(n_features + ones, centred=bool(self.update_mean))
+        self._stream = StreamedDecomposition(X.shape[1] + ones, centred=bool(self.update_mean))
         self._coordinates: list[Array] = []
         self._targets: list[Array] = []
         self.n_seen_ = 0

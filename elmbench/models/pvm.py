@@ -50,9 +50,6 @@ def project_rows(X: Rows, mean: Array, weights: Array, biases: Array) -> Array:
 class ProjectionClassifier(FamilyClassifier):
     """Base class of networks with nodes g((x - mean)' w + b) along singular directions, and least squares on them."""
 
-    model_version = 1
-    _accept_sparse: ClassVar[str] = "csr"
-
     n_hidden: int | None = None
     theta: float = 0.96
     ratio: str = "linear"

@@ -2,7 +2,6 @@
 
 import warnings
 from abc import abstractmethod
-from typing import ClassVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -19,10 +18,6 @@ from elmbench.numerics.smooth_svm import Loss, minimise, smooth_hinge, smooth_in
 @estimator
 class _RSVM:
     """The reduced support vector machine, for targets in columns."""
-
-    model_version = 1
-
-    _accept_sparse: ClassVar[str] = "csr"
 
     n_landmarks: int = 100
     C: float = 1.0

@@ -96,8 +96,6 @@ class WELMClassifier(WeightedClassifier, HiddenNodesMixin, PathMixin):
     0.99
     """
 
-    model_version = 1
-
     _local = True
     _interval, _layer = (0.0, 1.0), staticmethod(node_outputs)
     _parameter_constraints: ClassVar[dict[str, Any]] = {"activation": [StrOptions(set(NODES))]}

@@ -244,5 +244,5 @@ def _update_factor(factor: Array, rows: Array) -> Array:
     if len(factor) == 0:
         return factor
     panel = min(PANEL, len(factor))
-    factor, _, _, _ = dtpqrt(0, panel, factor, np.asfortranarray(rows), overwrite_a=1, overwrite_b=0)
+    factor, _, _, _ = dtpqrt(0, panel, factor, np.asfortranarray(rows), overwrite_a=factor.flags.writeable)
     return factor

@@ -12,6 +12,17 @@ Rows = Any
 """An ndarray of shape (n, d), or a CSR matrix of that shape."""
 
 
+LARGEST = 1e150  # magnitude up to which sums of squares do not overflow
+
+
+def check_size(name: str, values: Rows) -> None:
+    """Raise a ValueError if the squares of entries, dense or sparse, may overflow."""
+    entries = values.data if sp.issparse(values) else values
+    largest = max(entries.max(initial=0.0), -entries.min(initial=0.0))
+    if largest > LARGEST:
+        raise ValueError(f"{name}: expected magnitudes up to {LARGEST:g}, got {largest:.1e} instead")
+
+
 def inner_products(X: Rows, centres: Rows) -> Array:
     """Return the inner products of the rows of `X` and of `centres`, dense of shape (n, L); sparse rows stay sparse."""
     if sp.issparse(X):
@@ -31,19 +42,11 @@ def sparse_distances(X: Rows, centres: Rows) -> Array:
 
 
 def squared_norms(X: Rows) -> Array:
-    """Return the squared norms of rows; a ValueError is raised if one is infinite.
-
-    Sparse rows may name an entry more than once.
-    """
+    """Return the squared norms of rows. Sparse rows may name an entry more than once."""
     if sp.issparse(X) and not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
     norms: Array = row_norms(X, squared=True)
-    if not np.isfinite(norms).all():
-        largest = float(abs(X).max())
-        raise ValueError(
-            f"X: expected squared distances below 1e308, got entries up to {largest:.1e}, centred, instead"
-        )
     return norms
 
 

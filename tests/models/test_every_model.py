@@ -141,6 +141,22 @@ def test_awkward_rows(name, kind, n, d):
             np.testing.assert_array_equal(chosen, probabilities.max(axis=1))
 
 
+@quiet
+@pytest.mark.parametrize("name", [name for name in models.__all__ if name != "SVMClassifier"])
+def test_scales_whose_squares_leave_the_range(name):
+    X = rows(30, 3, 5)
+    model = getattr(models, name)()
+    y = X.sum(axis=1) if name.endswith("Regressor") else X[:, 0] > 0.5
+    assert np.isfinite(real_outputs(clone(model).fit(1e-160 * X, y), 1e-160 * X)).all()
+    with pytest.raises(ValueError, match=r"X: expected magnitudes up to 1e\+150, got \d.\de\+1\d\d instead"):
+        clone(model).fit(-1e160 * X, y)
+    with pytest.raises(ValueError, match="X: expected magnitudes"):
+        clone(model).fit(X, y).predict(1e160 * X)
+    if name.endswith("Regressor"):
+        with pytest.raises(ValueError, match="y: expected magnitudes"):
+            model.fit(X, 1e160 * y)
+
+
 @pytest.mark.parametrize("name", ["OSELM", "KOSELM", "FBKOSELM", "ALDKOSELM"])
 @pytest.mark.parametrize("widths", [(1, 2), (2, 1), (2, 3)])
 def test_further_rows_have_as_many_targets_as_the_first_ones(name, widths):
@@ -232,6 +248,9 @@ def test_a_pickled_model_continues_to_learn(name):
 def test_unknown_labels_in_a_later_call(name):
     X = rows(20, 3, 0)
     model = small(name, "binary").partial_fit(X, np.arange(20) % 2)
+    model.partial_fit(X, np.zeros(20, int), classes=[1, 0])
+    with pytest.raises(ValueError, match=r"classes: expected \[0, 1\], as in the first call, got \[0, 1, 7\] instead"):
+        model.partial_fit(X, np.arange(20) % 2, classes=[0, 1, 7])
     with pytest.raises(ValueError, match=r"expected labels among \[0, 1\], got \[7\] instead"):
         model.partial_fit(X, np.full(20, 7))
 

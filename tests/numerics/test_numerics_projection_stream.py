@@ -92,6 +92,21 @@ def test_equals_the_batch_after_every_chunk(kind, sizes, seed):
             assert (largest_entries > -np.abs(leading).max(axis=1) * (1 - 1e-6)).all()
 
 
+def test_a_stream_that_was_loaded_read_only_is_not_written_to(seed):
+    """As `joblib.load` with `mmap_mode="r"` does, where writing ends the process."""
+    X = np.random.RandomState(seed).randn(40, 5)
+    stream, frozen = StreamedDecomposition(5), StreamedDecomposition(5)
+    for each in (stream, frozen):
+        each.update(X[:20])
+    factor = frozen._factor
+    factor.flags.writeable = False
+    before = factor.copy()
+    for each in (stream, frozen):
+        each.update(X[20:])
+    np.testing.assert_array_equal(factor, before)
+    np.testing.assert_array_equal(frozen.decomposition()[0], stream.decomposition()[0])
+
+
 @pytest.mark.parametrize("size", [1, 16, 200])
 def test_null_directions_are_dropped(size, seed):
     random = np.random.RandomState(seed)

@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from elmbench.models.base.family import check_condition, width
 from elmbench.models.base.parameters import estimator
@@ -29,10 +28,7 @@ class CentresMixin(PathMixin):
     A subclass names the parameter with the number of centres and draws them; fewer centres are the first ones of more.
     """
 
-    _accept_sparse: ClassVar[Any] = "csr"
     _size_name: ClassVar[str]
-
-    model_version = 1
 
     C: float = 1.0
     gamma: float | str = "scale"
@@ -73,19 +69,16 @@ class CentresMixin(PathMixin):
 
         For a precomputed kernel, the numbers of the rows, of shape (n_units,).
         """
-        check_is_fitted(self)
         return self._kernel.centres
 
     @property
     def gammas_(self) -> Array:
         """The `gamma` of each centre, of shape (n_units,)."""
-        check_is_fitted(self)
         return np.broadcast_to(self._kernel.gamma, len(self._kernel))
 
     @property
     def n_units_(self) -> int:
         """The number of centres."""
-        check_is_fitted(self)
         return len(self._kernel)
 
     @classmethod

@@ -8,13 +8,13 @@ A concrete estimator combines one of the classifiers or regressors below with an
 ``_outputs(X)``
     return the real outputs, of shape (n_samples, n_outputs);
 
-and, for a sequential model, ``_update(X, T)``, which learns further rows in their order (``_start(n_features,
-n_outputs)`` forgets and prepares for them).
+and, for a sequential model, ``_update(X, T)``, which learns further rows in their order, and ``_start(X, T)``, which
+forgets and prepares for such rows.
 """
 
 import warnings
 from collections.abc import Callable
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -27,7 +27,7 @@ from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from elmbench.numerics.arrays import EPS, Array
-from elmbench.numerics.rows import Rows
+from elmbench.numerics.rows import Rows, check_size
 from elmbench.numerics.solve import RidgeSystem
 
 
@@ -50,11 +50,6 @@ def decode_classes(outputs: Array, classes: NDArray[Any]) -> NDArray[Any]:
     return classes[np.argmax(outputs, axis=1)]
 
 
-def target_bytes(n_samples: int, n_outputs: int) -> int:
-    """Return the bytes of encoded targets, their sources and the labels."""
-    return 8 * n_samples * (2 * n_outputs + 3)
-
-
 def named_width(gamma: str, X: Rows, weights: Array | None = None) -> float:
     """Return 1 / (n_features * variance of all entries) for "scale" and 1 / n_features for "auto", as scikit-learn."""
     if gamma == "auto":
@@ -65,7 +60,7 @@ def named_width(gamma: str, X: Rows, weights: Array | None = None) -> float:
     else:
         centred = X - np.average(X.mean(axis=1), weights=weights)
         variance = np.average((centred**2).mean(axis=1), weights=weights)
-    return float(1.0 / (X.shape[1] * variance)) if variance > 0 else 1.0
+    return float(1.0 / (X.shape[1] * variance)) if variance > np.finfo(float).tiny else 1.0
 
 
 def width(model: Any) -> float:
@@ -74,22 +69,24 @@ def width(model: Any) -> float:
 
 
 class Model(BaseEstimator):
-    """Base class of all estimators: validation of dense rows, and of sparse ones in the format of `_accept_sparse`."""
+    """Base class of all estimators: validation of rows, dense or, unless `_accept_sparse` is False, CSR."""
 
-    _accept_sparse: ClassVar[Any]
+    model_version = 1
     gamma: Any
 
     def __sklearn_tags__(self) -> Tags:
         tags: Tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = bool(getattr(self, "_accept_sparse", False))
+        tags.input_tags.sparse = bool(getattr(self, "_accept_sparse", True))
         return tags
 
     def _validate_rows(self, *data: ArrayLike, reset: bool = True, **options: Any) -> Any:
         """Return `X` in double precision, and `y` if given, from scikit-learn's `validate_data`."""
-        formats = getattr(self, "_accept_sparse", False)
+        formats = getattr(self, "_accept_sparse", True) and "csr"
         result = validate_data(self, *data, reset=reset, accept_sparse=formats, dtype=np.float64, **options)
+        X = result if len(data) == 1 else result[0]
+        check_size("X", X)
         if reset and isinstance(getattr(self, "gamma", None), str):
-            self._width = named_width(self.gamma, result if len(data) == 1 else result[0])
+            self._width = named_width(self.gamma, X)
         return result
 
 
@@ -156,12 +153,17 @@ class FamilyClassifier(ClassifierMixin, Model):
     def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
         """Learn from further rows `X`, of shape (n_samples, n_features), and labels `y`, in their order.
 
-        `classes` are all labels that may occur; the first call needs them unless its `y` has all of them.
+        `classes` are all labels that may occur; the first call needs them unless its `y` has all of them. Later calls
+        may repeat them.
         """
         first = not hasattr(self, "classes_")
         rows, labels = self._validate_rows(X, y, reset=first)
         check_classification_targets(labels)
-        all_classes = unique_labels(labels if classes is None else np.asarray(classes)) if first else self.classes_
+        named_classes = unique_labels(labels if classes is None else np.asarray(classes))
+        all_classes = named_classes if first else self.classes_
+        if classes is not None and not np.array_equal(named_classes, all_classes):
+            expected = f"expected {all_classes.tolist()}, as in the first call"
+            raise ValueError(f"classes: {expected}, got {named_classes.tolist()} instead")
         unseen = np.setdiff1d(labels, all_classes)
         if len(unseen):
             raise ValueError(
@@ -170,7 +172,7 @@ class FamilyClassifier(ClassifierMixin, Model):
             )
         targets = encode_classes(labels, all_classes)
         if first:
-            self._start(rows.shape[1], targets.shape[1])
+            self._start(rows, targets)
             self.classes_ = all_classes
         self._update(rows, targets)
         return self
@@ -205,6 +207,7 @@ class FamilyRegressor(MultiOutputMixin, RegressorMixin, Model):
         """Return validated rows, and target values in columns."""
         rows, values = self._validate_rows(X, y, reset=reset, multi_output=True, y_numeric=True)
         targets = np.asarray(values, dtype=np.float64).reshape(len(values), -1)
+        check_size("y", targets)
         if reset:
             self._flat_target, self._n_targets = values.ndim == 1, targets.shape[1]
         return rows, targets
@@ -222,7 +225,7 @@ class FamilyRegressor(MultiOutputMixin, RegressorMixin, Model):
         first = not hasattr(self, "_n_targets")
         rows, targets = self._rows_and_columns(X, y, reset=first)
         if first:
-            self._start(rows.shape[1], targets.shape[1])
+            self._start(rows, targets)
         elif targets.shape[1] != self._n_targets:
             raise ValueError(
                 f"y: expected {self._n_targets} targets, as in the first call, got {targets.shape[1]} instead"

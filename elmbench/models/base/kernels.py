@@ -39,8 +39,8 @@ class KernelMixin(BaseEstimator):
     kernel_params: Mapping[str, Any] | None = None
 
     @property
-    def _accept_sparse(self) -> str | bool:
-        return not self._is(PRECOMPUTED) and "csr"
+    def _accept_sparse(self) -> bool:
+        return not self._is(PRECOMPUTED)
 
     def _is(self, *names: str) -> bool:
         return isinstance(self.kernel, str) and self.kernel in names
@@ -75,8 +75,6 @@ class KernelSystemMixin(KernelMixin, PathMixin):
     """Columns of n numbers that a fit takes for each output."""
     _centred: ClassVar[bool] = False
     """True if the model has an intercept."""
-
-    model_version = 1
 
     C: float = 1.0
 

@@ -28,7 +28,6 @@ class HiddenNodesMixin:
     Weights and biases are uniform on `_interval`; `_layer` returns the outputs of the nodes.
     """
 
-    _accept_sparse: ClassVar[str] = "csr"
     _interval: ClassVar[tuple[float, float]] = (-1.0, 1.0)
     _layer: ClassVar[Any] = staticmethod(hidden_layer)
 

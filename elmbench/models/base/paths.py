@@ -16,7 +16,7 @@ from elmbench.models.base.family import named_width
 from elmbench.models.protocols import Evaluated, Folds
 from elmbench.numerics.arrays import Array, Indices
 from elmbench.numerics.pairwise import Kernel
-from elmbench.numerics.rows import Rows
+from elmbench.numerics.rows import Rows, check_size
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,9 @@ class Grid:
     models: list[Any]
     output: str = "predict"
     solvers: Counter[str] = field(default_factory=Counter)
+
+    def __post_init__(self) -> None:
+        check_size("X", self.X)
 
     def encode(self, train: Indices) -> tuple[Array, Callable[[Array], NDArray[Any]]]:
         """Return the targets of training rows, and the function that decodes real outputs, of shape (n, k)."""

@@ -1,12 +1,10 @@
 """Base classes of linear and kernel machines that are learnt by stochastic gradient descent."""
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from elmbench.models.base.family import FamilyClassifier
 from elmbench.models.base.parameters import estimator
@@ -27,9 +25,6 @@ class StochasticClassifier(FamilyClassifier):
     Its ``_new_state(n_features, n_outputs)`` returns a state with ``extend(X, labels, ridge)`` and ``step``.
     """
 
-    model_version = 1
-    _accept_sparse: ClassVar[str] = "csr"
-
     C: float = 1.0
     n_epochs: int = 5
     shuffle: bool = True
@@ -37,15 +32,15 @@ class StochasticClassifier(FamilyClassifier):
 
     def _fit(self, X: Rows, T: Array) -> None:
         random_state = check_random_state(self.random_state)
-        self._start(X.shape[1], T.shape[1])
+        self._start(X, T)
         self._n_rows = X.shape[0]
         labels = class_numbers(T)
         for epoch in range(self.n_epochs):
             order = random_state.permutation(X.shape[0]) if self.shuffle else np.arange(X.shape[0])
             self._pass(X, labels, order, epoch)
 
-    def _start(self, n_features: int, n_outputs: int) -> None:
-        self._state = self._new_state(n_features, n_outputs)
+    def _start(self, X: Rows, T: Array) -> None:
+        self._state = self._new_state(X.shape[1], T.shape[1])
         self._n_rows = 0
 
     def _update(self, X: Rows, T: Array) -> None:
@@ -63,7 +58,6 @@ class StochasticClassifier(FamilyClassifier):
     @property
     def n_steps_(self) -> int:
         """The number of steps so far, one for each row and pass."""
-        check_is_fitted(self, "classes_")
         return int(self._state.step)
 
 
@@ -108,5 +102,4 @@ class HyperplaneClassifier(StochasticClassifier):
 
     def _solution(self) -> tuple[Array, Array, np.ndarray]:
         """Return the weights, their intercepts and the numbers of their classes, in ascending order."""
-        check_is_fitted(self, "classes_")
         return self._state.solution(self._ridge)
