@@ -12,6 +12,7 @@ from rich.text import Text
 from elmbench.cli.progress import duration
 from elmbench.reporting.writers.text import grid
 from elmbench.specs.catalogue import ExperimentFile
+from elmbench.specs.profiles import resolve
 from elmbench.specs.protocol import Scale
 
 #: A plan of a table with more lines than this is shown with one line for each data set.
@@ -43,11 +44,12 @@ def plan_table(lines: list[dict[str, Any]]) -> RichTable:
 
 def show_experiment(file: ExperimentFile) -> RenderableType:
     """Return the content of an experiment file."""
-    spec, protocol = file.spec, file.spec.protocol
+    spec, paper, protocol = file.spec, file.paper, file.spec.protocol
     outer = protocol.outer
     overrides = "".join(f", {o.folds} on {name}" for name, o in outer.overrides.items() if o.folds)
     exceptions = "".join(f"; {name} {_scaling(scale)}" for name, scale in protocol.scale_except.items())
-    criterion = protocol.metrics[0] if protocol.criterion == "score" else protocol.criterion
+    metrics = ", ".join(dict.fromkeys(map(resolve(file, "paper").metric_of, spec.datasets)))
+    criterion = metrics if protocol.criterion == "score" else protocol.criterion
     protocol_facts = [
         ("outer splits", f"{outer.kind}, {outer.folds} folds{overrides}, {outer.runs} run{'s' * (outer.runs != 1)}"),
         ("inner splits", f"{protocol.inner.kind}, {protocol.inner.folds} folds"),
@@ -58,12 +60,12 @@ def show_experiment(file: ExperimentFile) -> RenderableType:
         ("readings", ", ".join(spec.readings)),
     ]
     facts = [
-        ("paper", f"{file.paper.title} ({file.paper.authors}, {file.paper.year}), doi:{file.paper.doi}"),
+        *([("paper", f"{paper.title} ({paper.authors}, {paper.year}), doi:{paper.doi}")] if paper.title else []),
         ("data", ", ".join(spec.datasets)),
         *(protocol_facts if spec.models else ()),
         ("profiles", ", ".join(file.profiles)),
         ("duration", f"elmbench run {file.id} --dry-run"),
-        ("file", f"experiments/{file.id}.yaml"),
+        ("file", str(file.path)),
     ]
     models = []
     for column, model in spec.models.items():

@@ -63,9 +63,12 @@ class Estimates:
 
 def _limited_seconds(work: Work, limits: Limits) -> float:
     """Return the seconds of some work by its formula, within its limits."""
-    if limits.memory is not None and work.memory_over(limits.memory):
+    try:
+        if limits.memory is not None and work.memory_over(limits.memory):
+            return 0.0
+        return min(work.seconds(), limits.seconds or float("inf"))
+    except Exception:  # noqa: BLE001 - the model refuses its parameters, which ends its cell and no other
         return 0.0
-    return min(work.seconds(), limits.seconds or float("inf"))
 
 
 class RemainingSeconds(NamedTuple):

@@ -90,6 +90,8 @@ def load_catalogue(root: Path | None = None) -> dict[str, ExperimentFile]:
         files |= _read_paper(paper_path)
     for file in files.values() if root else ():
         check_readings(file)
+    for path in folder.glob("*/*.yml"):
+        raise invalid(f"{path} is not read", f"the ending .yaml: {path.with_suffix('.yaml').name}")
     for stray in sorted({path.parent for path in folder.glob("*/*.yaml")}):
         if not (stray / "paper.yaml").is_file():
             problem = f"{stray} holds experiments but no paper.yaml"
@@ -141,7 +143,7 @@ def read_own_table(path: Path) -> ExperimentFile:
     name = re.sub(r"[^a-z0-9]+", "-", path.stem.lower()).strip("-")
     content = {"id": f"own/{name}", "label": name, "title": name} | content
     spec = parse_spec(Experiment, content, path)
-    return _check_file(ExperimentFile(path, content, spec, Paper(key=spec.paper)))
+    return _check_file(ExperimentFile(path, content, spec, Paper.none(spec.paper)))
 
 
 def _check_file(file: ExperimentFile) -> ExperimentFile:

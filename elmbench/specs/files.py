@@ -3,11 +3,11 @@
 import re
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, TypeVar, get_args
+from typing import Any, TypeVar
 
 import yaml
-from pydantic import BaseModel, ConfigDict, ValidationError
-from pydantic.fields import FieldInfo
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+from pydantic_core import PydanticCustomError
 
 from elmbench.errors import ElmbenchError
 
@@ -18,10 +18,11 @@ _EXPECTED = dict.fromkeys(("tuple_type", "list_type"), "expected a list") | dict
     ("dict_type", "model_type"), "expected a mapping of keys"
 )
 #: A part of an error's location that is the name of a type, such as `tuple[str, ...]`.
-_TYPE = re.compile(r"(bool|float|int|str|none)$|(list|tuple|dict)\[")
+_TYPE = re.compile(r"(bool|float|int|str|none)$|(list|tuple|dict|literal)\[")
 #: Largest number of faulty keys that an error names.
 _NAMED = 20
-_MERGE, _FLOAT = "tag:yaml.org,2002:merge", "tag:yaml.org,2002:float"
+_MERGE, _FLOAT, _INT = (f"tag:yaml.org,2002:{name}" for name in ("merge", "float", "int"))
+_refuse = partial(yaml.constructor.ConstructorError, None, None)
 
 
 class SpecPart(BaseModel):
@@ -29,6 +30,15 @@ class SpecPart(BaseModel):
 
     # Built on first use: a command needs few of the models, and building them all takes longer than it does.
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _known_keys(cls, content: Any) -> Any:
+        allowed = sorted(field.alias or name for name, field in cls.model_fields.items())
+        for key in content if isinstance(content, dict) else ():
+            if key not in allowed:
+                raise PydanticCustomError("unknown_key", "", {"key": str(key), "allowed": ", ".join(allowed) or "none"})
+        return content
 
 
 def invalid(problem: str, expected: str) -> ElmbenchError:
@@ -51,23 +61,29 @@ def spec_root() -> Path:
 
 
 class SpecLoader(yaml.CSafeLoader if hasattr(yaml, "CSafeLoader") else yaml.SafeLoader):  # type: ignore[misc]
-    """A safe loader that rejects a duplicate key in a mapping (YAML itself lets the last one win), and reads 1e-3."""
+    """A safe loader that reads 1e-3, and rejects duplicate keys and numbers that YAML 1.1 reads in another base."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        refuse = partial(yaml.constructor.ConstructorError, None, None)
         keys = set()
         for key_node, _ in node.value:
             if key_node.tag == _MERGE:  # `<<: *anchor` merges the keys of a mapping, which other keys may replace
                 continue
             if not isinstance(key_node, yaml.ScalarNode):
-                raise refuse("a key is not a plain word", key_node.start_mark)
+                raise _refuse("a key is not a plain word", key_node.start_mark)
             key = self.construct_object(key_node)
             if key in keys:
-                raise refuse(f"duplicate key {key!r}", key_node.start_mark)
+                raise _refuse(f"duplicate key {key!r}", key_node.start_mark)
             keys.add(key)
         return super().construct_mapping(node, deep=deep)
 
+    def construct_decimal(self, node: yaml.ScalarNode) -> int:
+        """Return an integer; YAML 1.1 reads 010 as 8, and 1:30 as 90."""
+        if not re.fullmatch(r"[-+]?(0|[1-9][\d_]*)", node.value):
+            raise _refuse(f"{node.value} is not a decimal number (a word needs quotes)", node.start_mark)
+        return int(node.value)
 
+
+SpecLoader.add_constructor(_INT, SpecLoader.construct_decimal)
 # YAML 1.1 takes 1e-3 and 1.5e3 for words: its floats need a point and a sign.
 SpecLoader.add_implicit_resolver(_FLOAT, re.compile(r"[-+]?\d+(\.\d*)?[eE][-+]?\d+$"), list("-+0123456789"))
 
@@ -77,7 +93,7 @@ def read_yaml(path: Path) -> Any:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise ElmbenchError(f"cannot read {path}: {error}", next_step="elmbench validate") from error
+        raise invalid(f"cannot read {path}: {error}", "a text file in UTF-8") from error
     try:
         return yaml.load(text, SpecLoader)  # a subclass of the safe loader
     except (ValueError, KeyError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
@@ -103,7 +119,7 @@ def parse_spec(model: type[SpecModel], content: Any, source: Path | str, prefix:
         problems: dict[tuple[str, ...], str] = {}
         for item in error.errors():
             location = tuple(str(part) for part in item["loc"] if not _TYPE.match(str(part)))
-            problems.setdefault(location, _describe(model, item, ".".join(filter(None, (prefix, *location)))))
+            problems.setdefault(location, _describe(item, ".".join(filter(None, (prefix, *location)))))
         # If several forms are allowed, the error inside the intended form is more helpful.
         parents = {location[:length] for location in problems for length in range(len(location))}
         lines = [f"{source}: {problem}" for location, problem in problems.items() if location not in parents]
@@ -112,10 +128,10 @@ def parse_spec(model: type[SpecModel], content: Any, source: Path | str, prefix:
         raise ElmbenchError(text, next_step="correct it, then: elmbench validate") from error
 
 
-def _describe(model: type[BaseModel], item: Any, key: str) -> str:
-    if item["type"] == "extra_forbidden":
-        allowed = _allowed_keys(model, item["loc"][:-1])
-        return f"unknown key '{key}'" + (f"; allowed here: {', '.join(allowed)}" if allowed else "")
+def _describe(item: Any, key: str) -> str:
+    if item["type"] == "unknown_key":
+        unknown = ".".join(filter(None, (key, item["ctx"]["key"])))
+        return f"unknown key '{unknown}'; allowed here: {item['ctx']['allowed']}"
     if item["type"] == "missing":
         return f"the key '{key}' is missing"
     message = _EXPECTED.get(item["type"], item["msg"].removeprefix("Value error, "))
@@ -124,27 +140,3 @@ def _describe(model: type[BaseModel], item: Any, key: str) -> str:
     if isinstance(item["input"], str | int | float | bool) or item["input"] is None:
         return f"'{key}' is {item['input']!r}: {message}"
     return f"'{key}': {message}"
-
-
-def _allowed_keys(model: type[BaseModel], path: tuple[Any, ...]) -> list[str]:
-    """Return the keys of the model at `path`, by the annotations of its parents."""
-    current = [model]
-    for part in path:
-        fields = _fields(current)
-        if part in fields:
-            current = _models_in(fields[part].annotation)
-        else:
-            # An index of a list or mapping, or the tag of one of several models.
-            matches = (cls for cls in current if any(part in get_args(f.annotation) for f in cls.model_fields.values()))
-            current = list(matches) or current
-    return sorted(_fields(current[:1]))
-
-
-def _fields(models: list[type[BaseModel]]) -> dict[str, FieldInfo]:
-    return {field.alias or name: field for model in models for name, field in model.model_fields.items()}
-
-
-def _models_in(annotation: Any) -> list[type[BaseModel]]:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return [annotation]
-    return [model for argument in get_args(annotation) for model in _models_in(argument)]

@@ -17,6 +17,7 @@ from elmbench.specs.papers import Spec
 
 #: Largest numbers of values in a grid, and of combinations of several grids.
 _MOST, _MOST_COMBINATIONS = 10_000, 1_000_000
+_FORMS = "one of {from, to, step}, {powers-of-2}, {powers-of-10} or {values}"
 #: Exponents of powers, which are at most 1e300 and at least 1e-300.
 _Exponent2 = Annotated[int, Field(ge=-996, le=996)]
 _Exponent10 = Annotated[int, Field(ge=-300, le=300)]
@@ -41,7 +42,9 @@ class Grid(Spec):
 
     @model_validator(mode="before")
     @classmethod
-    def _from_list(cls, content: Any) -> Any:
+    def _from_values(cls, content: Any) -> Any:
+        if not isinstance(content, dict | list | tuple | Grid):
+            raise ValueError(f"expected a list of values, or {_FORMS}")
         return {"values": content} if isinstance(content, list | tuple) else content
 
     @model_validator(mode="after")
@@ -49,7 +52,7 @@ class Grid(Spec):
         span = self.start is not None or self.stop is not None
         forms = [span, self.powers_of_2 is not None, self.powers_of_10 is not None, self.values is not None]
         if sum(forms) != 1:
-            raise ValueError("expected one of {from, to, step}, {powers-of-2}, {powers-of-10} or {values}")
+            raise ValueError(f"expected {_FORMS}")
         if span and (self.start is None or self.stop is None or self.step is None):
             raise ValueError("a range needs from, to and step")
         if self.values is not None and self.step is not None:

@@ -1,7 +1,7 @@
 """The contents of `experiments/<paper>/paper.yaml`: the citation, the main claims and the readings."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 from pydantic import ConfigDict, Field, field_validator
 
@@ -68,18 +68,20 @@ class ChosenReading:
 
 
 class Paper(Spec):
-    """`experiments/<paper>/paper.yaml`: what the tables of one paper share.
-
-    A user's own tables belong to no paper and share only a key.
-    """
+    """`experiments/<paper>/paper.yaml`: what the tables of one paper share."""
 
     key: str
-    title: str = ""
-    authors: str = ""
-    year: int = 0
-    doi: str = ""
+    title: str
+    authors: str
+    year: int
+    doi: str
     main_claims: tuple[MainClaim, ...] = ()
     readings: dict[str, Reading] = Field(default_factory=dict)
+
+    @classmethod
+    def none(cls, key: str) -> Self:
+        """Return the paper of a user's own tables, which share only a key."""
+        return cls(key=key, title="", authors="", year=0, doi="")
 
     def choose(self, id: str, value: str) -> ChosenReading:
         """Return a reading with one of its values. A reading that the paper no longer declares does not leak."""

@@ -166,7 +166,7 @@ def _apply(spec: Experiment, profile: Profile) -> Experiment:
 def comparison_of(content: dict[str, Any], settings: dict[str, Any], source: Path) -> Resolved:
     """Return the experiment of a comparison whose profile has these `settings`."""
     spec = parse_spec(Experiment, content, source)
-    file = ExperimentFile(source, content, spec, Paper(key="own"))
+    file = ExperimentFile(source, content, spec, Paper.none("own"))
     return Resolved(file, spec, COMPARE, parse_spec(Profile, settings, source))
 
 

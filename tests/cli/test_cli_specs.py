@@ -64,6 +64,7 @@ def test_show_has_protocol_grids_data_cost_and_published_values(elmbench: Callab
         "c-grid, os-start", "initial_batch=250", "budget in 50, 100,", "0.94", "0.002",
     ):  # fmt: skip
         assert what in text, what
+    assert "oracle, nested by gmean" in elmbench("show", "eem/table6").out
     content = elmbench("show", "table4", "--json").json
     assert content["figures"][0] == {
         "dataset": "Sylva", "model": "ELM", "metric": "mcc", "value": 0.88, "std": 0.003, "text": "0.88",

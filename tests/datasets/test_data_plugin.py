@@ -78,7 +78,7 @@ def test_another_version_of_a_kind_is_loaded_again(
     ("source", "message"),
     [
         ({"kind": "spiral"}, r"'spiral.sources.0.turns' is missing"),
-        ({"kind": "spiral", "turns": 1, "turn": 2}, "unknown key 'turn'; allowed here: .*turns"),
+        ({"kind": "spiral", "turns": 1, "turn": 2}, "unknown key 'spiral.sources.0.turn'; allowed here: .*turns"),
         ({"kind": "spirals", "turns": 1}, "the kind of source is 'spirals', not one of .*archive, spiral"),
     ],
 )

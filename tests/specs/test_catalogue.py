@@ -233,6 +233,10 @@ def test_files_have_the_names_of_their_tables_and_papers(write_tree: WriteTree, 
     (folder / "one.yaml").rename(folder / "uno.yaml")
     with pytest.raises(ElmbenchError, match=r"uno\.yaml: the id is 'toy/one'(?s:.*)'toy/uno'"):
         load_catalogue(folder.parents[1])
+    (folder / "uno.yaml").rename(folder / "one.yml")
+    with pytest.raises(ElmbenchError, match=r"one\.yml is not read(?s:.*)one\.yaml"):
+        load_catalogue(folder.parents[1])
+    (folder / "one.yml").rename(folder / "one.yaml")
     (folder / "paper.yaml").unlink()
     load_catalogue.cache_clear()
     with pytest.raises(ElmbenchError, match=r"toy holds experiments but no paper\.yaml"):
@@ -277,7 +281,9 @@ def test_a_reading_that_breaks_a_table(
         ("a: [1, 2", r"line \d, column \d: "),
         ("? [1, 2]\n: 3\n", r"line 1, column 3: a key is not a plain word"),
         ("a: !!python/object/apply:os.getcwd []\n", "could not determine a constructor"),
-        ("a: !!int abc", "cannot be read"),
+        ("a: !!float abc", "cannot be read"),
+        ("a: 010", "line 1, column 4: 010 is not a decimal number"),
+        ("a: [1, 1:30]", "line 1, column 8: 1:30 is not a decimal number"),
         ("a: 2001-99-99", "cannot be read"),
         (b"\xff\xfe\xff", "cannot read"),
         (None, "cannot read"),

@@ -65,6 +65,7 @@ def test_an_alias_stands_once(alias: str) -> None:
     ("changes", "message"),
     [
         ({"tittle": "x"}, "unknown key 'toy.tittle'; allowed here: .*title"),
+        ({"positive": [True]}, "'toy.positive.0' is True: expected a label in quotes"),
         ({"positive": ["c"]}, "'c' is none of the classes a, b"),
         ({"task": "regression"}, "no positive class"),
         ({"positive": [], "shape": {"instances": 10, "features": 2}}, "needs the classes"),
@@ -73,7 +74,7 @@ def test_an_alias_stands_once(alias: str) -> None:
         ({"redraw": "run"}, "only generated data"),
         ({"sources": []}, "at least 1 item"),
         ({"sources": [{"kind": "ftp"}]}, "the kind of source is 'ftp', not one of file, scikit-learn"),
-        ({"sources": [{"kind": "openml", "id": 1, "ids": 2}]}, r"'toy.sources.0': unknown key 'ids'; allowed .*target"),
+        ({"sources": [{"kind": "openml", "id": 1, "ids": 2}]}, r"unknown key 'toy.sources.0.ids'; allowed .*target"),
         ({"sources": [{"kind": "openml"}]}, r"toy\.sources\.0\.id' is missing"),
         ({"sources": [{"kind": "libsvm", "train": "http://x"}]}, "either url, or both"),
         ({"prepare": [{"step": "scale"}]}, "step"),

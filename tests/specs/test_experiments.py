@@ -79,6 +79,8 @@ def test_unknown_keys(experiment: dict[str, Any], path: str, allowed: str) -> No
         ("models/ELM/like", "K-ELM", "ELM is like 'K-ELM'; expected a column before it: there is none"),
         ("models/OS-ELM/like", "FB-KOS-ELM", "expected a column before it: ELM, K-ELM"),
         ("models/OS-ELM/like", "OS-ELM", "expected a column before it: ELM, K-ELM"),
+        ("protocol/select", True, r"'protocol\.select' is True: Input should be 'nested', 'oracle' or 'published'"),
+        ("models/ELM/search", {"C": "1 to 8"}, r"'models\.ELM\.search\.C' is '1 to 8': expected a list of values"),
         ("data", {"sylva": {}}, "data names 'sylva'"),
         ("limit", "time=soon", r"'limit' is 'time=soon': .*expected time=NUMBER"),
         ("models/ELM/printed", {"C": "2*C"}, r"'models\.ELM\.printed\.C' is '2\*C'"),
@@ -119,8 +121,8 @@ def test_missing_keys(experiment: dict[str, Any], path: str) -> None:
 
 
 def test_every_fault_is_named_at_once(experiment: dict[str, Any]) -> None:
-    put(experiment, "titel", "x")
-    put(experiment, "protocol/outer/folds", 1)
+    put(experiment, "protocol/titel", "x")
+    put(experiment, "title", 1)
     with pytest.raises(ElmbenchError) as error:
         parse(experiment)
     assert str(error.value).count("dir/one.yaml: ") == 2

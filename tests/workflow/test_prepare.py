@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,9 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from rich.console import Console
 
+from elmbench.cli.render import show_experiment
 from elmbench.datasets.load import load_dataset
 from elmbench.errors import ElmbenchError
 from elmbench.running.executors import Settings
@@ -166,6 +169,11 @@ def test_a_folder_of_data_sets_and_tables(folder: Path, tmp_path: Path) -> None:
     assert load_dataset("my-notes").X.shape == (40, 3)
     for name in ("own/my-table", str(folder / "my-table.yaml")):
         assert cells(name, tmp_path) == {("my-notes", "Mine")}
+    console = Console(file=io.StringIO(), width=400)
+    console.print(show_experiment(find_experiment("own/my-table")))
+    shown = console.file.getvalue()  # type: ignore
+    assert str(folder / "my-table.yaml") in shown
+    assert "doi:" not in shown
     # Any data set of any table whose task fits.
     pairs = cells("table4", tmp_path, datasets=("my-notes",), models=("ELM", "K-ELM"))
     assert pairs == {("my-notes", "ELM"), ("my-notes", "K-ELM")}

@@ -3,7 +3,7 @@
 from inspect import isabstract
 from typing import Annotated, Any, ClassVar, Literal, Union
 
-from pydantic import Field, GetJsonSchemaHandler, PlainValidator, SerializeAsAny, TypeAdapter, model_validator
+from pydantic import Field, GetJsonSchemaHandler, PlainValidator, SerializeAsAny, TypeAdapter
 from pydantic.json_schema import JsonSchemaValue
 
 from elmbench.lazy import load
@@ -41,14 +41,6 @@ class SourceSpec(SpecPart):
     split_in_order: bool = False
     other_values: bool = False
     note: str = ""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _known_keys(cls, content: Any) -> Any:
-        unknown = [key for key in content if key not in cls.model_fields] if isinstance(content, dict) else []
-        if unknown:
-            raise ValueError(f"unknown key {unknown[0]!r}; allowed here: {', '.join(sorted(cls.model_fields))}")
-        return content
 
     @property
     def title(self) -> str:

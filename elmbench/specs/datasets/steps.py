@@ -1,6 +1,6 @@
 """Parts of an entry in `datasets.yaml`: the steps that prepare a data set, and the fingerprint of its content."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
@@ -11,12 +11,17 @@ OTHER_DATA = "is other data than"
 #: The remark on a training part without its test part, which leaves fewer training rows.
 TRAINING_ONLY = "only the training part is here"
 
-# YAML reads an unquoted 1 as a number, but a label is a word.
-Label = Annotated[
-    str,
-    BeforeValidator(lambda value: str(value) if isinstance(value, int | float) else value),
-    WithJsonSchema({"type": ["string", "number"]}),
-]
+
+def _as_label(value: Any) -> Any:
+    """Return a label, which is a word, although YAML reads an unquoted 1 as a number."""
+    if isinstance(value, bool):
+        raise ValueError(
+            "expected a label in quotes, because YAML reads yes, no, on, off, true and false as truth values"
+        )
+    return str(value) if isinstance(value, int | float) else value
+
+
+Label = Annotated[str, BeforeValidator(_as_label), WithJsonSchema({"type": ["string", "number"]})]
 
 
 class OneHot(SpecPart):
