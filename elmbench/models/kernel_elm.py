@@ -15,14 +15,9 @@ from elmbench.models.base.parameters import estimator
 from elmbench.models.base.paths import Grid
 from elmbench.models.base.weights import WeightedClassifier, WeightedRegressor, weight_key
 from elmbench.numerics.arrays import EPS, Array
-from elmbench.numerics.fold_solutions import FoldView, FoldViews, fold_solutions, residuals
+from elmbench.numerics.fold_solutions import FoldView, FoldViews, fold_solutions
 from elmbench.numerics.kernels import kernel_ladder, kernel_round_off
 from elmbench.numerics.pairwise import Kernel
-
-RESIDUAL = 2e-11
-"""Norm of a residual, over that of the targets, up to which solutions count for any condition.
-
-K (K + r I)^-1 has norm below 1: this bounds the root mean square of what the outputs for the training rows are off."""
 
 
 class _KELM(KernelSystemMixin):
@@ -38,9 +33,9 @@ class _KELM(KernelSystemMixin):
 
         This holds for the Gaussian kernel of dense rows without weights; see `_by_matrix` for others, and `_by_factor`
         for kernels of low rank. All `C` of a fold are solved at once, see `fold_solutions`. Values are accepted if
-        their residual is at most `RESIDUAL` or the round-off of a fit, and labels if the errors of the outputs do not
-        change them. Otherwise the model is fitted. Shared work takes 8 n^2 bytes for n training rows and at most 8 m^2
-        more for the m rows of the largest fold; the distances of few rows are kept as well, see `kernel_ladder`.
+        their system is solved, and labels if the errors of the outputs do not change them. Otherwise the model is
+        fitted. Shared work takes 8 n^2 bytes for n training rows and at most 8 m^2 more for the m rows of the largest
+        fold; the distances of few rows are kept as well, see `kernel_ladder`.
         """
         by_label = grid.output == "predict" and issubclass(cls, FamilyClassifier)
         kernels = {i: model._make_kernel() for i, model in enumerate(grid.models)}
@@ -63,14 +58,15 @@ class _KELM(KernelSystemMixin):
         targets = [grid.encode(part.rows) for part in parts.folds]
         room = np.empty(max(len(part.rows) for part in parts.folds) ** 2)
         for gamma, omega in kernel_ladder(grid.X[parts.order], list(gammas)):
-            ridges = np.array([1.0 / grid.models[i].C for i in gammas[gamma]])
+            members = sorted(gammas[gamma], key=lambda i: -grid.models[i].C)
+            ridges = np.array([1.0 / grid.models[i].C for i in members])
             shared = _SharedKernel(omega, kernel_round_off(grid.X, gamma), room, grid.solvers)
             for j, part in enumerate(parts.folds):
                 T, decode = targets[j]
                 probes = None if has_view[j] else grid.X[grid.folds[j][1]]
                 cross = None if probes is None else partial(Kernel(gamma=gamma).product, probes, grid.X[part.rows])
                 result = _fold_outputs(cls, shared, part, T, ridges, cross, by_label)
-                for i, outputs in zip(gammas[gamma], result, strict=True):
+                for i, outputs in zip(members, result, strict=True):
                     if outputs is None:
                         grid.solvers["cholesky"] += 1
                         yield i, j, grid.fitted_outputs(i, j, Kernel(gamma=gamma))
@@ -102,31 +98,22 @@ def _fold_outputs(
     T, of shape (n_train, k), holds the targets of the fold; `cross` multiplies by the kernel of test rows outside the
     shared kernel. With `by_label`, outputs are accurate enough if their errors change no label.
     """
-    omega, solvers = shared.omega, shared.solvers
     n, k = T.shape
-    Z = fold_solutions(omega, part, T, ridges, shared.room, solvers)
+    Z, lengths = fold_solutions(shared.omega, part, T, ridges, shared.room, shared.solvers)
     weights = np.hstack([Z, np.ones((n, 1), order="F")])
-    product = part.product(omega, weights)
-    test_product = product[part.test] if cross is None else cross(weights)
-    test, mass = test_product[:, :-1], test_product[:, -1]
-    training_mass = product[part.training, -1]
-    norms = residuals(product[part.training, :-1], Z, T, ridges)
-    lengths = np.maximum(norms, 4 * EPS) * np.linalg.norm(T, axis=0)
+    product = part.product(shared.omega, weights) if cross is None else cross(weights)
+    outputs, mass = product[:, :-1], product[:, -1:]
+    accepted = np.isfinite(lengths)
     if by_label:
         # |k(x)' (K + r I)^-1 e| is at most |e| / sqrt(r) where k(x, x) = 1, and |k(x)| |e| / r. Four times that,
         # because the fit has its own round-off; it also decides ties. Entries of k(x) and sums of n terms have errors
         # relative to |k(x)|' |Z|, which dominate if coefficients cancel.
-        reach = np.minimum(ridges**-0.5, mass[:, np.newaxis] / ridges)
-        errors = 4 * lengths.max(axis=1) * reach
-        errors += (shared.round_off + n * EPS) * mass[:, np.newaxis] * np.abs(Z).reshape(n, -1, k).max(axis=(0, 2))
-        accepted = cls._each_holds(test, errors)
-    else:
-        # The condition of the system is at least as large.
-        condition = 1 + training_mass.mean() / ridges
-        accepted = norms.max(axis=1) <= np.maximum(RESIDUAL, 2 * EPS * condition)
+        errors = 4 * np.maximum(lengths, 4 * EPS * np.sqrt(n)) * np.minimum(ridges**-0.5, mass / ridges)
+        errors += (shared.round_off + n * EPS) * mass * np.abs(Z).reshape(n, -1, k).max(axis=(0, 2))
+        accepted &= cls._each_holds(outputs, errors)
     if not accepted.all():
-        solvers["bound failed"] += int((~accepted).sum())
-    return [test[:, i * k : (i + 1) * k] if accepted[i] else None for i in range(len(ridges))]
+        shared.solvers["bound failed"] += int((~accepted).sum())
+    return [outputs[:, i * k : (i + 1) * k] if accepted[i] else None for i in range(len(ridges))]
 
 
 @estimator

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from scipy.linalg.blas import strsv
 from scipy.linalg.lapack import spotrf
 
-from elmbench.numerics.arrays import Array, Indices
-from elmbench.numerics.krylov import LOOK, KrylovSpace, steps_left
+from elmbench.numerics.arrays import EPS, Array, Indices
+from elmbench.numerics.krylov import LOOK, LOOSEST, KrylovSpace, steps_left
 from elmbench.numerics.lapack import symmetric_product
 from elmbench.numerics.ridge_path import CALL, STREAM, factor_seconds, reduction_seconds, ridge_solutions
 from elmbench.numerics.shared_space import SharedSpace
@@ -69,11 +69,13 @@ class FoldView:
         return product
 
     def product(self, K: Array, Z: Array) -> Array:
-        """Return the product of all rows of K with Z, of shape (n_train, m), which has the order of `rows`."""
-        total = np.zeros((Z.shape[1], len(K)))
+        """Return the product of the test rows of K with Z, of shape (n_train, m), which has the order of `rows`."""
+        start = self.test.min(initial=len(K))
+        block = K[start : self.test.max(initial=start) + 1]
+        total = np.zeros((Z.shape[1], len(block)))
         for part, position in self._runs:
-            total += Z[part].T @ K[:, position].T  # half of the time of K Z
-        return total.T
+            total += Z[part].T @ block[:, position].T  # half of the time of K Z
+        return total[:, self.test - start].T
 
 
 class FoldViews:
@@ -113,22 +115,24 @@ def inverse_seconds(n: int, ridges: int) -> float:
     return factor + krylov_seconds(n, steps) + steps * (4.0 * n * n / STREAM + 10 * CALL)
 
 
-def fold_solutions(K: Array, part: FoldView, B: Array, ridges: Array, room: Array, solvers: Counter[str]) -> Array:
-    """Return the solutions of (K + r I) Z = B for all ridges, K between the n training rows of a fold.
+def fold_solutions(
+    K: Array, part: FoldView, B: Array, ridges: Array, room: Array, solvers: Counter[str]
+) -> tuple[Array, Array]:
+    """Return the solutions of (K + r I) Z = B for all ridges and their errors, K between the n training rows of a fold.
 
     A Krylov space for each column of B serves all ridges. If its steps for the smallest ridges cost more than the
     cheaper one of two other methods, these are left to that one: residuals times the inverse of K + s I for one ridge
     s, factored in single precision; or `ridge_solutions`.
 
     K, of all rows, is symmetric and positive semi-definite, in Fortran order. B, of shape (n, k), has the order of
-    `part.rows`; the p ridges are positive. `room`, of n^2 doubles, is overwritten. `solvers` counts the method of each
-    ridge, "krylov", "inverse" or those of `ridge_solutions`, and "krylov given up" once. The result is of shape
-    (n, p * k), the k columns of the first ridge first; NaN if a system is not positive definite within round-off, or
-    not solved. The error is not bounded; see `residuals`.
+    `part.rows`; the p ridges are positive and ascend. `room`, of n^2 doubles, is overwritten. `solvers` counts the
+    method of each ridge, "krylov", "inverse" or those of `ridge_solutions`, and "krylov given up" once. The solutions
+    are of shape (n, p * k), the k columns of the first ridge first. The error of a ridge bounds the norms of the
+    residuals of its columns, round-off included; it is infinite if a system is not solved. (Directions that
+    `RidgeSystem` leaves out do not count.)
     """
     n, k = B.shape
-    ascending = np.sort(ridges)
-    n_near = int((ascending <= _WIDEST * ascending[0]).sum())
+    n_near = int((ridges <= _WIDEST * ridges[0]).sum())
     by_inverse = k * inverse_seconds(n, n_near)
     directly = min(reduction_seconds(n, len(ridges), k), len(ridges) * factor_seconds(n, k))
     inverts = by_inverse <= directly
@@ -143,32 +147,36 @@ def fold_solutions(K: Array, part: FoldView, B: Array, ridges: Array, room: Arra
         total = space.steps + steps_left(space.logs, accelerating=not inverts)
         return krylov_seconds(n, total) - krylov_seconds(n, space.steps) < alternative
 
-    spaces = [KrylovSpace(product, b, ascending, float(sums.mean())) for b in B.T]
+    spaces = [KrylovSpace(product, b, ridges, float(sums.mean())) for b in B.T]
     for space in spaces:
         if inverts:
             space.solve(lambda space: True, n_near)
         if n_small == 0 and not space.solve(pays):
             solvers["krylov given up"] += 1
             n_small = int((~(space.lengths <= 1)).sum())
-    small = ridges <= ascending[n_small - 1] if n_small else np.zeros(len(ridges), dtype=bool)
-    solutions = np.empty((n, len(ridges) * k), order="F")
+    small, large = ridges[:n_small], ridges[n_small:]
+    solutions, errors = np.empty((len(ridges), k, n)), np.empty((len(ridges), k))
     for column, space in enumerate(spaces):
         space.solve(lambda space: True, n_small)
-        solutions[:, column::k][:, ~small] = space.solutions(ridges[~small])
-    if n_small < len(ridges):
-        solvers["krylov"] += len(ridges) - n_small
+        solutions[n_small:, column] = space.solutions(large).T
+        errors[:, column] = space.lengths * space.allowed
+    if len(large):
+        solvers["krylov"] += len(large)
     if n_small and directly < by_inverse:
         square = room[: n * n].reshape((n, n), order="F")
         part.copy(K, square)
-        solutions[:, np.repeat(small, k)] = ridge_solutions(square, B, ridges[small], solvers, overwrite=True)
+        solutions[:n_small] = ridge_solutions(square, B, small, solvers, overwrite=True).T.reshape(n_small, k, n)
+        errors[:n_small] = 0.0
     elif n_small:
-        inverse = _single_inverse(K, part, math.sqrt(ascending[0] * ascending[n_small - 1]), room)
+        inverse = _single_inverse(K, part, math.sqrt(small[0] * small[-1]), room)
         for column, space in enumerate(spaces):
             shared = SharedSpace(space, _MOST * n_small)
-            shared.solve(ascending[:n_small], inverse)
-            solutions[:, column::k][:, small] = shared.solutions(ridges[small])
+            errors[:n_small, column] = shared.solve(small, inverse)
+            solutions[:n_small, column] = shared.solutions(small).T
         solvers["inverse"] += n_small
-    return solutions
+    errors += 4 * EPS * sums.max() * np.linalg.norm(solutions, axis=2)
+    solved = errors <= 2 * LOOSEST * np.linalg.norm(B, axis=0)
+    return solutions.reshape(-1, n).T, np.where(solved, errors, np.inf).max(axis=1)
 
 
 def _single_inverse(K: Array, part: FoldView, ridge: float, room: Array) -> Callable[[Array], Array]:
@@ -194,19 +202,3 @@ def _single_inverse(K: Array, part: FoldView, ridge: float, room: Array) -> Call
         return np.asarray(strsv(factor, below, lower=1, trans=1), dtype=np.float64) * scale
 
     return product
-
-
-def residuals(KZ: Array, Z: Array, B: Array, ridges: Array) -> Array:
-    """Return the norms of B - (K + r I) Z, over those of B, for every ridge r: an array of shape (p, k).
-
-    Z holds solutions in the form of `fold_solutions`, KZ the product of K with them. A norm is infinite if a solution
-    is not finite, and 0 if a column of B is zero and its solution too.
-    """
-    k, p = B.shape[1], len(ridges)
-    remainders = np.multiply(Z.T, np.repeat(ridges, k)[:, np.newaxis], order="C")
-    remainders += KZ.T
-    remainders.reshape(p, k, -1)[:] -= B.T
-    norms = np.sqrt(np.einsum("ij,ij->i", remainders, remainders)).reshape(p, k)
-    size = np.linalg.norm(B, axis=0)
-    relative = norms / np.where(size > 0, size, 1.0)
-    return np.where(np.isfinite(relative), relative, np.inf)

@@ -8,8 +8,9 @@ from scipy.linalg.lapack import dptsv
 
 from elmbench.numerics.arrays import EPS, Array
 
-STOP = 1e-11
-"""Norm of a residual over that of the right-hand side at which a system counts as solved, for any condition."""
+STOP, LOOSEST = 1e-11, 1e-6
+"""Norms of a residual over that of the right-hand side at which a system counts as solved, for any condition, and that
+no solution exceeds: a ridge within round-off of K would allow more than the right-hand side."""
 
 LOOK = 16  # steps between two estimates of the remaining steps
 _FIRST = 32  # number of columns that are allocated first
@@ -20,7 +21,7 @@ def allowed_residuals(ridges: Array, norm: float) -> Array:
 
     They are `STOP`, or the machine precision times the condition; `norm` is a lower estimate of the norm of K.
     """
-    return np.maximum(STOP, EPS * norm / ridges)
+    return np.clip(EPS * norm / ridges, STOP, LOOSEST)
 
 
 class KrylovSpace:
@@ -37,8 +38,8 @@ class KrylovSpace:
     ----------
     steps : int
         Columns of W.
-    lengths : ndarray of shape (n_ridges,)
-        Norms of the residuals over the allowed ones; NaN if round-off makes the system indefinite.
+    allowed, lengths : ndarrays of shape (n_ridges,)
+        Allowed norms of the residuals, and the norms over these; NaN if round-off makes the system indefinite.
     logs : list of float
         Logarithm of the largest length after each step, 0 once all systems are solved.
     """
@@ -46,7 +47,7 @@ class KrylovSpace:
     def __init__(self, product: Callable[[Array, Array], None], b: Array, ridges: Array, norm: float) -> None:
         self.product, self.b, self.norm, self._ridges = product, b, norm, ridges
         self._size = length_of(b)
-        self._allowed = allowed_residuals(ridges, norm) * (self._size or 1.0)
+        self.allowed = allowed_residuals(ridges, norm) * (self._size or 1.0)
         self._W = np.empty((len(b), min(len(b), _FIRST) + 1), order="F")
         np.divide(b, self._size or 1.0, out=self._W[:, 0])
         self._image = np.empty(len(b))
@@ -54,10 +55,10 @@ class KrylovSpace:
         self._betas: list[float] = []
         self.logs: list[float] = []
         self.steps = 0
-        self.lengths = self._size / self._allowed
+        self.lengths = self._size / self.allowed
         # Of the elimination of (T + r I) y = |b| e_1, for each ridge: the last pivot, and the last entry of y, without
         # its sign, over the allowed residual.
-        self._pivots, self._last = np.full(len(ridges), np.inf), self._size / self._allowed
+        self._pivots, self._last = np.full(len(ridges), np.inf), self._size / self.allowed
 
     def solve(self, pays: Callable[["KrylovSpace"], bool], first: int = 0) -> bool:
         """Take steps until the systems of all ridges, or of those from a number on, are solved; False if it gives up.
@@ -128,7 +129,7 @@ class KrylovSpace:
         for i, ridge in enumerate(ridges):
             *_, y, info = dptsv(alphas + ridge, betas, target)
             Y[:, i] = y if info == 0 else np.nan
-        return self._W[:, :m] @ Y
+        return (Y.T @ self._W[:, :m].T).T  # as in `FoldView.product`
 
 
 def steps_left(logs: list[float], accelerating: bool = True) -> float:

@@ -12,7 +12,7 @@ from elmbench.numerics.lapack import call, leading_dimension
 from elmbench.numerics.solve import RidgeSystem
 
 WITHIN_ROUND_OFF = 16
-"""Up to how many units of round-off of the matrix, in its 1-norm, a ridge is left to a factorisation of its own."""
+"""Up to how many units of round-off of the trace a ridge is left to a factorisation of its own."""
 
 BLOCKED_FROM = 1500
 """Rows from which a reduction to a band is faster than LAPACK's to a tridiagonal matrix, half of which is products of
@@ -145,7 +145,7 @@ def ridge_solutions(
     """
     n, k = B.shape
     solutions = np.empty((n, len(ridges) * k), order="F")
-    shared = ridges > WITHIN_ROUND_OFF * EPS * np.abs(A).sum(axis=0).max()
+    shared = ridges > WITHIN_ROUND_OFF * EPS * A.trace()
     count = int(shared.sum())
     if definite and count * factor_seconds(n, k) > reduction_seconds(n, count, k):
         solvers["reduction"] += count

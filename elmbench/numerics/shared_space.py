@@ -1,5 +1,6 @@
 """A space for the systems (K + r I) z = b of all ridges r, which preconditioned residuals widen."""
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -29,16 +30,22 @@ class SharedSpace:
         self._g[:m] = self._W[:, :m].T @ start.b
         self.steps = m
 
-    def solve(self, ridges: Array, inverse: Callable[[Array], Array]) -> None:
+    def solve(self, ridges: Array, inverse: Callable[[Array], Array]) -> list[float]:
         """Widen the space by residuals until the systems of all ridges are solved, or it has all its columns.
+
+        The result is the norm of the residual for each ridge, infinite if the system is not solved.
 
         `inverse` is an approximate inverse of K + s I for one ridge s: times it, the condition of K + r I is about
         r / s or s / r.
         """
+        lengths = []
         for ridge, allowed in zip(ridges, allowed_residuals(ridges, self._norm) * length_of(self._b), strict=True):
-            while not length_of(residual := self._residual(ridge)) <= allowed:
+            while not (length := length_of(residual := self._residual(ridge))) <= allowed:
                 if not self.widen(inverse(residual)):
-                    break  # only round-off remains outside of the space
+                    length = math.inf  # only round-off remains outside of the space
+                    break
+            lengths.append(length)
+        return lengths
 
     def widen(self, v: Array) -> bool:
         """Add the direction of v; return False if it is in the space within round-off, not finite, or one too many."""
@@ -78,4 +85,4 @@ class SharedSpace:
 
     def solutions(self, ridges: Array) -> Array:
         """Return the solutions for some ridges, of shape (n, len(ridges))."""
-        return self._W[:, : self.steps] @ np.array([self._weights(ridge) for ridge in ridges.tolist()]).T
+        return (np.array([self._weights(ridge) for ridge in ridges.tolist()]) @ self._W[:, : self.steps].T).T
