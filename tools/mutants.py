@@ -3,8 +3,8 @@
 cosmic-ray plants a random sample of faults, one at a time, in a copy of this tree. The sample covers as many positions
 as possible. A fault that no test notices is printed as a difference. Environment: `MUTANTS`, the number of faults in
 each module (20), and `SEED`, which repeats a sample. The tests of `elmbench/running/engine.py` are those of
-`tests/running` and `tests/oracles` that name one of its public functions or classes. A fault that they do not notice is
-tried on all of `tests/running`. Tests that fail without a fault, or are too slow, are not used.
+`tests/running` and `tests/oracles` that name one of its public functions or classes. A module whose tests fail without
+a fault, or take over five minutes, is left out.
 """
 
 from __future__ import annotations
@@ -21,9 +21,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from functools import cache
 from pathlib import Path
-from typing import NamedTuple
 
 from cosmic_ray.ast import ast_nodes, get_ast
 from cosmic_ray.mutating import mutate_code
@@ -34,69 +32,42 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("numerics", "models", "protocol", "reporting")
 #: Faults that no test can notice: in annotations, and in words or numbers that Python keeps once.
 UNSEEN = re.compile("core/(ReplaceBinaryOperator_BitOr|ReplaceComparisonOperator_(?!Is).*_Is(Not)?$)")
-#: Seconds that the tests of a module may take without a fault, and those of its whole package.
-SLOW, QUICK = 300.0, 90.0
+#: Seconds that the tests of a module may take without a fault.
+SLOW = 300.0
 #: Tests that a fault has made endless end after so many seconds, and so many times what they took without.
 ENDLESS_AFTER, ENDLESS_TIMES = 60.0, 3.0
 
 
-class Fault(NamedTuple):
-    """A fault that can be planted in a module: its kind, its number among those of the kind, its line and column."""
-
-    operator: str
-    occurrence: int
-    position: tuple[int, int]
-
-
-def tests_of(module: Path) -> tuple[str, ...]:
+def tests_of(module: Path) -> list[str]:
     """Return the tests of the package and the oracles that name a public function or class of a module."""
     names = re.findall(r"^(?:class|def) ([A-Za-z]\w+)", (ROOT / module).read_text("utf-8"), re.M)
     named = re.compile(rf"\b({'|'.join(names)})\b")
-    folders = (folder_of(module), "tests/oracles")
-    files = (path for folder in folders for path in sorted((ROOT / folder).rglob("test_*.py")))
-    return tuple(str(path.relative_to(ROOT)) for path in files if names and named.search(path.read_text("utf-8")))
-
-
-def folder_of(module: Path) -> str:
-    """Return the folder of `tests/` that mirrors a module's."""
-    folder = Path("tests") / module.parent.relative_to("elmbench")
+    folder = "tests" / module.parent.relative_to("elmbench")
     while not (ROOT / folder).is_dir():
         folder = folder.parent
-    return str(folder)
+    files = (path for tests in (folder, "tests/oracles") for path in sorted((ROOT / tests).rglob("test_*.py")))
+    return [str(path.relative_to(ROOT)) for path in files if names and named.search(path.read_text("utf-8"))]
 
 
 def mutate(module: Path, number: int, copy: Path) -> Counter[str]:
     """Plant a sample of faults in a module of a copy of the tree; return how many were noticed and how many not."""
-    suites = {
-        tests: ENDLESS_AFTER + ENDLESS_TIMES * seconds
-        for tests, most in ((tests_of(module), SLOW), ((folder_of(module),), QUICK))
-        if tests and (seconds := seconds_of(tests, copy, most)) is not None
-    }
-    path, endings = copy / module, Counter[str]()
+    path, tests, endings, start = copy / module, tests_of(module), Counter[str](), time.monotonic()
+    if not (tests and passes(tests, copy, SLOW)):
+        return endings
+    most = ENDLESS_AFTER + ENDLESS_TIMES * (time.monotonic() - start)
     code = path.read_text(encoding="utf-8")
-    for fault in sample(faults_of(code), f"{number} {module}") if suites else ():
-        faulty = mutate_code(code, get_operator(fault.operator)(), fault.occurrence)
+    for operator, occurrence in sample(code, f"{number} {module}"):
+        faulty = mutate_code(code, get_operator(operator)(), occurrence)
         path.write_text(faulty, encoding="utf-8")
-        survived = all(passes(tests, copy, most) for tests, most in suites.items())
+        survived = passes(tests, copy, most)
         endings["survived" if survived else "noticed"] += 1
         if survived:
             print("\n".join(difflib.unified_diff(code.split("\n"), faulty.split("\n"), str(module), lineterm="")))
-            sys.stdout.flush()
     path.write_text(code, encoding="utf-8")
     return endings
 
 
-@cache
-def seconds_of(tests: tuple[str, ...], copy: Path, most: float) -> float | None:
-    """Return the duration of tests without a fault; None if they take over `most` seconds or fail."""
-    start = time.monotonic()
-    passed = passes(tests, copy, most)
-    seconds = time.monotonic() - start
-    print(f"{' '.join(tests)}: {seconds:.0f} s without a fault{'' if passed else ': not used'}", flush=True)
-    return seconds if passed else None
-
-
-def passes(tests: tuple[str, ...], copy: Path, most: float) -> bool:
+def passes(tests: list[str], copy: Path, most: float) -> bool:
     """Return True if tests of a copy of the tree pass within `most` seconds."""
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-n", "0", *tests]
     # A compiled module would hide a fault that is planted in the same second.
@@ -114,27 +85,20 @@ def passes(tests: tuple[str, ...], copy: Path, most: float) -> bool:
         process.wait()
 
 
-def faults_of(code: str) -> list[Fault]:
-    """Return every fault that can be planted in a module."""
-    nodes = list(ast_nodes(get_ast(code)))
-    faults = []
+def sample(code: str, seed: str) -> list[tuple[str, int]]:
+    """Return random faults, by operator and number; a second one at a position follows one at every other position."""
+    nodes, faults = list(ast_nodes(get_ast(code))), []
     for name in sorted(operator_names()):
         operator = get_operator(name)
         if not operator.arguments() and not UNSEEN.match(name):
             positions = (start for node in nodes for start, _ in operator().mutation_positions(node))
-            faults += [Fault(name, occurrence, position) for occurrence, position in enumerate(positions)]
-    return faults
-
-
-def sample(faults: list[Fault], number: str) -> list[Fault]:
-    """Return some of the faults, a second one at a position only after one at every other position."""
-    seen: Counter[tuple[int, int]] = Counter()
+            faults += [(name, occurrence, position) for occurrence, position in enumerate(positions)]
+    earlier: Counter[tuple[int, int]] = Counter()
     turns = []
-    for fault in random.Random(number).sample(faults, len(faults)):
-        turns.append((seen[fault.position], fault))
-        seen[fault.position] += 1
-    chosen = [fault for _, fault in sorted(turns, key=lambda turn: turn[0])]
-    return chosen[: int(os.environ.get("MUTANTS", "20"))]
+    for name, occurrence, position in random.Random(seed).sample(faults, len(faults)):
+        turns.append((earlier[position], (name, occurrence)))
+        earlier[position] += 1
+    return [fault for _, fault in sorted(turns, key=lambda turn: turn[0])][: int(os.environ.get("MUTANTS", "20"))]
 
 
 def main(names: list[str]) -> None:
