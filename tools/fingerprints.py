@@ -12,7 +12,7 @@ from elmbench.datasets.fingerprint import fingerprint_of
 from elmbench.datasets.load import load
 from elmbench.errors import DataUnavailableError
 from elmbench.specs.datasets import DatasetSpec, load_dataset_specs
-from elmbench.specs.datasets.steps import Fingerprint
+from elmbench.specs.datasets.sources import Fingerprint
 from elmbench.specs.files import spec_root
 
 _LINE = re.compile(r"  fingerprint:.*\n")

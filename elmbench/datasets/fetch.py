@@ -1,25 +1,19 @@
 """Status of the data sets, the download from their public sources into the cache, and the import of a user's file."""
 
 import shutil
-import tempfile
-import time
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from elmbench.datasets.dataset import Dataset
-from elmbench.datasets.download import FetchJob
 from elmbench.datasets.load import data_folder, find_source, load_compared
 from elmbench.datasets.parts import PATTERN, find_parts, unpacked_bytes
 from elmbench.datasets.readers import FORMATS, compression_of, form_of
-from elmbench.datasets.sources.base import FolderSource, NetworkSource, Request, State
+from elmbench.datasets.sources.base import FolderSource, NetworkSource, Request, State, fetch_job
 from elmbench.errors import DataUnavailableError, ElmbenchError
-from elmbench.files import cache_folder, replace_file
+from elmbench.files import replace_file
 from elmbench.specs.datasets import DatasetSpec, load_dataset_specs
-
-#: Seconds after which a download is deleted if it was interrupted or serves several data sets.
-_OLD = 86_400
 
 
 @dataclass(frozen=True)
@@ -98,28 +92,15 @@ def fetch(name: str, *, progress: bool = False, force: bool = False) -> Fetched:
     )
 
 
-@contextmanager
-def download_folder() -> Iterator[Path]:
-    """Yield an empty folder for a download, which is deleted at the end; delete old ones as well."""
-    shared = cache_folder() / "downloads"
-    shared.mkdir(parents=True, exist_ok=True)
-    for path in shared.iterdir():
-        if time.time() - path.stat().st_mtime > _OLD:
-            shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
-    with tempfile.TemporaryDirectory(dir=shared, ignore_cleanup_errors=True) as folder:
-        yield Path(folder)
-
-
 def _fetch_and_check(spec: DatasetSpec, source: NetworkSource, progress: bool) -> None:
     wanted = spec.fingerprint
     is_compared = wanted is not None and wanted.part == "all" and not (spec.training_part or source.other_values)
-    with download_folder() as folder:
-        job = FetchJob(spec.shape.features, unpacked_bytes(spec), folder, is_compared, progress)
-        source.keep(spec, source.fetch(job), folder)
+    with fetch_job(spec.shape.features, unpacked_bytes(spec), is_compared, progress) as job:
+        source.keep(spec, source.fetch(job), job.folder)
     try:
         load_compared(source, Request(spec))
     except ElmbenchError:
-        source.keep(spec, {}, folder)
+        source.keep(spec, {}, job.folder)
         raise
 
 

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from elmbench.datasets.dataset import Dataset
-from elmbench.specs.datasets.steps import Fingerprint
+from elmbench.specs.datasets.sources import Fingerprint
 
 Array = NDArray[np.float64]
 

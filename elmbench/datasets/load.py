@@ -23,7 +23,7 @@ from elmbench.datasets.table import Table
 from elmbench.errors import DataUnavailableError, ElmbenchError
 from elmbench.files import cache_folder, replace_file
 from elmbench.specs.datasets import DatasetSpec, load_dataset_specs
-from elmbench.specs.datasets.steps import OTHER_DATA, TRAINING_ONLY
+from elmbench.specs.datasets.sources import OTHER_DATA, TRAINING_ONLY
 
 #: Increase this when the code that loads or prepares rows changes its results.
 LOADER_VERSION = 2

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from elmbench.datasets.table import Table, few, is_missing, is_number, label_words, to_numbers
 from elmbench.errors import ElmbenchError
 from elmbench.specs.datasets import DatasetSpec, Shape
-from elmbench.specs.datasets import steps as specs
+from elmbench.specs.datasets import sources as specs
 
 _CORRECT, _REPLACE = "correct the file", "correct or replace the file"
 
 
 def prepare(table: Table, steps: Iterable[specs.Step]) -> Table:
-    """Apply steps, which their classes in `elmbench.specs.datasets.steps` describe, in their order."""
+    """Apply steps, which their classes in `elmbench.specs.datasets.sources` describe, in their order."""
     for step in steps:
         table = _apply(step, table)
     return table

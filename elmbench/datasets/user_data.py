@@ -12,9 +12,8 @@ import scipy.sparse as sp
 
 from elmbench.datasets.advice import warnings_of
 from elmbench.datasets.dates import read_dates
-from elmbench.datasets.download import FetchJob
-from elmbench.datasets.fetch import download_folder
 from elmbench.datasets.prepare import category_order
+from elmbench.datasets.sources.base import fetch_job
 from elmbench.datasets.sources.file import FileSource, read_user_file, take_row_columns, with_date_features
 from elmbench.datasets.sources.openml import OpenMLSource
 from elmbench.datasets.table import Table, few, is_missing, label_word, label_words, to_numbers
@@ -233,8 +232,8 @@ def local_file(location: str, target: str = "") -> tuple[Path, str, str]:
     if kind == "sklearn":
         return _write_bunch(name, folder, stem), location, "target"
     source = OpenMLSource(kind="openml", id=int(name), target=target or None)
-    with download_folder() as downloads:
-        table = source.fetch(FetchJob(0, MOST_BYTES, downloads))["all"]
+    with fetch_job(0, MOST_BYTES) as job:
+        table = source.fetch(job)["all"]
     return table.write(folder, stem), location, "target"
 
 

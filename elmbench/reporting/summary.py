@@ -18,7 +18,7 @@ from elmbench.metrics import less_is_better
 from elmbench.numerics.significance import Region, corrected_t
 from elmbench.reporting.cells import FIRST_RUNS, REMARKS, order_of, selections_of
 from elmbench.reporting.verdicts import Printed, draws_of, judge, run_means
-from elmbench.specs.datasets.steps import OTHER_DATA, TRAINING_ONLY
+from elmbench.specs.datasets.sources import OTHER_DATA, TRAINING_ONLY
 from elmbench.specs.measures import FACTS, Measure
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.published import PublishedValue

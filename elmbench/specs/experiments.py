@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import Annotated, Literal
 
-from pydantic import Field, JsonValue, field_validator, model_validator
+from pydantic import AfterValidator, Field, JsonValue, model_validator
 
 from elmbench.errors import ElmbenchError
 from elmbench.specs.grids import Grid, GridValue, thin
@@ -19,6 +19,17 @@ from elmbench.specs.published import Published
 PROFILES = ("ci", "fast", "paper")
 #: Values of a claim's data set for most or all data sets of the table.
 MOST, ALL_OF_THEM = "most", "all"
+
+
+def _check_limit(limit: str) -> str:
+    try:
+        parse_limits(limit)
+    except ElmbenchError as error:
+        raise ValueError(f"{error.found}; expected {error.expected}") from error
+    return limit
+
+
+LimitText = Annotated[str, AfterValidator(_check_limit)]
 
 
 def _check_names(statement: str, names: Iterable[str], allowed: Collection[str]) -> None:
@@ -133,14 +144,12 @@ class Claim(Spec):
         if self.test is not None and self.dataset != MOST:
             raise ValueError(f"test: {self.test} counts data sets; expected dataset: {MOST}, not {self.dataset}")
         if (self.relation in MARGINS) != (self.within > 0):
-            raise ValueError(
-                f"is: {self.relation} with within: {self.within:g}; expected a margin for {', '.join(MARGINS)} only"
-            )
+            margins = f"expected a margin for {', '.join(MARGINS)} only"
+            raise ValueError(f"is: {self.relation} with within: {self.within:g}; {margins}")
         low, high = self.between or (0.0, 0.0)
         if (self.relation == "between") != (0 <= low < high):
-            raise ValueError(
-                f"is: {self.relation} with between: {self.between}; expected the two ends of a ratio for between only"
-            )
+            ends = "expected the two ends of a ratio for between only"
+            raise ValueError(f"is: {self.relation} with between: {self.between}; {ends}")
         is_time = self.metric.metric.endswith("_seconds")
         if is_time and self.relation in MARGINS:
             raise ValueError(f"{self.metric.column} is a time; expected is: above, below or between")
@@ -194,9 +203,9 @@ class Experiment(Spec):
     published: Published | None = None
     claims: tuple[Claim, ...] = ()
     #: The limits of a search or a fit, such as `time=600s,memory=4GB`.
-    limit: str = ""
+    limit: LimitText = ""
     #: Separate limits for searches, which take as long as all their fits together.
-    search_limit: str = ""
+    search_limit: LimitText = ""
     #: null for a profile without results of the table.
     profiles: dict[str, Profile | None] = Field(default_factory=dict)
 
@@ -204,23 +213,10 @@ class Experiment(Spec):
     def paper(self) -> str:
         return self.id.split("/")[0]
 
-    @property
-    def table(self) -> str:
-        return self.id.split("/")[1]
-
     def grid_of(self, model: Model) -> dict[str, list[GridValue]]:
         """Return the values of each hyperparameter that a column searches."""
         grids = model.search if isinstance(model.search, dict) else {name: self.grids[name] for name in model.search}
         return {name: grid.expand() for name, grid in grids.items()}
-
-    @field_validator("limit", "search_limit")
-    @classmethod
-    def _limit_reads(cls, limit: str) -> str:
-        try:
-            parse_limits(limit)
-        except ElmbenchError as error:
-            raise ValueError(f"{error.found}; expected {error.expected}") from error
-        return limit
 
     @model_validator(mode="after")
     def _datasets_exist(self) -> Experiment:
@@ -228,7 +224,6 @@ class Experiment(Spec):
         # A derived table may have fewer data sets and no stand-ins, while `sizes` still names the others.
         sizes = set(protocol.outer.sizes)
         others = sizes.union(*(profile.stand_ins for profile in profiles.values()))
-        claim_datasets = [comparison.dataset for claim in self.claims for comparison in claim.comparisons]
         names_in: dict[str, Iterable[str]] = {
             "protocol.outer.except": protocol.outer.overrides,
             "data": self.data,
@@ -236,7 +231,7 @@ class Experiment(Spec):
             "other-rows": set(self.other_rows) - sizes,
             "protocol.scale-except": set(protocol.scale_except) - sizes,
             "published.stand-ins": self.published.stand_ins if self.published else (),
-            "claims": [name for name in claim_datasets if name not in (MOST, ALL_OF_THEM)],
+            "claims": {part.dataset for claim in self.claims for part in claim.comparisons} - {MOST, ALL_OF_THEM},
         }
         for column, model in self.models.items():
             names_in[f"models.{column}"] = {*model.only, *model.not_run, *model.overrides} - others
@@ -263,16 +258,12 @@ class Experiment(Spec):
             for part in claim.comparisons:
                 columns = (part.model, *(() if part.than == "others" else part.than))
                 _check_names(f"claims.{index} names the column", columns, self.models)
-            if claim in self.claims[:index]:
-                raise ValueError(f"claims.{index} repeats claims.{self.claims.index(claim)}: {claim.says}")
         return self
 
     @model_validator(mode="after")
     def _profiles_make_sense(self) -> Experiment:
         _check_names("profiles names", self.profiles, PROFILES)
-        for key, profile in self.profiles.items():
-            if profile is None:
-                continue
+        for key, profile in ((key, profile) for key, profile in self.profiles.items() if profile):
             if profile.stand_ins and (key != "ci" or profile.datasets is not None):
                 raise ValueError(f"profiles.{key}.stand-ins: expected in profile ci only, and without datasets")
             for name in set(profile.stand_ins).intersection(self.datasets):
@@ -280,7 +271,6 @@ class Experiment(Spec):
             columns = profile.models or ()
             _check_names(f"profiles.{key}.models names", columns, self.models)
             for column in columns:
-                base = self.models[column].like
-                if base is not None and base not in columns:
+                if (base := self.models[column].like) not in (None, *columns):
                     raise ValueError(f"profiles.{key}.models names {column!r} without {base!r}, which it is like")
         return self

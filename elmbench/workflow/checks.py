@@ -27,7 +27,7 @@ class NothingToCompareError(ElmbenchError):
 
 
 def _baseline(file: ExperimentFile) -> Path:
-    return file.path.parent / f"{file.spec.table}.baseline.csv"
+    return file.path.with_suffix(".baseline.csv")
 
 
 def check_baselines(names: list[str], results_dir: Path) -> dict[str, BaselineCheck]:

@@ -12,7 +12,8 @@ import yaml
 from loopback import API, Server
 from sklearn.datasets import load_breast_cancer
 
-from elmbench.datasets import download, fetch, load
+from elmbench.datasets import fetch, load
+from elmbench.datasets.sources import base as download
 from elmbench.specs.datasets import DatasetSpecs, parse_dataset_specs
 from elmbench.specs.files import spec_root
 

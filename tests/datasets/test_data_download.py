@@ -16,10 +16,10 @@ import numpy as np
 import pytest
 from loopback import Page, Server, toy
 
-from elmbench.datasets import download as module
-from elmbench.datasets.download import FetchJob
 from elmbench.datasets.fetch import fetch, status
 from elmbench.datasets.load import load_dataset
+from elmbench.datasets.sources import base as module
+from elmbench.datasets.sources.base import FetchJob
 from elmbench.errors import DataUnavailableError, ElmbenchError
 from elmbench.specs.datasets import DatasetSpecs
 
@@ -100,7 +100,7 @@ def test_a_host_that_cannot_be_reached_is_tried_once(tmp_path: Path, monkeypatch
 def test_a_killed_download_leaves_no_file_of_its_name(server: Server, tmp_path: Path) -> None:
     server.pages["/f"] = Page(BODY, pause=0.05)
     code = (
-        "import sys; from pathlib import Path; from elmbench.datasets.download import FetchJob\n"
+        "import sys; from pathlib import Path; from elmbench.datasets.sources.base import FetchJob\n"
         "job = FetchJob(0, 0, Path(sys.argv[2]), progress=True)\n"
         "job.download(sys.argv[1])"
     )

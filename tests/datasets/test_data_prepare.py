@@ -19,7 +19,7 @@ from elmbench.datasets.prepare import prepare
 from elmbench.datasets.table import Table, label_words
 from elmbench.errors import ElmbenchError
 from elmbench.specs.datasets import DatasetSpecs
-from elmbench.specs.datasets.steps import Step
+from elmbench.specs.datasets.sources import Step
 
 
 def step(**content: Any) -> Step:

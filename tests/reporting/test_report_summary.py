@@ -14,7 +14,7 @@ from scipy.stats import t
 from elmbench.layouts.table import gain
 from elmbench.reporting.cells import REMARKS
 from elmbench.reporting.summary import MeasuredCells, optimism, summarise
-from elmbench.specs.datasets.steps import OTHER_DATA, TRAINING_ONLY
+from elmbench.specs.datasets.sources import OTHER_DATA, TRAINING_ONLY
 
 
 def test_only_cells_that_ended_ok_are_averaged(toy: Toy) -> None:

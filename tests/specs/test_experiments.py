@@ -30,7 +30,7 @@ def put(content: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
 
 def test_a_file_as_it_should_be(experiment: dict[str, Any]) -> None:
     spec = parse(experiment)
-    assert (spec.paper, spec.table) == ("toy", "one")
+    assert spec.paper == "toy"
     assert spec.protocol.selections == ("nested",)
     assert spec.models["FB-KOS-ELM"].like == "K-ELM"
     assert spec.models["ELM"].carry_over == "none"

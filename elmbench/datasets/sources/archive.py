@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from elmbench.datasets.download import FetchJob
-from elmbench.datasets.sources.base import NetworkSource
+from elmbench.datasets.sources.base import FetchJob, NetworkSource
 from elmbench.errors import ElmbenchError, first_line
 from elmbench.specs.files import SpecPart
 

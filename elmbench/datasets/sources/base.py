@@ -1,4 +1,4 @@
-"""The base classes of the kinds of source.
+"""The base classes of the kinds of source, and downloads by pooch, with errors that name the next command.
 
 The modules of this package but `file` import numpy, and modules that need it, in their methods, so that listings of
 data sets are fast.
@@ -10,16 +10,19 @@ import hashlib
 import inspect
 import json
 import os
+import shutil
+import tempfile
+import time
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import urlsplit
 
-from elmbench.datasets.download import FetchJob
-from elmbench.errors import ElmbenchError
+from elmbench.errors import DataUnavailableError, ElmbenchError, first_line
 from elmbench.files import cache_folder
 from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.datasets.sources import BUILT_IN, SourceSpec
@@ -32,6 +35,14 @@ State = Literal["file", "bundled", "generated", "fetched", "to fetch", "bad"]
 _NOT_OF_FILES = {"labels", "prepare", "already_prepared", "split_in_order", "note"}
 #: The digits of a file's SHA-256 in its name.
 _DIGITS = 16
+#: Seconds to wait for a connection, and for each block of an answer.
+TIMEOUT = (5.0, 30.0)
+
+_HEADERS = {"User-Agent": "elmbench", "Accept-Encoding": "identity"}
+#: Seconds after which a download is deleted if it was interrupted or serves several data sets.
+_OLD = 86_400
+#: Hosts that this process cannot reach, so that it waits for each only once.
+_closed: set[str] = set()
 
 
 @dataclass(frozen=True)
@@ -88,6 +99,76 @@ class FolderSource(Source):
         from elmbench.datasets.parts import read_parts
 
         return read_parts(self.parts, request.spec)
+
+
+@dataclass(frozen=True)
+class FetchJob:
+    """A download from one source."""
+
+    #: Number of features of the public file.
+    width: int
+    #: Largest number of bytes of the unpacked rows.
+    most: int
+    #: Empty folder, which is deleted at the end; its parent has downloads that serve several data sets.
+    folder: Path
+    #: The rows will be compared with the fingerprint of the public file.
+    has_fingerprint: bool = False
+    #: Show a bar on the terminal.
+    progress: bool = False
+
+    def download(self, url: str, known_hash: str | None = None, shared: bool = False) -> Path:
+        """Download a file unless it is there; an incomplete file has a temporary name.
+
+        `known_hash`: the SHA-256 of the file, or another hash with its name, such as `md5:...`. Raises
+        DataUnavailableError if the server fails, and ElmbenchError if there is no such file or it has another hash.
+        """
+        import pooch
+
+        pooch.get_logger().setLevel("WARNING")
+        downloader = pooch.HTTPDownloader(progressbar=self.progress, timeout=TIMEOUT, headers=_HEADERS)
+        folder = self.folder.parent if shared else self.folder
+        try:
+            with network(url):
+                return Path(pooch.retrieve(url, known_hash, path=folder, downloader=downloader))
+        except ValueError as error:  # the message names both hashes
+            problem = f"{url}: {str(error).partition(' Deleted ')[0]}"
+            next_step = "try again; if the hash stays another, the file was changed at its source"
+            raise ElmbenchError(problem, expected=known_hash, next_step=next_step) from error
+
+
+@contextmanager
+def network(url: str) -> Iterator[None]:
+    """Convert the errors of requests to an address into those of this package."""
+    import requests
+
+    host = urlsplit(url).netloc
+    if host in _closed:
+        raise DataUnavailableError(f"{host} cannot be reached", expected="a network")
+    try:
+        yield
+    except requests.ConnectionError as error:  # also a timeout of the connection
+        _closed.add(host)
+        raise DataUnavailableError(f"{host} cannot be reached", expected="a network") from error
+    except (requests.RequestException, OSError) as error:
+        answer = getattr(error, "response", None)
+        problem = first_line(error) if answer is None else f"the server answers {answer.status_code} ({answer.reason})"
+        if answer is None or answer.status_code >= 500 or answer.status_code in (408, 429):
+            later = "try again later"
+            raise DataUnavailableError(f"{url}: {problem}", expected="the file", next_step=later) from error
+        by_hand = "download it in a browser, then: elmbench data import NAME FILE"
+        raise ElmbenchError(f"{url}: {problem}", expected="the file", next_step=by_hand) from error
+
+
+@contextmanager
+def fetch_job(width: int, most: int, has_fingerprint: bool = False, progress: bool = False) -> Iterator[FetchJob]:
+    """Yield a download, whose folder is deleted at the end; delete old downloads as well."""
+    shared = cache_folder() / "downloads"
+    shared.mkdir(parents=True, exist_ok=True)
+    for path in shared.iterdir():
+        if time.time() - path.stat().st_mtime > _OLD:
+            shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+    with tempfile.TemporaryDirectory(dir=shared, ignore_cleanup_errors=True) as folder:
+        yield FetchJob(width, most, Path(folder), has_fingerprint, progress)
 
 
 class NetworkSource(Source):

@@ -6,8 +6,7 @@ from typing import Literal, Self
 
 from pydantic import model_validator
 
-from elmbench.datasets.download import FetchJob
-from elmbench.datasets.sources.base import NetworkSource
+from elmbench.datasets.sources.base import FetchJob, NetworkSource
 
 
 class LibsvmSource(NetworkSource):

@@ -12,8 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from elmbench.datasets.download import TIMEOUT, FetchJob, network
-from elmbench.datasets.sources.base import NetworkSource
+from elmbench.datasets.sources.base import TIMEOUT, FetchJob, NetworkSource, network
 from elmbench.errors import DataUnavailableError, ElmbenchError, first_line
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ from typing import Any, Literal, Self
 from pydantic import Field, model_validator
 
 from elmbench.errors import ElmbenchError, unknown_name
-from elmbench.specs.datasets.sources import BUILT_IN, AnySource, SourceSpec
-from elmbench.specs.datasets.steps import Fingerprint, Label, Step
+from elmbench.specs.datasets.sources import BUILT_IN, AnySource, Fingerprint, Label, SourceSpec, Step
 from elmbench.specs.files import SpecPart, invalid, parse_spec, read_yaml, spec_root
 
 NEXT = "elmbench list datasets"
