@@ -181,25 +181,11 @@ def load_from(source: Source, request: Request) -> Dataset:
     words += [hashlib.sha256(column.tobytes()).hexdigest() for column in columns.values()]
     is_users = isinstance(source, FileSource)
     words += [f"train {table.n_train}"] if is_users and table.n_train is not None else []
+    checksum = array_checksum(X, y, *words)
+    data = Dataset(X, y, spec.name, spec.task, classes, table.names, table.origin, checksum, splits)
     notes = tuple(dict.fromkeys((*spec.notes, *table.notes)))
-    return Dataset(
-        X,
-        y,
-        spec.name,
-        spec.task,
-        classes,
-        table.names,
-        table.origin,
-        array_checksum(X, y, *words),
-        splits,
-        notes,
-        remarks=notes if is_users else table.notes,
-        nominal=tuple(nominal),
-        groups=columns.get("groups"),
-        folds=columns.get("fold"),
-        weights=columns.get("weights"),
-        rows=table.positions,
-    )
+    remarks = notes if is_users else table.notes
+    return replace(data, notes=notes, remarks=remarks, nominal=tuple(nominal), rows=table.positions, **columns)
 
 
 def _as_public(table: Table, spec: DatasetSpec, source: Source) -> Table:

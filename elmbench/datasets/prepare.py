@@ -20,48 +20,45 @@ _CORRECT, _REPLACE = "correct the file", "correct or replace the file"
 def prepare(table: Table, steps: Iterable[specs.Step]) -> Table:
     """Apply steps, which their classes in `elmbench.specs.datasets.sources` describe, in their order."""
     for step in steps:
-        table = _apply(step, table)
+        match step:
+            case specs.OneHot():
+                table = _one_hot(table)
+            case specs.Ordinal():
+                table = _ordinal(step, table)
+            case specs.DropColumns():
+                table = table.without(_known(table, *step.columns))
+            case specs.DropMissingRows():
+                _dense(table)
+                table = table.rows(np.logical_not(table.missing().any(axis=1)))
+            case specs.FillMissing():
+                table = _fill_missing(table)
+            case specs.DropConstantColumns():
+                table = _drop_constant_columns(table)
+            case specs.DropRepeatedRows():
+                import pandas as pd
+
+                frame = pd.DataFrame(_dense(table)).assign(target=label_words(table.target))
+                table = table.rows(~frame.duplicated().to_numpy())
+            case specs.Round():
+                # Rounded as decimal text, which gives the double nearest to the print of the public file; np.round may
+                # be off by a bit.
+                rounded = [float(f"{value:.{step.decimals}f}") for value in _dense(table).ravel()]
+                table = replace(table, X=np.array(rounded).reshape(table.X.shape))
+            case specs.ResizeImages():
+                table = _resize_images(step, table)
     return table
 
 
-def _apply(step: specs.Step, table: Table) -> Table:
-    match step:
-        case specs.OneHot():
-            return _one_hot(step, table)
-        case specs.Ordinal():
-            return _ordinal(step, table)
-        case specs.DropColumns():
-            return table.without(_known(table, *step.columns))
-        case specs.DropMissingRows():
-            _dense(table)
-            return table.rows(np.logical_not(table.missing().any(axis=1)))
-        case specs.FillMissing():
-            return _fill_missing(table)
-        case specs.DropConstantColumns():
-            return _drop_constant_columns(table)
-        case specs.DropRepeatedRows():
-            return _drop_repeated_rows(table)
-        case specs.Round():
-            # Rounded as decimal text, which gives the double nearest to the print of the public file; np.round may be
-            # off by a bit.
-            rounded = [float(f"{value:.{step.decimals}f}") for value in _dense(table).ravel()]
-            return replace(table, X=np.array(rounded).reshape(table.X.shape))
-        case specs.ResizeImages():
-            return _resize_images(step, table)
-
-
-def _one_hot(step: specs.OneHot, table: Table) -> Table:
-    chosen = table.nominal if step.columns == "nominal" else _known(table, *step.columns)
+def _one_hot(table: Table) -> Table:
     blocks: dict[str, NDArray[np.float64]] = {}
     for index, name in enumerate(table.names):
-        if name not in chosen:
+        if name not in table.nominal:
             blocks[name] = table.X[:, index]
             continue
         words = label_words(table.column(name))
         for category in sorted(set(words) - {None}, key=category_order):
             blocks[f"{name}={category}"] = np.where(is_missing(words), np.nan, words == category)
-    nominal = {name: words for name, words in table.nominal.items() if name not in chosen}
-    return replace(table, X=np.column_stack([*blocks.values()]), names=tuple(blocks), nominal=nominal)
+    return replace(table, X=np.column_stack([*blocks.values()]), names=tuple(blocks), nominal={})
 
 
 def category_order(word: str) -> tuple[bool, float, str]:
@@ -101,19 +98,6 @@ def _drop_constant_columns(table: Table) -> Table:
     for name, words in table.nominal.items():
         constant[table.index[name]] = len(set(words)) == 1
     return table.without(np.array(table.names)[constant])
-
-
-def _drop_repeated_rows(table: Table) -> Table:
-    X = sp.csr_matrix(table.X)
-    X.sort_indices()
-    seen: set[tuple[bytes, bytes, str]] = set()
-    keep = np.zeros(X.shape[0], dtype=bool)
-    for row, label in enumerate(label_words(table.target)):
-        span = slice(X.indptr[row], X.indptr[row + 1])
-        key = (X.indices[span].tobytes(), X.data[span].tobytes(), label)
-        keep[row] = key not in seen
-        seen.add(key)
-    return table.rows(keep)
 
 
 def _resize_images(step: specs.ResizeImages, table: Table) -> Table:

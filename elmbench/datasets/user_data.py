@@ -75,8 +75,8 @@ def describe(asked: UserData) -> DatasetSpec:
     settings = [f"sorted by {asked.ordered_by}, {ends}"] if ends else []
     if full.n_train is not None:
         settings.append(f"{len(full.target) - full.n_train} held-out rows of {Path(asked.test).name}")
-    if "fold" in columns:
-        settings.append(f"{columns['fold'].max() + 1} outer folds, of the column {asked.fold}")
+    if "folds" in columns:
+        settings.append(f"{columns['folds'].max() + 1} outer folds, of the column {asked.fold}")
     if asked.weights is not None:
         settings.append(f"fits are weighted by {asked.weights}, metrics are not")
     dates = tuple(

@@ -185,7 +185,7 @@ def with_date_features(table: Table, names: Collection[str], day_first: bool | N
 def take_row_columns(table: Table, spec: RowColumns) -> tuple[Table, dict[str, NDArray[Any]], str]:
     """Return a table sorted by the column of its order, without its columns that are not features.
 
-    Also return the columns of groups, folds and weights by the field of the spec, and the first and last value of the
+    Also return the columns of groups, folds and weights by the field of `Dataset`, and the first and last value of the
     order. Groups are numbers, the same for rows of equal values. Folds are numbered from 0 in the order of their
     values; -1 marks rows that are always training rows.
     """
@@ -193,7 +193,7 @@ def take_row_columns(table: Table, spec: RowColumns) -> tuple[Table, dict[str, N
     if spec.ordered_by is not None:
         table, ends = _sorted_by(table, spec.ordered_by, spec.day_first)
     columns: dict[str, NDArray[Any]] = {}
-    for field, name in (("groups", spec.groups), ("fold", spec.fold), ("weights", spec.weights)):
+    for field, name in (("groups", spec.groups), ("folds", spec.fold), ("weights", spec.weights)):
         if name is None:
             continue
         table, values = _take_column(table, name)
@@ -205,7 +205,7 @@ def take_row_columns(table: Table, spec: RowColumns) -> tuple[Table, dict[str, N
         words = label_words(values)
         if field == "groups":
             columns[field] = np.unique(words.astype(str), return_inverse=True)[1].astype(np.int64)
-        elif field == "fold":
+        elif field == "folds":
             numbers = {fold: number for number, fold in enumerate(sorted({*words} - {"-1"}, key=category_order))}
             columns[field] = np.array([numbers.get(word, -1) for word in words], dtype=np.int64)
         else:

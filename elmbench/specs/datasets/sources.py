@@ -35,10 +35,9 @@ Label = Annotated[str, BeforeValidator(_as_label), WithJsonSchema({"type": ["str
 
 
 class OneHot(SpecPart):
-    """Replace a nominal column by a 0/1 column for each category, in alphabetical order (numbers: ascending)."""
+    """Replace each nominal column by a 0/1 column for each category, in alphabetical order (numbers: ascending)."""
 
     step: Literal["one-hot"]
-    columns: tuple[str, ...] | Literal["nominal"] = "nominal"
 
 
 class Ordinal(SpecPart):
