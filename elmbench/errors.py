@@ -42,13 +42,12 @@ MOST_NAMES = 40
 
 def closest(name: str, known: list[str]) -> str | None:
     """Return the known name that `name` is most likely a typo of, in any case; or None."""
-    import difflib
+    from difflib import get_close_matches
 
     spellings = {one.lower(): one for one in known}
-    if matches := difflib.get_close_matches(name, known, n=1, cutoff=0.5):
-        return matches[0]
-    matches = difflib.get_close_matches(name.lower(), spellings, n=1, cutoff=0.5)
-    return spellings[matches[0]] if matches else None
+    guesses = get_close_matches(name, known, n=1, cutoff=0.5)
+    guesses += [spellings[guess] for guess in get_close_matches(name.lower(), spellings, n=1, cutoff=0.5)]
+    return next(iter(guesses), None)
 
 
 def first_line(error: BaseException) -> str:

@@ -17,18 +17,13 @@ from elmbench.registry.plugins import load_address, models_of_packages, plugin_o
 
 def registry() -> dict[str, ModelEntry]:
     """Return every model by name: the suite's own, those of installed packages, those of plug-in files."""
-    entries = {entry.name: entry for entry in BUILT_IN}
+    entries = dict(BUILT_IN)
     for entry in (*models_of_packages(), *plugin_objects("MODELS").values()):
         if entry.name in entries:
             problem = f"the model name {entry.name!r} ({entry.origin}) is taken by {entries[entry.name].origin}"
             raise ElmbenchError(problem, expected="a name of its own", next_step="rename it where it is declared")
         entries[entry.name] = entry
     return entries
-
-
-def is_built_in(name: str) -> bool:
-    """Return True if the suite has a model of this name; models from outside may not take it."""
-    return any(entry.name == name for entry in BUILT_IN)
 
 
 def find_model(name: str) -> ModelEntry:

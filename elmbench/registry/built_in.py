@@ -179,7 +179,7 @@ _BINS = "Gradient boosting of trees on binned values"
 #: All values of C share a factor; among numbers of nodes, the largest takes most of the time.
 _SHARES = {"elm": 0.012, "k-elm": 0.057, "ls-svm": 0.1, "mk-elm": 0.6, "eem": 1.7, "eekm": 1.6, "w-elm": 2.1}
 _SVM = _baseline("svm", "Support vector machine, Gaussian kernel", "svm:SVM", _KERNEL, None)
-BUILT_IN = (
+_ENTRIES = (
     _entry("elm", "Extreme learning machine, ridge solution", "elm:ELM", {"n_hidden": _L, "C": _C}, _hidden_cost),
     _entry("os-elm", "Online sequential ELM", "os_elm:OSELM", {"n_hidden": _L}, _hidden_cost),
     _entry("k-elm", "Kernel ELM", "kernel_elm:KELM", _KERNEL, _kernel_cost),
@@ -229,3 +229,5 @@ BUILT_IN = (
         "dummy", "Most frequent class, or mean: what any model should beat", "sklearn.dummy:Dummy", {}, _linear_cost
     ),
 )
+#: The models of the suite by name, which models from outside may not take.
+BUILT_IN = {entry.name: entry for entry in _ENTRIES}

@@ -12,7 +12,7 @@ import numpy as np
 from elmbench.errors import ElmbenchError
 from elmbench.numerics.threads import libraries
 from elmbench.protocol.folds import load_rows
-from elmbench.registry import find_model, is_built_in
+from elmbench.registry import BUILT_IN, find_model
 from elmbench.running.store import SEARCH_FAILED
 from elmbench.work.base import Context, Result, Work
 from elmbench.work.fit import warm_up
@@ -36,7 +36,7 @@ def preload(work: Work, context: Context) -> None:
         )
     if work.model_name and spec is not None:
         factory = find_model(work.model_name).factory(spec.task)
-        if is_built_in(work.model_name):
+        if work.model_name in BUILT_IN:
             X = np.random.default_rng(0).random((40, 3))
             y = np.where(X[:, 0] > 0.5, 1, -1) if spec.task == "classification" else X[:, 0]
             warm_up(factory, {}, X, y)  # no search is timed while the model is imported and compiled

@@ -17,7 +17,7 @@ from elmbench.models.protocols import MemoryEstimate
 from elmbench.numerics.seeds import integer_seed
 from elmbench.protocol.content import FLAT, content_name, content_of_fields
 from elmbench.protocol.folds import DatasetRef, OuterFold
-from elmbench.registry import find_model, is_built_in, parameter_names
+from elmbench.registry import BUILT_IN, find_model, parameter_names
 from elmbench.specs.grids import GridValue, candidates
 from elmbench.specs.limits import in_words
 
@@ -110,7 +110,7 @@ class Work(ABC):
     @property
     def is_from_outside(self) -> bool:
         """True if the kind of work or its model comes from a plug-in."""
-        return not self._is_built_in or bool(self.model_name and not is_built_in(self.model_name))
+        return not self._is_built_in or self.model_name not in ("", *BUILT_IN)
 
     @property
     def _is_built_in(self) -> bool:

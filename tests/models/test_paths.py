@@ -185,7 +185,7 @@ def test_the_scale_of_gamma_is_that_of_each_fold(name):
 
 PATHS = {
     f"{entry.name}, {task}": (entry.factory(task), entry.grid)
-    for entry in BUILT_IN
+    for entry in BUILT_IN.values()
     for task in ("classification", "regression")
     if getattr(entry, task) is not None and isinstance(entry.factory(task), GridPath)
 }

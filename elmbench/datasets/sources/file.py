@@ -182,7 +182,7 @@ def with_date_features(table: Table, names: Collection[str], day_first: bool | N
     return table
 
 
-def take_row_columns(table: Table, spec: RowColumns) -> tuple[Table, dict[str, NDArray[Any]], str]:
+def take_row_columns(table: Table, spec: RowColumns) -> tuple[Table, dict[str, Any], str]:
     """Return a table sorted by the column of its order, without its columns that are not features.
 
     Also return the columns of groups, folds and weights by the field of `Dataset`, and the first and last value of the
@@ -192,7 +192,7 @@ def take_row_columns(table: Table, spec: RowColumns) -> tuple[Table, dict[str, N
     ends = ""
     if spec.ordered_by is not None:
         table, ends = _sorted_by(table, spec.ordered_by, spec.day_first)
-    columns: dict[str, NDArray[Any]] = {}
+    columns: dict[str, Any] = {}
     for field, name in (("groups", spec.groups), ("folds", spec.fold), ("weights", spec.weights)):
         if name is None:
             continue
