@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from elmbench.protocol.content import OMITTED, OPTIONAL, content_name
 from elmbench.protocol.scaling import prepared_inputs, scale_columns, scaler_of
-from elmbench.protocol.splits import Indices, cut_to, order_rows, outer_parts, stratified_rows
+from elmbench.protocol.splits import Indices, order_rows, outer_parts, part_sizes, stratified_rows
 from elmbench.specs.datasets import DatasetSpec
-from elmbench.specs.protocol import Scale, Split, TargetScale
+from elmbench.specs.protocol import SIZED, Scale, Split, TargetScale
 
 if TYPE_CHECKING:
     from elmbench.datasets.dataset import Dataset
@@ -153,8 +153,11 @@ def scaled_inputs(dataset: DatasetRef, data_dir: str | None, scale: Scale | None
 
 def split_of_rows(dataset: DatasetRef, split: Split, n_rows: int) -> Split:
     """Return the split of the `n_rows` used rows; given sizes shrink in proportion."""
-    whole = dataset.spec.shape.instances if dataset.spec else n_rows
-    return split if dataset.rows is None else cut_to(split, n_rows, whole)
+    whole = dataset.spec.shape.instances if dataset.spec and dataset.rows is not None else n_rows
+    if split.kind not in SIZED or n_rows >= whole:
+        return split
+    test = max(1, part_sizes(split, whole)[1] * n_rows // whole)
+    return Split(split.kind, 1, n_rows - test, test)
 
 
 @lru_cache(maxsize=2)

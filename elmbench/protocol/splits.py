@@ -75,14 +75,6 @@ def part_sizes(split: Split, n_rows: int) -> tuple[int, int]:
     return train, test
 
 
-def cut_to(split: Split, n_rows: int, whole: int) -> Split:
-    """Return the split of `n_rows` random rows of a data set of `whole` rows; given sizes shrink in proportion."""
-    if split.kind not in SIZED or n_rows >= whole:
-        return split
-    test = part_sizes(split, whole)[1] * n_rows // whole
-    return Split(split.kind, 1, n_rows - max(1, test), max(1, test))
-
-
 def check_splittable(data: Dataset, split: Split) -> None:
     """Check that a split leaves no part empty, that a holdout has each class, and that not all classes are too rare."""
     n, kind = len(data.y), split.kind

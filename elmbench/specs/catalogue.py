@@ -95,9 +95,7 @@ def load_catalogue(root: Path | None = None) -> dict[str, ExperimentFile]:
     for stray in sorted({path.parent for path in folder.glob("*/*.yaml")}):
         if not (stray / "paper.yaml").is_file():
             problem = f"{stray} holds experiments but no paper.yaml"
-            expected = "a paper.yaml with key, title, authors, year and doi"
-            next_step = "write it (experiments/kos-elm/paper.yaml is one), then: elmbench validate"
-            raise ElmbenchError(problem, expected=expected, next_step=next_step)
+            raise invalid(problem, "a paper.yaml with key, title, authors, year and doi (see experiments/kos-elm)")
     _check_names(files.values())
     return files | ({} if root else _user_specs)
 

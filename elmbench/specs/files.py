@@ -96,15 +96,11 @@ def read_yaml(path: Path) -> Any:
         raise invalid(f"cannot read {path}: {error}", "a text file in UTF-8") from error
     try:
         return yaml.load(text, SpecLoader)  # a subclass of the safe loader
-    except (ValueError, KeyError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
-        # Raised by a value that contradicts its tag, such as `!!bool`, or an integer of thousands of digits.
-        problem = f"{path}: a value that cannot be read ({type(error).__name__}: {str(error)[:100]})"
-        raise invalid(problem, "valid YAML of plain values") from error
-    except yaml.YAMLError as error:
+    except Exception as error:  # not only YAMLError: a value may contradict its tag, such as `!!float abc`
         mark = getattr(error, "problem_mark", None)
         location = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
-        problem = getattr(error, "problem", None) or str(error)
-        problem = f"{path}{location}: {problem}"
+        unreadable = f"a value that cannot be read ({type(error).__name__}: {str(error)[:100]})"
+        problem = f"{path}{location}: {getattr(error, 'problem', None) or unreadable}"
         next_step = "correct the line, then: elmbench validate"
         raise ElmbenchError(problem, expected="valid YAML, each key once", next_step=next_step) from error
 

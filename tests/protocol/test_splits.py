@@ -19,8 +19,9 @@ from toy_data import MakeUnit
 
 from elmbench.datasets.dataset import Dataset
 from elmbench.errors import ElmbenchError
+from elmbench.protocol.folds import split_of_rows
 from elmbench.protocol.scaling import scale_columns
-from elmbench.protocol.splits import check_splittable, cut_to, order_rows, outer_parts, part_sizes, rare_class_remark
+from elmbench.protocol.splits import check_splittable, order_rows, outer_parts, part_sizes, rare_class_remark
 from elmbench.protocol.stored import StoredPredictions
 from elmbench.specs.protocol import Outer, Protocol, Scale, Split
 
@@ -95,7 +96,8 @@ def test_splits_that_do_not_fit(toys: dict[str, Dataset], changes: dict[str, Any
 @given(st.integers(2, 60), st.integers(1, 60), st.integers(2, 120))
 def test_a_cut_data_set_keeps_the_proportion(train: int, test: int, rows: int) -> None:
     whole = train + test
-    cut = cut_to(Split("holdout", train=train, test=test), min(rows, whole), whole)
+    dataset: Any = SimpleNamespace(rows=rows, spec=SimpleNamespace(shape=SimpleNamespace(instances=whole)))
+    cut = split_of_rows(dataset, Split("holdout", train=train, test=test), min(rows, whole))
     sizes = part_sizes(cut, min(rows, whole))
     assert sum(sizes) == min(rows, whole)
     assert min(sizes) >= 1
@@ -106,8 +108,6 @@ def test_a_cut_data_set_keeps_the_proportion(train: int, test: int, rows: int) -
 def test_a_profile_that_cuts_rows_cuts_the_printed_sizes(make_unit: MakeUnit, outer: dict[str, Any]) -> None:
     data = fold_data(make_unit(rows=30, outer=outer))
     assert (len(data.y_train), len(data.y_test)) == (20, 10)
-    assert cut_to(Split("holdout", train=60, test=30), 30, 90) == Split("holdout", train=20, test=10)
-    assert cut_to(Split("official"), 30, 90) == Split("official")
 
 
 @pytest.mark.parametrize(("train", "test"), [(45, 45), (30, 15)])

@@ -157,17 +157,13 @@ class DatasetSpec(RowColumns):
     @property
     def options(self) -> dict[str, float]:
         """The value of every option of generated data."""
-        return {option: float(values[0]) for option, values in self._declared_options.items()}
-
-    @property
-    def _declared_options(self) -> dict[str, tuple[float, ...]]:
-        return getattr(self.generator, "options", {})
+        return {option: float(values[0]) for option, values in getattr(self.generator, "options", {}).items()}
 
     def with_options(self, options: Mapping[str, float]) -> Self:
         """Return generated data with fixed values of some options; raise ElmbenchError for other options or values."""
         if not options:
             return self
-        declared = self._declared_options
+        declared: dict[str, tuple[float, ...]] = getattr(self.generator, "options", {})
         for option, value in options.items():
             if option not in declared:
                 problem = f"{self.name} has no option {option!r}"
