@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from elmbench.datasets.table import few
 from elmbench.metrics import Metric, find_metric
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.scores import confusion_counts
@@ -44,13 +45,9 @@ def class_numbers(predicted: NDArray[Any], labels: list[int]) -> NDArray[np.intp
         numbers = np.minimum(np.searchsorted(classes, predicted), len(classes) - 1)
         strange = classes[numbers] != predicted
     if strange.any() and len(wrong := np.unique(predicted[strange & np.isfinite(predicted)])):
-        raise ValueError(f"expected predictions among the labels {_first_few(labels)}, got {_first_few(wrong)} instead")
+        expected, predictions = (few([str(value) for value in values], 5) for values in (labels, wrong))
+        raise ValueError(f"expected predictions among the labels {expected}, got {predictions} instead")
     return numbers
-
-
-def _first_few(values: Any) -> str:
-    first = [str(value) for value in list(values)[:5]]
-    return ", ".join([*first, "..."] if len(values) > len(first) else first)
 
 
 def metric_value(name: str, y_true: NDArray[Any], predicted: NDArray[Any], labels: list[int] | None) -> float:

@@ -86,7 +86,7 @@ class OpenMLSource(NetworkSource):
 
         from elmbench.datasets.table import Table, label_words
 
-        first, correct = tables[0], "correct the ids in datasets.yaml"
+        first = tables[0]
         if len(tables) == 1:
             return first
         names: list[str] = []
@@ -94,10 +94,7 @@ class OpenMLSource(NetworkSource):
             if not np.array_equal(label_words(table.target), label_words(first.target)):
                 problem = f"OpenML {number} has other targets than OpenML {self.ids[0]}, row by row"
                 expected = "the same rows in all of " + ", ".join(map(str, self.ids))
-                raise ElmbenchError(problem, expected=expected, next_step=correct)
-            if table.nominal:
-                problem = f"OpenML {number}: the column {next(iter(table.nominal))!r} holds words"
-                raise ElmbenchError(problem, expected="numbers in sets that are joined", next_step=correct)
+                raise ElmbenchError(problem, expected=expected, next_step="correct the ids in datasets.yaml")
             names += [f"{number}:{name}" for name in table.names]
         return Table(np.hstack([table.X for table in tables]), tuple(names), first.target, self.title)
 

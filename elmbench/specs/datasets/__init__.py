@@ -206,12 +206,9 @@ class DatasetSpecs(dict[str, DatasetSpec]):
             return spec.model_copy(update={"name": f"{spec.name}[{fixed}]", "file": "", "aliases": ()})
         if name in self.names:
             return self[self.names[name]]
-        spellings = {key: owner for key, owner in self.names.items() if key.casefold() == name.casefold()}
-        if len(set(spellings.values())) == 1:
-            return self[next(iter(spellings.values()))]
-        if spellings:
-            either = ", ".join(f"{key!r} ({owner})" for key, owner in spellings.items())
-            raise ElmbenchError(f"{name!r} may be any of {either}", expected="one as it is spelled", next_step=NEXT)
+        owners = {owner for key, owner in self.names.items() if key.casefold() == name.casefold()}
+        if len(owners) == 1:
+            return self[owners.pop()]
         raise unknown_name("data set", name, list(self.names), NEXT)
 
 
