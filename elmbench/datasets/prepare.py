@@ -187,7 +187,6 @@ def check_shape(table: Table, shape: Shape, when: str) -> None:
 
 
 def _counts(table: Table, shape: Shape) -> Iterator[tuple[str, str]]:
-    """Yield each count of a table and its expected value."""
     n_rows, n_columns = table.X.shape
     yield f"{n_columns} features", f"{shape.features} features"
     yield f"{n_rows} rows", f"{shape.instances} rows"

@@ -118,7 +118,6 @@ def check_readings(file: ExperimentFile) -> None:
 
 
 def _read_paper(path: Path) -> dict[str, ExperimentFile]:
-    """Return the tables of a paper by id."""
     paper = parse_spec(Paper, read_yaml(path), path)
     if paper.key != path.parent.name:
         raise invalid(f"{path}: the key is {paper.key!r}", f"{path.parent.name!r}, as the folder is called")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
-import re
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -76,26 +76,20 @@ def log2_of(value: Value | None) -> int | None:
 
 
 def _from_yaml(text: Any) -> Measure:
+    """Return the measure with a column (see `Measure.column`)."""
     if isinstance(text, Measure):
         return text
-    point = re.fullmatch(r"([a-z0-9_]+)@(\w+)=(.+)", str(text))
-    value = _read_value(point[3]) if point else None
-    if point is not None and value is not None:
-        return Measure(point[1], point[2], value)
-    if point is None and is_measure(str(text)):
-        return Measure(str(text))
+    name, at, point = str(text).partition("@")
+    parameter, _, value = point.partition("=")
+    with contextlib.suppress(ValueError, OverflowError):
+        number = math.ldexp(1.0, int(value[2:])) if value.startswith("2^") else float(value or "nan")
+        if is_measure(name) and not at:
+            return Measure(name)
+        if is_measure(name) and parameter and math.isfinite(number):
+            return Measure(name, parameter, int(value) if value.isdigit() else number)
     raise ValueError(
         f"expected one of {', '.join(MEASURES)}, or one at a value, such as gmean@h=50 or accuracy@C=2^-20"
     )
-
-
-def _read_value(text: str) -> float | int | None:
-    """Return the number of a text in the notation of `Measure.written_value`, None for other text."""
-    try:
-        value = math.ldexp(1.0, int(text[2:])) if text.startswith("2^") else float(text)
-    except (ValueError, OverflowError):
-        return None
-    return int(text) if text.isdigit() else value if math.isfinite(value) else None
 
 
 #: A measure as an experiment file writes it: `gmean`, `gmean@h=500`, `accuracy@C=2^-20`.

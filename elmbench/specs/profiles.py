@@ -143,7 +143,6 @@ def resolve(file: ExperimentFile, profile: str, readings: dict[str, str] | None 
 
 
 def _apply(spec: Experiment, profile: Profile) -> Experiment:
-    """Return the experiment with a profile's changes."""
     outer = spec.protocol.outer
     overrides = {}
     for name in (*outer.overrides, *profile.overrides):

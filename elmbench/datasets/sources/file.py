@@ -122,7 +122,6 @@ def _target(source: FileSource, names: list[str]) -> str:
 
 
 def _no_column(origin: str, name: str, names: Sequence[str]) -> ElmbenchError:
-    """Return the error for a missing column."""
     guess = closest(name, list(names))
     hint = f" (did you mean {guess!r}?)" if guess else ""
     return ElmbenchError(

@@ -81,7 +81,6 @@ class OpenMLSource(NetworkSource):
         return str(target)
 
     def _joined(self, tables: list[Table]) -> Table:
-        """Return the columns of tables of the same rows."""
         import numpy as np
 
         from elmbench.datasets.table import Table, label_words
@@ -100,7 +99,6 @@ class OpenMLSource(NetworkSource):
 
 
 def _description(openml: Any, number: int) -> Any:
-    """Return the description of a data set."""
     import requests
     import urllib3
 
