@@ -29,6 +29,7 @@ random_state : int, optional
     Draws the landmarks, the features or the splits.
 """
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -94,18 +95,15 @@ def ridge_regressor(C: float = 1.0) -> Ridge:
     return Ridge(alpha=1.0 / check_real("C", C))
 
 
-def nystroem_ridge_classifier(
-    n_landmarks: int = 100, gamma: float = 1.0, C: float = 1.0, random_state: int | None = None
-) -> Pipeline:
-    """Return ridge regression on targets -1/+1 in the Nystroem features of the Gaussian kernel."""
-    return make_pipeline(_nystroem(n_landmarks, gamma, random_state), ridge_classifier(C))
-
-
-def nystroem_ridge_regressor(
-    n_landmarks: int = 100, gamma: float = 1.0, C: float = 1.0, random_state: int | None = None
+def _nystroem_ridge(
+    ridge: Any, n_landmarks: int = 100, gamma: float = 1.0, C: float = 1.0, random_state: int | None = None
 ) -> Pipeline:
     """Return ridge regression in the Nystroem features of the Gaussian kernel."""
-    return make_pipeline(_nystroem(n_landmarks, gamma, random_state), ridge_regressor(C))
+    return make_pipeline(_nystroem(n_landmarks, gamma, random_state), ridge(C))
+
+
+nystroem_ridge_classifier = partial(_nystroem_ridge, ridge_classifier)
+nystroem_ridge_regressor = partial(_nystroem_ridge, ridge_regressor)
 
 
 def llsvm_classifier(
@@ -120,18 +118,15 @@ def llsvm_classifier(
     return make_pipeline(_nystroem(n_landmarks, gamma, random_state), LinearSVC(C=C, random_state=random_state))
 
 
-def rff_ridge_classifier(
-    n_hidden: int = 100, gamma: float = 1.0, C: float = 1.0, random_state: int | None = None
-) -> Pipeline:
-    """Return ridge regression on targets -1/+1 in random Fourier features of the Gaussian kernel."""
-    return make_pipeline(_fourier(n_hidden, gamma, random_state), ridge_classifier(C))
-
-
-def rff_ridge_regressor(
-    n_hidden: int = 100, gamma: float = 1.0, C: float = 1.0, random_state: int | None = None
+def _rff_ridge(
+    ridge: Any, n_hidden: int = 100, gamma: float = 1.0, C: float = 1.0, random_state: int | None = None
 ) -> Pipeline:
     """Return ridge regression in random Fourier features of the Gaussian kernel."""
-    return make_pipeline(_fourier(n_hidden, gamma, random_state), ridge_regressor(C))
+    return make_pipeline(RBFSampler(gamma=gamma, n_components=n_hidden, random_state=random_state), ridge(C))
+
+
+rff_ridge_classifier = partial(_rff_ridge, ridge_classifier)
+rff_ridge_regressor = partial(_rff_ridge, ridge_regressor)
 
 
 def svm_regressor(
@@ -147,22 +142,15 @@ def svm_regressor(
     return EpsilonSVR(C=C, gamma=gamma, kernel="rbf", epsilon=epsilon, max_iter=max_iter)
 
 
-def hist_gradient_boosting_classifier(
-    learning_rate: float = 0.1, n_leaves: int = 31, n_estimators: int = 100, random_state: int | None = None
-) -> HistGradientBoostingClassifier:
-    """Return gradient boosting of trees on binned values for classification."""
-    return HistGradientBoostingClassifier(
-        learning_rate=learning_rate, max_leaf_nodes=n_leaves, max_iter=n_estimators, random_state=random_state
-    )
+def _hist_gradient_boosting(
+    kind: Any, learning_rate: float = 0.1, n_leaves: int = 31, n_estimators: int = 100, random_state: int | None = None
+) -> Any:
+    """Return gradient boosting of trees on binned values."""
+    return kind(learning_rate=learning_rate, max_leaf_nodes=n_leaves, max_iter=n_estimators, random_state=random_state)
 
 
-def hist_gradient_boosting_regressor(
-    learning_rate: float = 0.1, n_leaves: int = 31, n_estimators: int = 100, random_state: int | None = None
-) -> HistGradientBoostingRegressor:
-    """Return gradient boosting of trees on binned values for regression."""
-    return HistGradientBoostingRegressor(
-        learning_rate=learning_rate, max_leaf_nodes=n_leaves, max_iter=n_estimators, random_state=random_state
-    )
+hist_gradient_boosting_classifier = partial(_hist_gradient_boosting, HistGradientBoostingClassifier)
+hist_gradient_boosting_regressor = partial(_hist_gradient_boosting, HistGradientBoostingRegressor)
 
 
 def n_units(estimator: Any) -> int | None:
@@ -194,7 +182,3 @@ def n_units(estimator: Any) -> int | None:
 
 def _nystroem(n_landmarks: int, gamma: float, random_state: int | None) -> Nystroem:
     return Nystroem(kernel="rbf", gamma=gamma, n_components=n_landmarks, random_state=random_state)
-
-
-def _fourier(n_hidden: int, gamma: float, random_state: int | None) -> RBFSampler:
-    return RBFSampler(gamma=gamma, n_components=n_hidden, random_state=random_state)

@@ -12,7 +12,7 @@ from elmbench.models.base.parameters import estimator
 from elmbench.models.base.paths import Grid, PathMixin
 from elmbench.models.base.weights import WeightedClassifier, WeightedRegressor, weight_key
 from elmbench.numerics.arrays import EPS, Array
-from elmbench.numerics.nodes.hidden_layer import Nodes
+from elmbench.numerics.nodes.hidden_layer import hidden_layer
 from elmbench.numerics.nodes.output_weights import many_weights, output_weights
 from elmbench.numerics.rows import Rows
 
@@ -26,18 +26,15 @@ class _ELM(HiddenNodesMixin, PathMixin):
 
     def _fit(self, X: Rows, T: Array, scale: Array | None) -> None:
         self._draw_nodes(X.shape[1])
-        self.beta_, system = output_weights(X, T, self._nodes(), 1.0 / self.C, scale)
+        self.beta_, system = output_weights(X, T, self._hidden, self.n_hidden, 1.0 / self.C, scale)
         # The condition of H is the root of that of its products.
         self.condition_ = check_condition(self, system, EPS**2)
-
-    def _nodes(self) -> Nodes:
-        return Nodes(self.weights_, self.biases_, self.activation, self.slope)
 
     def _kind(self) -> tuple[Any, ...]:
         return *super()._kind(), self.slope, weight_key(self)
 
     def _hidden(self, X: Rows) -> Array:
-        return self._nodes().outputs(X)
+        return hidden_layer(X, self.weights_, self.biases_, self.activation, self.slope)
 
     @classmethod
     def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
@@ -47,8 +44,8 @@ class _ELM(HiddenNodesMixin, PathMixin):
         """
         for fold in by_nodes(grid):
             networks = [(int(model.n_hidden), 1.0 / model.C) for _, model in fold.members]
-            scale, nodes = fold.largest._scale(grid.y[fold.train]), fold.largest._nodes()
-            for positions, weights in many_weights(grid.X[fold.train], fold.T, nodes, networks, grid.solvers, scale):
+            scale, layer = fold.largest._scale(grid.y[fold.train]), fold.largest._hidden
+            for positions, weights in many_weights(grid.X[fold.train], fold.T, layer, networks, grid.solvers, scale):
                 parts = np.hsplit(fold.outputs(weights), len(positions))
                 for position, outputs in zip(positions, parts, strict=True):
                     yield fold.members[position][0], fold.number, fold.decode(outputs)

@@ -34,14 +34,14 @@ class _RSVM:
     def _fit(self, X: Rows, T: Array) -> None:
         losses = [self._loss(np.ascontiguousarray(column)) for column in T.T]
         landmarks = X[check_random_state(self.random_state).permutation(X.shape[0])[: self.n_landmarks]]
-        kernel = CentreKernel(landmarks, gamma=width(self))
-        features = np.ones((X.shape[0], len(kernel) + 1))  # the last is that of the intercept
-        for rows, values in kernel.blocks(X):
+        self._kernel = CentreKernel(landmarks, gamma=width(self))
+        features = np.ones((X.shape[0], len(self._kernel) + 1))  # the last is that of the intercept
+        for rows, values in self._kernel.blocks(X):
             features[rows, :-1] = values
         minima = [minimise(features, loss, 1.0 / self.C, self.tol, self.max_iter) for loss in losses]
         solution = np.column_stack([minimum.solution for minimum in minima])
         self.landmarks_, self.beta_, self.intercept_ = landmarks, solution[:-1], solution[-1]
-        self.n_units_ = len(kernel)
+        self.n_units_ = len(self._kernel)
         self.n_iter_ = np.array([minimum.n_iter for minimum in minima])
         n_stopped = sum(not minimum.converged for minimum in minima)
         self.solvers_ = {"capped": 1} if n_stopped else {}
@@ -54,7 +54,7 @@ class _RSVM:
             )
 
     def _outputs(self, X: Rows) -> Array:
-        return CentreKernel(self.landmarks_, gamma=width(self)).product(X, self.beta_) + self.intercept_
+        return self._kernel.product(X, self.beta_) + self.intercept_
 
 
 class RSVMClassifier(FamilyClassifier, _RSVM):

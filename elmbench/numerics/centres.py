@@ -18,7 +18,7 @@ BLOCK_BYTES = 16 * 2**20
 """Size of a block of kernel values, in bytes (one row is the least); two are held while one follows the other."""
 
 DENSE_CENTRES_BYTES = 2**28  # largest dense copy of sparse centres
-_SPARSE = 4  # cost of an addition in a product of two sparse matrices, relative to one in a product with a dense matrix
+DENSE_SHARE = 0.02  # share of entries from which products with a dense copy are faster
 
 
 def _gaussian(distances: Array, gamma: float | Array) -> Array:
@@ -106,24 +106,15 @@ class CentreKernel:
             yield rows, values
 
     def blocks_of_each(self, X: Rows, gammas: Sequence[float | Array]) -> Iterator[tuple[slice, int, Array]]:
-        """Yield the values for each of some `gamma` from one geometry: a block of rows, the number of a gamma, values.
-
-        The values, in C order, are overwritten by the next ones.
-        """
+        """Yield values for each `gamma` from one geometry: a block of rows, the number of the gamma, a new array."""
         kernels = [self.with_gamma(gamma) for gamma in gammas]
-        ready = self if self.general is not None else replace(self, centres=_ready_for(X, self.centres))
-        room = np.empty((0, len(self)))
+        ready = replace(self, centres=_ready_for(X, self.centres))
         for rows in centre_blocks(X, len(self)):
             if self.general is not None:
                 yield from ((rows, i, kernel.values(X[rows])) for i, kernel in enumerate(kernels))
                 continue
             geometry = ready.geometry(X[rows])
-            if len(room) < len(geometry) and len(kernels) > 1:
-                room = np.empty_like(geometry)
-            for i, kernel in enumerate(kernels[:-1]):
-                values = room[: len(geometry)]
-                np.copyto(values, geometry)
-                yield rows, i, kernel.evaluate(values)
+            yield from ((rows, i, kernel.evaluate(geometry.copy())) for i, kernel in enumerate(kernels[:-1]))
             yield rows, len(kernels) - 1, kernels[-1].evaluate(geometry)
 
     def product(self, X: Rows, Z: Array) -> Array:
@@ -169,16 +160,14 @@ def centre_blocks(X: Rows, n_centres: int) -> Iterator[slice]:
 
 
 def _ready_for(X: Rows, centres: Rows) -> Rows:
-    """Return centres in the form with the fastest products with many rows of `X`.
+    """Return centres in a form with fast products with many rows: for sparse rows, Fortran order.
 
-    For sparse rows, these are dense centres in Fortran order. Sparse centres are converted if that is faster, by the
-    numbers of entries, and takes at most `DENSE_CENTRES_BYTES`.
+    Sparse centres are made dense if at least `DENSE_SHARE` of their entries are not zero.
     """
     if not sp.issparse(X):
         return centres
     if not sp.issparse(centres):
         return np.asfortranarray(centres)
-    n_products = np.bincount(X.indices, minlength=X.shape[1]) @ np.bincount(centres.indices, minlength=X.shape[1])
-    if 8 * centres.shape[0] * X.shape[1] <= DENSE_CENTRES_BYTES and _SPARSE * n_products > X.nnz * centres.shape[0]:
-        return centres.toarray(order="F")
-    return centres
+    n_entries = centres.shape[0] * centres.shape[1]
+    is_dense = centres.nnz >= DENSE_SHARE * n_entries and 8 * n_entries <= DENSE_CENTRES_BYTES
+    return centres.toarray(order="F") if is_dense else centres

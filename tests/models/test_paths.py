@@ -128,7 +128,7 @@ def test_a_path_equals_one_fit_for_each_candidate(name):
 )
 def test_kernels_of_low_rank_are_never_computed_whole(name, kind, monkeypatch):
     """K-ELM without class weights has a path of its own."""
-    monkeypatch.setattr(kernels, "_FoldKernels", None)
+    monkeypatch.setattr(kernels, "squared_distances", None)
     monkeypatch.setattr(kernel_elm, "kernel_ladder", None)
     X, y = problem(240, 2, 1, kind)
     folds = [*KFold(3, shuffle=True, random_state=0).split(X), (np.arange(0, 150), np.arange(200, 240))]

@@ -13,7 +13,7 @@ from elmbench.models.base.family import check_condition, width
 from elmbench.models.base.parameters import estimator
 from elmbench.models.base.paths import Grid, PathMixin
 from elmbench.numerics.arrays import EPS, Array, Indices
-from elmbench.numerics.kernels import BLOCK_BYTES, rbf_from_distances, row_blocks, squared_distances
+from elmbench.numerics.kernels import BLOCK_BYTES, rbf_from_distances, squared_distances
 from elmbench.numerics.low_rank import kernel_factor
 from elmbench.numerics.pairwise import PRECOMPUTED, Kernel
 from elmbench.numerics.ridge_path import WITHIN_ROUND_OFF, ridge_solutions
@@ -142,50 +142,28 @@ class KernelSystemMixin(KernelMixin, PathMixin):
         """Yield the outputs of candidates with any kernels and weights; those with the same matrix are solved together.
 
         Candidates are given by their numbers and kernels. They take three matrices of 8 m^2 bytes for m training rows,
-        two with a kernel that is not `Kernel.is_plain`.
+        two with a kernel that is not `Kernel.is_plain`: distances serve every `gamma`.
         """
         for j, (train, _) in enumerate(grid.folds if kernels else ()):
             T, decode = grid.encode(train)
-            matrices = _FoldKernels(grid, j)
+            room = np.empty((len(train), len(train)), order="F")
+            distances: Array | None = None
             for group in _group_candidates(grid, train, kernels):
                 _, kernel, _, scale = group[0]
-                K = matrices.pairwise(kernel)
+                X, probes = grid.rows(j, kernel)
+                dictionary = kernel.select_rows(X)
+                if kernel.is_plain(X):
+                    distances = squared_distances(X, out=np.empty_like(room)) if distances is None else distances
+                    K = rbf_from_distances(distances, kernel.gamma, out=room)
+                else:
+                    K = kernel.matrix(X, out=room)
                 _weigh(K, scale)
                 ridges = np.array([member.ridge for member in group])
                 Z = ridge_solutions(K, cls._right_hand_sides(T, scale), ridges, grid.solvers, kernel.is_definite)
                 solutions = [cls._coefficients(part, scale) for part in np.hsplit(Z, len(group))]
-                products = matrices.product(kernel, np.hstack([beta for _, beta in solutions]))
+                products = kernel.product(probes, dictionary, np.hstack([beta for _, beta in solutions]))
                 for member, (intercept, _), part in zip(group, solutions, np.hsplit(products, len(group)), strict=True):
                     yield member.position, j, decode(part + intercept)
-
-
-class _FoldKernels:
-    """The kernel matrices of a fold; the distances for the Gaussian kernel are computed once for every `gamma`."""
-
-    def __init__(self, grid: Grid, fold: int) -> None:
-        self._X, (self._train, self._test) = grid.X, grid.folds[fold]
-        n = len(self._train)
-        self._room = np.empty((n, n), order="F")
-        self._pairwise: Array | None = None
-        self._probes: list[Array] = []
-
-    def pairwise(self, kernel: Kernel) -> Array:
-        """Return the kernel matrix of the training rows, which the next call overwrites."""
-        if not kernel.is_plain(self._X):
-            kernel.select_rows(self._X)
-            return kernel.matrix(kernel.part(self._X, self._train, self._train), out=self._room)
-        if self._pairwise is None:
-            X, train, test = self._X, self._train, self._test
-            self._pairwise = squared_distances(X[train], out=np.empty_like(self._room))
-            self._probes = [squared_distances(X[test[rows]], X[train]) for rows in row_blocks(len(test), len(train))]
-        return rbf_from_distances(self._pairwise, kernel.gamma, out=self._room)
-
-    def product(self, kernel: Kernel, beta: Array) -> Array:
-        """Return the product of the kernel between test and training rows with `beta`; after `pairwise`."""
-        if kernel.is_plain(self._X):
-            return np.concatenate([rbf_from_distances(probe.copy(), kernel.gamma) @ beta for probe in self._probes])
-        rows = np.arange(len(self._train)) if kernel.is_precomputed else self._X[self._train]
-        return kernel.product(kernel.part(self._X, self._test, self._train), rows, beta)
 
 
 def _group_candidates(grid: Grid, train: Indices, kernels: Mapping[int, Kernel]) -> Iterator[list[Member]]:

@@ -1,7 +1,6 @@
 """Random hidden nodes and their activations, also those of the EEM paper, and classes projected from them to a line."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
@@ -61,27 +60,6 @@ def hidden_layer(X: Rows, weights: Array, biases: Array, activation: str = "sigm
     if slope != 1.0:
         inputs *= slope
     return ACTIVATIONS[activation](inputs)
-
-
-@dataclass(frozen=True)
-class Nodes:
-    """L hidden nodes, with weights (L, d), biases (L,), a key of `ACTIVATIONS` and a slope."""
-
-    weights: Array
-    biases: Array
-    activation: str = "sigmoid"
-    slope: float = 1.0
-
-    def __len__(self) -> int:
-        return len(self.weights)
-
-    def first(self, size: int) -> "Nodes":
-        """Return the nodes of a smaller network."""
-        return replace(self, weights=self.weights[:size], biases=self.biases[:size])
-
-    def outputs(self, X: Rows) -> Array:
-        """Return their outputs, see `hidden_layer`."""
-        return hidden_layer(X, self.weights, self.biases, self.activation, self.slope)
 
 
 # --- The nodes of the EEM paper (Czarnecki & Tabor): weights and biases from [0, 1], signs as printed

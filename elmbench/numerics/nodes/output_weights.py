@@ -1,35 +1,38 @@
 """Output weights of hidden nodes: by ridges or the pseudo-inverse, for many numbers of nodes, and in blocks of rows."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
-from scipy.linalg import LinAlgError, cholesky, solve_triangular
-from scipy.linalg.lapack import dgeqrf, dormqr, dtrcon, dtrtrs
+from scipy.linalg import LinAlgError, cholesky, qr, qr_multiply, solve_triangular
+from scipy.linalg.lapack import dtrcon, dtrtrs
 
 from elmbench.numerics.arrays import EPS, Array
 from elmbench.numerics.lapack import add_gram
-from elmbench.numerics.nodes.hidden_layer import Nodes, layer_blocks
+from elmbench.numerics.nodes.hidden_layer import layer_blocks
 from elmbench.numerics.ridge_path import ridge_solutions
 from elmbench.numerics.rows import Rows, scaled_rows
 from elmbench.numerics.solve import RidgeSystem, mirror
 
+Layer = Callable[[Rows], Array]
+"""A hidden layer: from rows, dense or CSR, to new arrays with the outputs of its nodes, of shape (n, L)."""
+
 
 def output_weights(
-    X: Rows, T: Array, nodes: Nodes, ridge: float, scale: Array | None = None
+    X: Rows, T: Array, layer: Layer, size: int, ridge: float, scale: Array | None = None
 ) -> tuple[Array, RidgeSystem]:
-    """Return the output weights of one network, of shape (L, k), and the system that they solve.
+    """Return the output weights of a network with `size` nodes, of shape (L, k), and the system that they solve.
 
     With n rows and L nodes, the smaller of two: beta = (H'H + ridge I)^-1 H'T if L <= n, else H'(HH' + ridge I)^-1 T,
-    eq. (3) of Scardapane et al. X is of shape (n, d), dense or CSR, and the targets T of shape (n, k). With a `scale` S
-    of the rows, S H and S T replace H and T.
+    eq. (3) of Scardapane et al. X is of shape (n, d) and the targets T of shape (n, k). With a `scale` S of the rows, S
+    H and S T replace H and T.
     """
     T = scaled_rows(T, scale)
-    if len(nodes) > X.shape[0]:
-        H = _hidden(X, nodes, scale)
+    if size > X.shape[0]:
+        H = scaled_rows(layer(X), scale)
         system = RidgeSystem(H @ H.T, ridge)
         return H.T @ system.solve(T), system
-    gram, moments = _normal_equations(X, T, nodes, scale)
+    gram, moments = _normal_equations(X, T, layer, size, scale)
     system = RidgeSystem(gram, ridge)
     return system.solve(moments), system
 
@@ -37,7 +40,7 @@ def output_weights(
 def many_weights(
     X: Rows,
     T: Array,
-    nodes: Nodes,
+    layer: Layer,
     networks: list[tuple[int, float]],
     solvers: Counter[str],
     scale: Array | None = None,
@@ -47,7 +50,7 @@ def many_weights(
     For networks with at most as many nodes as rows, H'H is computed once, and one Cholesky factor for each ridge serves
     all of them. For larger ones, HH' is extended from one number of nodes to the next, for all ridges.
 
-    `nodes` are those of the largest network, `networks` numbers of nodes and ridges; X, T and scale are as in
+    `layer` is that of the largest network, `networks` are numbers of nodes and ridges; X, T and scale are as in
     `output_weights`. `solvers` counts the method of each network: "leading cholesky", "cholesky", "reduction" or
     "eigenvalues". Yields the positions of p networks, and their weights of shape (L, p * k), the k columns of the first
     network first, for the L nodes of the largest: zero beyond the nodes of each.
@@ -62,11 +65,11 @@ def many_weights(
             by_size.setdefault(size, []).append(i)
     if by_ridge:
         largest = max(networks[i][0] for positions in by_ridge.values() for i in positions)
-        gram, moments = _normal_equations(X, T, nodes.first(largest), scale)
+        gram, moments = _normal_equations(X, T, layer, largest, scale)
         for ridge, positions in by_ridge.items():
             yield positions, _leading_weights(gram, moments, [networks[i][0] for i in positions], ridge, solvers)
     if by_size:
-        H = _hidden(X, nodes, scale)
+        H = scaled_rows(layer(X), scale)
         gram, width = np.zeros((len(T), len(T)), order="F"), 0
         for size, positions in sorted(by_size.items()):
             add_gram(gram, H[:, width:size].T)
@@ -76,19 +79,11 @@ def many_weights(
             yield positions, H[:, :size].T @ Z
 
 
-def _hidden(X: Rows, nodes: Nodes, scale: Array | None) -> Array:
-    """Return the hidden outputs, their rows times a scale if there is one."""
-    H = nodes.outputs(X)
-    if scale is not None:
-        H *= scale[:, np.newaxis]
-    return H
-
-
-def _normal_equations(X: Rows, T: Array, nodes: Nodes, scale: Array | None) -> tuple[Array, Array]:
-    """Return H'H, in Fortran order, and H'T, from blocks of `ROW_BLOCK` rows of the hidden outputs H."""
-    gram, moments = np.zeros((len(nodes), len(nodes)), order="F"), np.zeros((len(nodes), T.shape[1]))
+def _normal_equations(X: Rows, T: Array, layer: Layer, size: int, scale: Array | None) -> tuple[Array, Array]:
+    """Return H'H, in Fortran order, and H'T for the outputs H of the first nodes, from blocks of rows."""
+    gram, moments = np.zeros((size, size), order="F"), np.zeros((size, T.shape[1]))
     for rows in layer_blocks(len(T)):
-        H = _hidden(X[rows], nodes, None if scale is None else scale[rows])
+        H = scaled_rows(layer(X[rows])[:, :size], None if scale is None else scale[rows])
         add_gram(gram, H)
         moments += H.T @ T[rows]
     mirror(gram)
@@ -126,19 +121,15 @@ def leading_solutions(H: Array, T: Array, sizes: list[int], cutoff: float) -> It
     up to `cutoff` times the largest one count as zero. Yields size, solution, of shape (size, k), and the condition of
     the inverted matrix, infinite if there is none.
     """
-    n, k = T.shape
-    tall = [size for size in sizes if size <= n]
+    tall = [size for size in sizes if size <= len(T)]
     for size in sizes[len(tall) :]:  # before any column is overwritten
-        # H' = QR, Z = Q R'^+ T
-        reflectors, tau = _qr(H[:, :size].T)
-        rotated = np.zeros((size, k), order="F")
-        rotated[:n], condition = _pseudo_solve(np.triu(reflectors[:n]), T, cutoff, transposed=True)
-        yield size, dormqr("L", "N", reflectors, tau, rotated, lwork=_workspace(k))[0], condition
+        Q, R = qr(H[:, :size].T, mode="economic", check_finite=False)
+        Z, condition = _pseudo_solve(R, T, cutoff, transposed=True)  # H' = QR, the solution is Q R'^+ T
+        yield size, Q @ Z, condition
     if tall:
-        reflectors, tau = _qr(H[:, : tall[-1]], overwrite=True)
-        rotated, _, _ = dormqr("L", "T", reflectors, tau, T, lwork=_workspace(k))
+        rotated, R = qr_multiply(H[:, : tall[-1]], T.T, mode="right", overwrite_a=True)
         for size in tall:
-            yield size, *_pseudo_solve(np.triu(reflectors[:size, :size]), rotated[:size], cutoff)
+            yield size, *_pseudo_solve(R[:size, :size], rotated.T[:size], cutoff)
 
 
 def _pseudo_solve(R: Array, B: Array, cutoff: float, *, transposed: bool = False) -> tuple[Array, float]:
@@ -154,17 +145,6 @@ def _pseudo_solve(R: Array, B: Array, cutoff: float, *, transposed: bool = False
         return np.zeros_like(B), np.inf
     solution = V[:rank].T @ ((U[:, :rank].T @ B) / values[:rank, np.newaxis])
     return solution, float(values[0] / values[rank - 1])
-
-
-def _qr(A: Array, *, overwrite: bool = False) -> tuple[Array, Array]:
-    """Return the reflectors of A = QR, below R, and their factors."""
-    reflectors, tau, _, _ = dgeqrf(A, lwork=_workspace(A.shape[1]), overwrite_a=overwrite)
-    return reflectors, tau
-
-
-def _workspace(columns: int) -> int:
-    """Return the workspace of LAPACK for blocks of 64 reflectors, the largest that it uses."""
-    return 64 * (columns + 65)
 
 
 # --- Recursive least squares: P = (H'H)^-1 and the output weights of a growing set of rows
