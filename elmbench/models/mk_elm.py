@@ -93,7 +93,6 @@ class _MKELM:
     }
 
     def _fit(self, X: Array, T: Array) -> None:
-        objective_tol = 0.0 if self.objective_tol is None else self.objective_tol
         self._kernels: BaseKernels
         if isinstance(self.kernels, str):
             self._kernels = GivenKernels(_checked_matrices(X))
@@ -103,14 +102,8 @@ class _MKELM:
         blocks = KernelBlocks(self._kernels)
         self.squared_radii_ = squared_radii(blocks) if self.radius else np.ones(blocks.shape[0])
         with threads_for(X):
-            result = learn_weights(
-                blocks,
-                self._targets(T),
-                1.0 / self.C,
-                Surface(self.q, self.squared_radii_),
-                self.max_iter,
-                lambda change, fall: change <= self.tol or fall < objective_tol,
-            )
+            surface, limits = Surface(self.q, self.squared_radii_), (self.max_iter, self.tol, self.objective_tol or 0.0)
+            result = learn_weights(blocks, self._targets(T), 1.0 / self.C, surface, *limits)
         if self.max_iter and not result.converged:
             warnings.warn(
                 f"the kernel weights still change by more than {self.tol:g} after {self.max_iter} iterations: "

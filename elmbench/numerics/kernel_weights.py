@@ -1,19 +1,16 @@
 """Multiple kernel ELM: alternating updates of kernel weights and output weights, and smallest enclosing balls."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg.lapack import dsysv
 
 from elmbench.numerics.arrays import EPS, Array
 from elmbench.numerics.multiple_kernels import KernelBlocks
 from elmbench.numerics.solve import RidgeSystem
 
-GAP = 1e-10  # accepted difference between the squared radius and its bounds
-
-_ROUNDS, _PAIRS_ONLY, _DROPS = 100, 30, 20
+GAP = 1e-9  # accepted difference between the squared radius and its bounds
+ROUNDS = 100  # most rounds of steps to the smallest ball
 
 
 @dataclass(frozen=True)
@@ -63,26 +60,18 @@ def smallest_ball(K: Array) -> Ball:
     """Return the smallest enclosing ball of n rows from their kernel matrix, of shape (n, n).
 
     The squared radius is the maximum of sum_i a_i K_ii - a' K a over a >= 0 with the sum 1. Coefficients move in pairs,
-    from the row with the largest gain to the row farthest from the centre, with n + 100 pairs in a round. After many
-    rounds, all positive coefficients also move at once, to equal distances. The search ends when the gap is at most
-    `GAP` of the squared radius, or n times the machine precision of the largest K_ii, or when a round gains nothing.
+    from the row with the largest gain to the row farthest from the centre, with n + 100 pairs in a round. The search
+    ends when the gap is at most `GAP` of the squared radius, or n times the machine precision of the largest K_ii, or
+    when a round gains nothing.
     """
     n, diagonal = len(K), K.diagonal().copy()
     last = best = _make_ball(K, diagonal, np.full(n, 1.0 / n))
-    floor = n * EPS * float(diagonal.max())
-
-    def close(ball: Ball) -> bool:
-        return ball.gap <= max(GAP * ball.squared_radius, floor)
-
-    for i in range(_ROUNDS):
-        if close(best):
+    for _ in range(ROUNDS):
+        if best.gap <= max(GAP * best.squared_radius, n * EPS * diagonal.max()):
             break
         coefficients = last.coefficients.copy()
         _move_pairs(K, diagonal, coefficients)
         result = _make_ball(K, diagonal, coefficients)
-        if i >= _PAIRS_ONLY and not close(result):
-            _level(K, diagonal, coefficients)
-            result = min(result, _make_ball(K, diagonal, coefficients), key=lambda ball: ball.gap)
         if result.gap >= best.gap and result.squared_radius <= last.squared_radius:
             break
         last, best = result, min(best, result, key=lambda ball: ball.gap)
@@ -117,31 +106,6 @@ def _move_pairs(K: Array, diagonal: Array, a: Array) -> None:
         gradient += 2.0 * step * (K[far] - K[near])
 
 
-def _level(K: Array, diagonal: Array, a: Array) -> None:
-    """Minimise f over the plane of the rows with positive coefficients, in place, as far as these stay positive.
-
-    Rows whose coefficients become zero are left out, up to `_DROPS` times.
-    """
-    for _ in range(_DROPS):
-        support = np.flatnonzero(a > 0.0)
-        s = len(support)
-        system = np.ones((s + 1, s + 1), order="F")
-        system[:s, :s] = 2.0 * K[np.ix_(support, support)]
-        system[s, s] = 0.0
-        _, _, solution, info = dsysv(system, np.append(diagonal[support], 1.0), overwrite_a=1)
-        direction = solution[:s] - a[support]
-        if info != 0 or not np.isfinite(direction).all():
-            return
-        falling = direction < 0.0
-        ratios = a[support][falling] / -direction[falling]
-        step = float(ratios.min(initial=1.0))
-        a[support] = np.maximum(a[support] + step * direction, 0.0)
-        a[support[falling][ratios <= step]] = 0.0
-        a /= a.sum()
-        if step == 1.0:
-            return
-
-
 def squared_radii(blocks: KernelBlocks) -> Array:
     """Return the squared radius of the smallest ball around the rows in each kernel; ones if all rows coincide."""
     m, n = blocks.shape
@@ -168,18 +132,13 @@ class Learnt(NamedTuple):
 
 
 def learn_weights(
-    blocks: KernelBlocks,
-    T: Array,
-    ridge: float,
-    surface: Surface,
-    max_iter: int,
-    stops: Callable[[float, float], bool],
+    blocks: KernelBlocks, T: Array, ridge: float, surface: Surface, max_iter: int, tol: float, objective_tol: float
 ) -> Learnt:
     """Run Algorithm 1 of Liu et al. from equal weights on a surface.
 
     The objective, tr(T' (K + ridge I)^-1 T) / 2, is that of eq. (6) for the best output weights. It never rises: each
-    half of an iteration minimises eq. (9), over output weights or over kernel weights. `stops` ends the iteration,
-    from the largest change of a weight and the relative change of the objective.
+    half of an iteration minimises eq. (9), over output weights or over kernel weights. The iteration ends if no weight
+    changes by more than `tol`, or if the relative change of the objective is less than `objective_tol`.
     """
     n = blocks.shape[1]
     room = np.empty((n, n))
@@ -193,7 +152,7 @@ def learn_weights(
         system = RidgeSystem(blocks.weighted_sum(weights, room).T, ridge)
         coefficients = system.solve(T)  # eq. (15)
         objective.append(float(np.vdot(T, coefficients)) / 2)
-        change = abs(objective[-1] - objective[-2])
-        converged = stops(float(np.abs(weights - path[-1]).max()), change / max(objective[-2], np.finfo(float).tiny))
+        fall = abs(objective[-1] - objective[-2]) / max(objective[-2], np.finfo(float).tiny)
+        converged = bool(np.abs(weights - path[-1]).max() <= tol or fall < objective_tol)
         path.append(weights)
     return Learnt(coefficients, np.array(path), np.array(objective), converged, system.condition)

@@ -88,7 +88,7 @@ def test_ends_where_direct_minimisation_does(m, n, q, radius, e, seed):
         ),
         key=lambda minimum: minimum.fun + 1e6 * max(0, np.sum(minimum.x**q) - 1 - 1e-8),
     )
-    learnt = learn_weights(blocks, T, 1 / C, Surface(q, radii), 20000, lambda change, _: change <= 1e-9)
+    learnt = learn_weights(blocks, T, 1 / C, Surface(q, radii), 20000, 1e-9, 0.0)
     assert learnt.objective[-1] == pytest.approx(objective(learnt.weights[-1])[0], rel=1e-9)
     # The objective is convex, so its slope bounds what lies between it and its minimum, exactly.
     slope = -objective(learnt.weights[-1])[1] * scale
@@ -145,7 +145,7 @@ def test_the_bounds_are_near_each_other_and_true(n, d, e, linear, seed):
 
 
 def test_a_ball_that_many_rows_nearly_carry(seed):
-    """Moving pairs alone takes tens of thousands of steps here."""
+    """It takes tens of thousands of steps."""
     K = gaussian(np.random.RandomState(seed).rand(300, 2), 64.0)
     ball = smallest_ball(K)
     assert ball.gap <= GAP * ball.squared_radius

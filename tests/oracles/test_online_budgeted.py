@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from problems import pieces
 from random_examples import examples
 
-from elmbench.numerics.online.budgeted_sgd import BudgetedState
-from elmbench.numerics.online.support_vectors import best_merge
+from elmbench.numerics.online.budgeted_sgd import BudgetedState, best_merge
 
 pytestmark = pytest.mark.exhaustive
 
@@ -34,7 +33,7 @@ def a_problem(n, d, n_outputs, seed, sparse=False):
 
 def as_dense(state, ridge):
     """Return what the compiled state holds as the reference holds it."""
-    return dense.Dense(state.vectors(), state.solution(ridge), list(state.held.born[: state.size]), state.step)
+    return dense.Dense(state.vectors(), state.solution(ridge), list(state.support.born[: state.size]), state.step)
 
 
 def outputs(learner, gamma, probe):
@@ -128,6 +127,6 @@ def test_what_is_carried_along_is_that_of_the_support_vectors(merges, seed):
         state.extend(sp.csr_matrix(X[start : start + 7]), labels[start : start + 7], 0.001)
         S, m = state.vectors(), state.size
         exact = ((S[:, None] - S[None]) ** 2).sum(axis=2)
-        np.testing.assert_allclose(state.held.distances[:m, :m], exact, atol=1e-10)
-        np.testing.assert_allclose(state.held.norms[:m], (S**2).sum(axis=1), atol=1e-10)
-        assert not state.held.columns[:, m:].any()
+        np.testing.assert_allclose(state.support.distances[:m, :m], exact, atol=1e-10)
+        np.testing.assert_allclose(state.support.norms[:m], (S**2).sum(axis=1), atol=1e-10)
+        assert not state.support.columns[:, m:].any()

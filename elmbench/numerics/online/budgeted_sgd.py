@@ -1,22 +1,142 @@
-"""Budgeted stochastic gradient descent for support vector machines: kernel Pegasos with a budget of support vectors.
+"""Kernel Pegasos with a budget of support vectors, of which those with the least weight are removed or merged.
 
-References
-----------
-Wang, Crammer, Vucetic, Breaking the curse of kernelization: Budgeted stochastic gradient descent for large-scale SVM
-training, JMLR 13, 2012.
-Shalev-Shwartz, Singer, Srebro, Pegasos: Primal estimated sub-gradient solver for SVM, ICML 2007.
+Support vectors are the columns of a dense matrix, so products with a sparse row are sums of its rows. All arrays have
+the support vectors along their last or only axis, of which the leading `m` are in use. (Wang, Crammer, Vucetic,
+Breaking the curse of kernelization: Budgeted stochastic gradient descent for large-scale SVM training, JMLR 13, 2012.)
 """
 
 import math
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
 from elmbench.numerics.arrays import Array
-from elmbench.numerics.online.algebra import inner
-from elmbench.numerics.online.loops import DONE, GROW, Numbers, SparseRows, enlarge, loop_array, run, sparse_rows
-from elmbench.numerics.online.support_vectors import SupportVectors, best_partner, least_weight, merge_into, take_out
+from elmbench.numerics.online.loops import DONE, GROW, Numbers, SparseRows, enlarge, inner, loop_array, run, sparse_rows
 from elmbench.numerics.rows import Rows
+
+GOLDEN_STEPS = 24
+"""Steps of the golden section search for a merged support vector: its place is known to 1e-5 of the way."""
+
+GOLDEN = 0.6180339887498949  # share of the interval that a step leaves
+
+
+class SupportVectors(NamedTuple):
+    """Support vectors as `columns`, of shape (n_features, capacity), and their properties.
+
+    `norms` are squared norms; `weights` has shape (n_outputs, capacity); `born` are the steps at which they joined;
+    `distances`, of shape (capacity, capacity), are squared.
+    """
+
+    columns: Array
+    norms: Array
+    weights: Array
+    born: Numbers
+    distances: Array
+
+
+def least_weight(m: int, weights: Array, born: Numbers) -> int:
+    """Return the support vector with the shortest vector of weights, the oldest of equal ones."""
+    lightest = 0
+    min_length = math.inf
+    for s in range(m):
+        length = inner(weights[:, s], weights[:, s], len(weights))
+        if length < min_length or (length == min_length and born[s] < born[lightest]):
+            min_length = length
+            lightest = s
+    return lightest
+
+
+def merged_length(h: float, exponent: float, aa: float, ab: float, bb: float) -> float:
+    """Return the squared length of the projection of two weighted support vectors onto one at h of the way from b to a.
+
+    Their kernel is exp(`exponent`); aa, ab and bb are the inner products of their weights. The kernel of the merged one
+    is k^((1-h)^2) with a and k^(h^2) with b.
+    """
+    u = math.exp(exponent * (1.0 - h) * (1.0 - h))
+    v = math.exp(exponent * h * h)
+    return aa * u * u + 2.0 * ab * u * v + bb * v * v
+
+
+def best_merge(exponent: float, aa: float, ab: float, bb: float) -> tuple[float, float]:
+    """Return the h in [0, 1] of the longest projection (see `merged_length`), and its length, by golden section search.
+
+    With two maxima, the search may end at the lower one; but both ends are tried as well, so merging never loses more
+    than the removal of either support vector.
+    """
+    low, high = 0.0, 1.0
+    left, right = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
+    at_left, at_right = merged_length(left, exponent, aa, ab, bb), merged_length(right, exponent, aa, ab, bb)
+    for _ in range(GOLDEN_STEPS):
+        if at_left >= at_right:
+            high, right, at_right = right, left, at_left
+            left = high - GOLDEN * (high - low)
+            at_left = merged_length(left, exponent, aa, ab, bb)
+        else:
+            low, left, at_left = left, right, at_right
+            right = low + GOLDEN * (high - low)
+            at_right = merged_length(right, exponent, aa, ab, bb)
+    h, length = left, at_left
+    if at_right > length:
+        h, length = right, at_right
+    for end in (0.0, 1.0):
+        at_end = merged_length(end, exponent, aa, ab, bb)
+        if at_end >= length:
+            h, length = end, at_end
+    return h, length
+
+
+def best_partner(a: int, m: int, gamma: float, weights: Array, distances: Array) -> tuple[int, float]:
+    """Return the support vector with which merging `a` loses least, the first of equal ones, and the h of `best_merge`.
+
+    The loss is |w_a f_a + w_b f_b|^2 minus the squared length of the projection, summed over the outputs.
+    """
+    aa = inner(weights[:, a], weights[:, a], len(weights))
+    partner, best_h, min_loss = -1, 0.0, math.inf
+    for b in range(m):
+        if b != a:
+            ab = inner(weights[:, a], weights[:, b], len(weights))
+            bb = inner(weights[:, b], weights[:, b], len(weights))
+            exponent = -gamma * distances[a, b]
+            h, length = best_merge(exponent, aa, ab, bb)
+            loss = aa + 2.0 * ab * math.exp(exponent) + bb - length
+            if loss < min_loss:
+                partner, best_h, min_loss = b, h, loss
+    return partner, best_h
+
+
+def merge_into(a: int, b: int, h: float, m: int, gamma: float, support: SupportVectors) -> None:
+    """Replace support vector `b` by z = h x_a + (1 - h) x_b, with the weights of the least loss.
+
+    The squared distances of z follow from those of a and b: |z - s|^2 = h |a - s|^2 + (1-h) |b - s|^2 - h (1-h) |a -
+    b|^2, and so does its norm.
+    """
+    columns, norms, weights, _, distances = support
+    gap = distances[a, b]
+    to_a, to_b = math.exp(-gamma * gap * (1.0 - h) * (1.0 - h)), math.exp(-gamma * gap * h * h)
+    for o in range(len(weights)):
+        weights[o, b] = weights[o, a] * to_a + weights[o, b] * to_b
+    for f in range(len(columns)):
+        columns[f, b] = (1.0 - h) * columns[f, b] + h * columns[f, a]
+    reduction = h * (1.0 - h) * gap
+    norms[b] = max(0.0, h * norms[a] + (1.0 - h) * norms[b] - reduction)
+    for s in range(m):
+        distance = max(0.0, h * distances[a, s] + (1.0 - h) * distances[b, s] - reduction)
+        distances[b, s] = distances[s, b] = distance
+    distances[b, b] = 0.0
+
+
+def take_out(a: int, m: int, support: SupportVectors) -> None:
+    """Remove support vector `a` and move the last one to its position."""
+    columns, norms, weights, born, distances = support
+    last = m - 1
+    norms[a], born[a] = norms[last], born[last]
+    for array in (columns, weights):
+        array[:, a] = array[:, last]
+        array[:, last] = 0.0
+    distances[a, :last] = distances[last, :last]
+    distances[:last, a] = distances[last, :last]
+    distances[a, a] = 0.0
 
 
 def distance_row(t: int, rows: SparseRows, m: int, norms: Array, columns: Array, out: Array) -> None:
@@ -58,17 +178,16 @@ def absorb_budgeted(
     gamma: float,
     budget: int,
     merges: bool,
-    held: SupportVectors,
+    support: SupportVectors,
 ) -> tuple[int, int, int, int]:
     """Learn sparse rows from `position` on by Algorithm 1 of Wang, Crammer and Vucetic (2012).
 
     After t steps the model is sum_s w_s k(x_s, .) / (ridge t), so shrinking all weights by 1 - 1/t does not change w,
     and a row that violates the margin joins with a weight of 1. `ridge` is lambda in the paper; labels are class
-    numbers, 0 and 1 for a single output; `held` is changed in place. A support vector too many is merged with another
-    one or, unless it `merges`, dropped. The status is `GROW` if the capacity does not
-    suffice.
+    numbers, 0 and 1 for a single output; `support` is changed in place. A support vector too many is merged with
+    another one or, unless it `merges`, dropped. The status is `GROW` if the capacity does not suffice.
     """
-    columns, norms, weights, born, distances = held
+    columns, norms, weights, born, distances = support
     n_outputs, capacity = weights.shape
     k, gaps, scores = np.zeros(capacity), np.zeros(capacity), np.zeros(n_outputs)
     t = position
@@ -77,9 +196,9 @@ def absorb_budgeted(
             a = least_weight(m, weights, born)
             if merges:
                 b, h = best_partner(a, m, gamma, weights, distances)
-                merge_into(a, b, h, m, gamma, held)
+                merge_into(a, b, h, m, gamma, support)
                 born[b] = step
-            take_out(a, m, held)
+            take_out(a, m, support)
             m -= 1
         if t == len(labels):
             return t, step, m, DONE
@@ -138,12 +257,12 @@ class BudgetedState:
     merges: bool = True
     size: int = 0
     step: int = 0
-    held: SupportVectors = field(init=False)
+    support: SupportVectors = field(init=False)
 
     def __post_init__(self) -> None:
         empty, weights = np.zeros(0), np.zeros((self.n_outputs, 0))
         columns, born, distances = np.zeros((self.n_features, 0)), np.zeros(0, np.int64), np.zeros((0, 0))
-        self.held = SupportVectors(columns, empty, weights, born, distances)
+        self.support = SupportVectors(columns, empty, weights, born, distances)
 
     def extend(self, X: Rows, labels: Numbers, ridge: float) -> None:
         """Learn rows `X`, dense or CSR, with the numbers of their classes, in their order.
@@ -156,20 +275,20 @@ class BudgetedState:
             self._reserve()
             position, self.step, self.size, status = run(
                 absorb_budgeted, position, self.step, self.size, rows, labels,
-                float(ridge), float(self.gamma), self.budget, self.merges, self.held,
+                float(ridge), float(self.gamma), self.budget, self.merges, self.support,
             )  # fmt: skip
 
     def solution(self, ridge: float) -> Array:
         """Return the weights of the support vectors, of shape (size, n_outputs)."""
-        return self.held.weights[:, : self.size].T / (ridge * max(1, self.step))
+        return self.support.weights[:, : self.size].T / (ridge * max(1, self.step))
 
     def vectors(self) -> Array:
         """Return the support vectors, of shape (size, n_features)."""
-        return np.ascontiguousarray(self.held.columns[:, : self.size].T)
+        return np.ascontiguousarray(self.support.columns[:, : self.size].T)
 
     def _reserve(self) -> None:
         """Make room for one more support vector."""
-        if self.size == len(self.held.norms):
+        if self.size == len(self.support.norms):
             n = min(self.budget + 1, max(16, 2 * self.size))
             shapes = (self.n_features, n), (n,), (self.n_outputs, n), (n,), (n, n)
-            self.held = SupportVectors(*map(enlarge, self.held, shapes))
+            self.support = SupportVectors(*map(enlarge, self.support, shapes))

@@ -14,8 +14,7 @@ import math
 import numpy as np
 
 from elmbench.numerics.arrays import EPS, Array
-from elmbench.numerics.online.algebra import inner, solve_lower, solve_upper
-from elmbench.numerics.online.loops import DONE, DRIFT, GROW
+from elmbench.numerics.online.loops import DONE, DRIFT, GROW, inner, solve_lower, solve_upper
 
 CHECK_EVERY = 64  # rows between two looks at the residual, and the least number of rows between two factorisations
 DRIFT_TOLERANCE = 1e-6  # largest residual of the inverse and of the weights that counts as sound
