@@ -1,9 +1,6 @@
 """The kernel extreme learning machine."""
 
-from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -18,6 +15,7 @@ from elmbench.numerics.arrays import EPS, Array
 from elmbench.numerics.fold_solutions import FoldView, FoldViews, fold_solutions
 from elmbench.numerics.kernels import kernel_ladder, kernel_round_off
 from elmbench.numerics.pairwise import Kernel
+from elmbench.numerics.rows import Rows
 
 
 class _KELM(KernelSystemMixin):
@@ -37,9 +35,8 @@ class _KELM(KernelSystemMixin):
         fitted. Shared work takes 8 n^2 bytes for n training rows and at most 8 m^2 more for the m rows of the largest
         fold; the distances of few rows are kept as well, see `kernel_ladder`.
         """
-        by_label = grid.output == "predict" and issubclass(cls, FamilyClassifier)
         kernels = {i: model._make_kernel() for i, model in enumerate(grid.models)}
-        kernels = yield from cls._by_factor(grid, kernels, 1 / 6, by_label)
+        kernels = yield from cls._by_factor(grid, kernels, 1 / 6, grid.decides_labels)
         gammas: dict[float, list[int]] = {}
         others = {}
         for i, kernel in kernels.items():
@@ -60,12 +57,10 @@ class _KELM(KernelSystemMixin):
         for gamma, omega in kernel_ladder(grid.X[parts.order], list(gammas)):
             members = sorted(gammas[gamma], key=lambda i: -grid.models[i].C)
             ridges = np.array([1.0 / grid.models[i].C for i in members])
-            shared = _SharedKernel(omega, kernel_round_off(grid.X, gamma), room, grid.solvers)
             for j, part in enumerate(parts.folds):
                 T, decode = targets[j]
                 probes = None if has_view[j] else grid.X[grid.folds[j][1]]
-                cross = None if probes is None else partial(Kernel(gamma=gamma).product, probes, grid.X[part.rows])
-                result = _fold_outputs(cls, shared, part, T, ridges, cross, by_label)
+                result = _fold_outputs(grid, gamma, omega, room, part, T, ridges, probes)
                 for i, outputs in zip(members, result, strict=True):
                     if outputs is None:
                         grid.solvers["cholesky"] += 1
@@ -74,45 +69,34 @@ class _KELM(KernelSystemMixin):
                         yield i, j, decode(outputs)
 
 
-@dataclass(frozen=True)
-class _SharedKernel:
-    """The kernel of all training rows, the relative error of its entries, and scratch memory of the folds."""
-
-    omega: Array
-    round_off: float
-    room: Array
-    solvers: Counter[str]
-
-
 def _fold_outputs(
-    cls: type[_KELM],
-    shared: _SharedKernel,
-    part: FoldView,
-    T: Array,
-    ridges: Array,
-    cross: Callable[[Array], Array] | None,
-    by_label: bool,
+    grid: Grid, gamma: float, omega: Array, room: Array, part: FoldView, T: Array, ridges: Array, probes: Rows | None
 ) -> list[Array | None]:
     """Return the outputs for the test rows of a fold, of shape (n_test, k), for each ridge; None if a fit is needed.
 
-    T, of shape (n_train, k), holds the targets of the fold; `cross` multiplies by the kernel of test rows outside the
-    shared kernel. With `by_label`, outputs are accurate enough if their errors change no label.
+    `omega` is the shared kernel, for this `gamma`, and T, of shape (n_train, k), holds the targets of the fold;
+    `probes` are test rows outside the shared kernel. Outputs that become labels are accurate enough if their errors
+    change none.
     """
     n, k = T.shape
-    Z, lengths = fold_solutions(shared.omega, part, T, ridges, shared.room, shared.solvers)
+    Z, lengths = fold_solutions(omega, part, T, ridges, room, grid.solvers)
     weights = np.hstack([Z, np.ones((n, 1), order="F")])
-    product = part.product(shared.omega, weights) if cross is None else cross(weights)
+    if probes is None:
+        product = part.product(omega, weights)
+    else:
+        product = Kernel(gamma=gamma).product(probes, grid.X[part.rows], weights)
     outputs, mass = product[:, :-1], product[:, -1:]
     accepted = np.isfinite(lengths)
-    if by_label:
+    if grid.decides_labels:
         # |k(x)' (K + r I)^-1 e| is at most |e| / sqrt(r) where k(x, x) = 1, and |k(x)| |e| / r. Four times that,
         # because the fit has its own round-off; it also decides ties. Entries of k(x) and sums of n terms have errors
         # relative to |k(x)|' |Z|, which dominate if coefficients cancel.
         errors = 4 * np.maximum(lengths, 4 * EPS * np.sqrt(n)) * np.minimum(ridges**-0.5, mass / ridges)
-        errors += (shared.round_off + n * EPS) * mass * np.abs(Z).reshape(n, -1, k).max(axis=(0, 2))
-        accepted &= cls._each_holds(outputs, errors)
+        round_off = kernel_round_off(grid.X, gamma) + n * EPS
+        errors += round_off * mass * np.abs(Z).reshape(n, -1, k).max(axis=(0, 2))
+        accepted &= FamilyClassifier._each_holds(outputs, errors)
     if not accepted.all():
-        shared.solvers["bound failed"] += int((~accepted).sum())
+        grid.solvers["bound failed"] += int((~accepted).sum())
     return [outputs[:, i * k : (i + 1) * k] if accepted[i] else None for i in range(len(ridges))]
 
 

@@ -148,7 +148,7 @@ class OSPVMClassifier(ProjectionClassifier):
             self.weights_, self.biases_ = spectrum.nodes(directions, size)
         else:
             self.weights_, self.biases_ = directions[:, :-1].copy(), directions[:, -1].copy()
-        self._solve(spectrum.node_inputs(projections, size), self._targets[0])
+        self._solve(spectrum.insert(projections, size, 1.0, axis=1), self._targets[0])
 
     @classmethod
     def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:

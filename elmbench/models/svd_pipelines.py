@@ -7,20 +7,20 @@ are those of all rows of `fit`, so a pipeline has no `partial_fit`; its second s
 
 import inspect
 from collections.abc import Iterator
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 import sklearn
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
 from sklearn.decomposition import TruncatedSVD
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from elmbench.models.amm import AMMClassifier
-from elmbench.models.base.parameters import COUNT
+from elmbench.models.base.family import Model
+from elmbench.models.base.parameters import estimator
 from elmbench.models.bsgd import BSGDClassifier
 from elmbench.models.os_elm import OSELMClassifier
 from elmbench.models.pegasos import PegasosClassifier
@@ -33,7 +33,8 @@ DENSE_BYTES = 2**28
 """Largest dense copy of sparse rows."""
 
 
-class SingularFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+@estimator
+class SingularFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
     """Products with the leading right singular vectors of the rows, which are not centred.
 
     Parameters
@@ -62,21 +63,13 @@ class SingularFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     Computational Intelligence and Neuroscience, 2016, eq. (32) and section 4.1.
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {"n_components": [COUNT], "random_state": ["random_state"]}
-
-    def __init__(self, n_components: int = 100, random_state: int | np.random.RandomState | None = None) -> None:
-        self.n_components = n_components
-        self.random_state = random_state
-
-    def __sklearn_tags__(self) -> Tags:
-        tags: Tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
+    n_components: int = 100
+    random_state: int | np.random.RandomState | None = None
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
         """Compute the directions of the rows of `X`, of shape (n_samples, n_features), dense or sparse."""
-        rows = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
+        rows = self._validate_rows(X)
         size = self.n_components
         if sp.issparse(rows) and 8 * rows.shape[0] * rows.shape[1] > DENSE_BYTES:
             size = min(size, min(rows.shape) - 1)
@@ -95,9 +88,7 @@ class SingularFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     def transform(self, X: ArrayLike) -> Array:
         """Return the features of the rows of `X`, of shape (n_samples, n)."""
         check_is_fitted(self)
-        features: Array = (
-            validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False) @ self.components_.T
-        )
+        features: Array = self._validate_rows(X, reset=False) @ self.components_.T
         return features
 
 
@@ -119,7 +110,7 @@ class SVDPipeline:
     def __call__(self, n_components: int = 100, random_state: int | None = None, **params: Any) -> Pipeline:
         """Return a pipeline."""
         model = self.model(random_state=random_state, **params)
-        return make_pipeline(SingularFeatures(n_components, random_state), model)
+        return make_pipeline(SingularFeatures(n_components=n_components, random_state=random_state), model)
 
     def memory_estimate(self, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
         """Count the decomposition and the features."""

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from sklearn.utils import gen_batches
 
 from elmbench.numerics.arrays import Array
-from elmbench.numerics.kernels import exponentials, squared_distances
+from elmbench.numerics.kernels import rbf_from_distances, squared_distances
 from elmbench.numerics.lapack import add_gram
 from elmbench.numerics.pairwise import Kernel
 from elmbench.numerics.rows import Rows, inner_products, scaled_rows, sparse_distances
@@ -19,11 +19,6 @@ BLOCK_BYTES = 16 * 2**20
 
 DENSE_CENTRES_BYTES = 2**28  # largest dense copy of sparse centres
 DENSE_SHARE = 0.02  # share of entries from which products with a dense copy are faster
-
-
-def _gaussian(distances: Array, gamma: float | Array) -> Array:
-    distances *= -gamma
-    return exponentials(distances)
 
 
 def _inverse_multiquadric(distances: Array, gamma: float | Array) -> Array:
@@ -38,7 +33,7 @@ def _rational_quadratic(distances: Array, gamma: float | Array) -> Array:
 
 
 OF_DISTANCES: dict[str, Callable[[Array, float | Array], Array]] = {
-    "rbf": _gaussian,
+    "rbf": rbf_from_distances,
     "inverse-multiquadric": _inverse_multiquadric,
     "rational-quadratic": _rational_quadratic,
 }

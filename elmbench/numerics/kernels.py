@@ -41,7 +41,7 @@ def exponentials(exponents: Array) -> Array:
     return exponents
 
 
-def rbf_from_distances(distances: Array, gamma: float, out: Array | None = None) -> Array:
+def rbf_from_distances(distances: Array, gamma: float | Array, out: Array | None = None) -> Array:
     """Return the Gaussian kernel exp(-gamma d^2) of squared distances, of any shape, in `out` or over the distances."""
     return exponentials(np.multiply(distances, -gamma, out=distances if out is None else out))
 

@@ -46,18 +46,14 @@ class Spectrum:
 
     def nodes(self, directions: Array, size: int) -> tuple[Array, Array]:
         """Return the weights and biases of the first nodes, eq. (8), from `self.directions(size)` rows or more."""
-        weights, biases = directions[: self.directions(size)], np.zeros(size)
-        if self.constant is not None and self.constant < size:
-            weights = np.insert(weights, self.constant, 0.0, axis=0)
-            biases[self.constant] = 1.0
-        return np.array(weights), biases
+        return self.insert(directions, size, 0.0), self.insert(np.zeros(size), size, 1.0)
 
-    def node_inputs(self, projections: Array, size: int) -> Array:
-        """Return the inputs of the first nodes, of shape (n, size), eq. (7), from samples along their directions."""
-        inputs = projections[:, : self.directions(size)]
+    def insert(self, values: Array, size: int, constant: float, axis: int = 0) -> Array:
+        """Return values of the first nodes from those of their directions, and `constant` for the constant node."""
+        leading = values.take(range(self.directions(size)), axis)
         if self.constant is None or self.constant >= size:
-            return inputs
-        return np.insert(inputs, self.constant, 1.0, axis=1)
+            return leading
+        return np.insert(leading, self.constant, constant, axis)
 
 
 def with_ones(values: Array, n: int, mean: Array) -> Spectrum:

@@ -17,8 +17,6 @@ from elmbench.numerics.kernels import row_blocks
 from elmbench.numerics.lapack import add_gram
 from elmbench.numerics.solve import RidgeSystem, mirror
 
-SMOOTHING = 5.0  # alpha of the smooth plus function in the papers
-
 ARMIJO = 1e-4  # share of the decrease that the slope promises which a step must keep
 LEAST_STEP = 2.0**-40  # shortest share of a Newton step that is tried
 
@@ -26,7 +24,7 @@ Loss = Callable[[Array], tuple[Array, Array, Array]]
 """From the outputs of all rows, of shape (n,), their losses and the first and second derivatives of these."""
 
 
-def smooth_plus(x: Array, smoothing: float = SMOOTHING) -> tuple[Array, Array, Array]:
+def smooth_plus(x: Array, smoothing: float) -> tuple[Array, Array, Array]:
     """Return p(x)^2 / 2 and its first two derivatives, where p(x) = x + log(1 + exp(-alpha x)) / alpha.
 
     p rounds the corner of max(x, 0); it is log(2) / alpha above it at 0 and less elsewhere. `smoothing` is alpha.
@@ -36,7 +34,7 @@ def smooth_plus(x: Array, smoothing: float = SMOOTHING) -> tuple[Array, Array, A
     return plus**2 / 2, plus * slope, slope**2 + plus * (smoothing * slope * expit(-scaled))
 
 
-def smooth_hinge(targets: Array, smoothing: float = SMOOTHING) -> Loss:
+def smooth_hinge(targets: Array, smoothing: float) -> Loss:
     """Return the loss p(1 - t f)^2 / 2 of outputs f for targets t, -1 or +1 (Lee & Mangasarian, eq. (9))."""
 
     def loss(outputs: Array) -> tuple[Array, Array, Array]:
@@ -46,7 +44,7 @@ def smooth_hinge(targets: Array, smoothing: float = SMOOTHING) -> Loss:
     return loss
 
 
-def smooth_insensitive(targets: Array, epsilon: float, smoothing: float = SMOOTHING) -> Loss:
+def smooth_insensitive(targets: Array, epsilon: float, smoothing: float) -> Loss:
     """Return the loss (p(t - f - epsilon)^2 + p(f - t - epsilon)^2) / 2 of outputs f for targets t (Lee et al.)."""
 
     def loss(outputs: Array) -> tuple[Array, Array, Array]:

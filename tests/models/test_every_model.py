@@ -72,7 +72,7 @@ OPTIONS = [
     models.OSPVMClassifier(mode="truncate", ratio="squared"),
     models.OSPVMClassifier(update_mean=False),
     models.SVMClassifier(class_weight="balanced", max_iter=1000),
-    SingularFeatures(3),
+    SingularFeatures(n_components=3),
 ]
 #: As scikit-learn's own models that draw rows have it: a row that is repeated is drawn as two centres.
 OTHER_CENTRES = {

@@ -86,7 +86,7 @@ def test_directions_are_those_of_the_decomposition_up_to_the_rank(shape, rank, s
     random = np.random.RandomState(seed)
     rank = min(rank, *shape)
     X = random.randn(shape[0], rank) @ random.randn(rank, shape[1])
-    model = SingularFeatures(20).fit(X)
+    model = SingularFeatures(n_components=20).fit(X)
     size = min(rank, 20)
     _, s, V = np.linalg.svd(X, full_matrices=False)
     assert model.components_.shape == (size, shape[1])
@@ -95,21 +95,21 @@ def test_directions_are_those_of_the_decomposition_up_to_the_rank(shape, rank, s
     projector = V.T @ V
     gap = s[size - 1] - (s[size] if size < len(s) else 0.0)
     np.testing.assert_allclose(model.components_.T @ model.components_, projector, atol=1e-12 * s[0] / gap)
-    np.testing.assert_array_equal(model.transform(X), SingularFeatures(20).fit_transform(X))
+    np.testing.assert_array_equal(model.transform(X), SingularFeatures(n_components=20).fit_transform(X))
     assert len(model.get_feature_names_out()) == size
 
 
 def test_rows_of_zeros_have_one_feature():
-    assert SingularFeatures(3).fit_transform(np.zeros((4, 6))).tolist() == [[0.0]] * 4
+    assert SingularFeatures(n_components=3).fit_transform(np.zeros((4, 6))).tolist() == [[0.0]] * 4
 
 
 @pytest.mark.parametrize("n_components", [4, 100])
 def test_sparse_rows_that_are_too_large_to_be_made_dense(n_components, monkeypatch, seed):
     X = sp.random(25, 70, density=0.2, format="csr", random_state=np.random.RandomState(seed))
-    expected = SingularFeatures(n_components).fit(X)
+    expected = SingularFeatures(n_components=n_components).fit(X)
     monkeypatch.setattr(svd_pipelines, "DENSE_BYTES", 100)
     monkeypatch.setattr(sp.csr_matrix, "toarray", None)
-    model = SingularFeatures(n_components, random_state=0).fit(X)
+    model = SingularFeatures(n_components=n_components, random_state=0).fit(X)
     size = min(n_components, 24)
     values = expected.singular_values_
     np.testing.assert_allclose(model.singular_values_, values[:size], rtol=1e-10)
@@ -119,7 +119,7 @@ def test_sparse_rows_that_are_too_large_to_be_made_dense(n_components, monkeypat
 
 def test_bad_number_of_directions():
     with pytest.raises(ValueError, match="The 'n_components' parameter of SingularFeatures must be an int"):
-        SingularFeatures(0).fit(np.eye(3))
+        SingularFeatures(n_components=0).fit(np.eye(3))
 
 
 @each_pipeline

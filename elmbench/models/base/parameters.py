@@ -22,7 +22,7 @@ _CONSTRAINTS: dict[str, list[Any]] = {
     **{name: [POSITIVE] for name in ("C", "degree", "slope", "smoothing", "tol", "pruning")},
     **{name: [NOT_NEGATIVE] for name in ("delta", "epsilon")},
     **{name: [COUNT] for name in ("n_hidden", "n_landmarks", "budget", "n_weights", "n_epochs", "max_iter")},
-    **{name: [COUNT] for name in ("initial_batch", "batch_size", "prune_every")},
+    **{name: [COUNT] for name in ("initial_batch", "batch_size", "prune_every", "n_components")},
     **{name: ["boolean"] for name in ("shuffle", "fit_intercept", "update_mean", "radius")},
     **{name: ["array-like", Mapping, None] for name in ("priors", "costs")},
     "activation": [StrOptions(set(ACTIVATIONS))],

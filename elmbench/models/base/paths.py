@@ -9,7 +9,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgWarning
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 from sklearn.utils._param_validation import validate_parameter_constraints
 
 from elmbench.models.base.family import named_width
@@ -36,6 +36,11 @@ class Grid:
 
     def __post_init__(self) -> None:
         check_size("X", self.X)
+
+    @property
+    def decides_labels(self) -> bool:
+        """True if the outputs are labels, so errors that change none do not matter."""
+        return self.output == "predict" and is_classifier(self.models[0])
 
     def encode(self, train: Indices) -> tuple[Array, Callable[[Array], NDArray[Any]]]:
         """Return the targets of training rows, and the function that decodes real outputs, of shape (n, k)."""
