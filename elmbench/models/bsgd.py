@@ -11,7 +11,6 @@ from elmbench.models.base.stochastic import StochasticClassifier
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.centres import CentreKernel
 from elmbench.numerics.online.budgeted_sgd import BudgetedState
-from elmbench.numerics.online.loops import Numbers
 from elmbench.numerics.rows import Rows
 
 
@@ -92,10 +91,6 @@ class BSGDClassifier(StochasticClassifier):
 
     def _new_state(self, n_features: int, n_outputs: int) -> BudgetedState:
         return BudgetedState(n_features, n_outputs, width(self), self.budget, self.maintenance == "merging")
-
-    def _pass(self, X: Rows, labels: Numbers, order: Numbers, epoch: int) -> None:
-        self._sparse = sp.issparse(X)
-        super()._pass(X, labels, order, epoch)
 
     def _outputs(self, X: Rows) -> Array:
         return CentreKernel(self.support_vectors_, gamma=self._state.gamma).product(X, self.beta_)

@@ -13,13 +13,11 @@ from elmbench.models.base.family import FamilyClassifier
 from elmbench.models.base.parameters import COUNT, estimator
 from elmbench.models.base.paths import Grid, PathMixin
 from elmbench.numerics.arrays import EPS, Array
+from elmbench.numerics.kernels import row_blocks
 from elmbench.numerics.nodes.hidden_layer import ACTIVATIONS
 from elmbench.numerics.nodes.output_weights import leading_solutions
 from elmbench.numerics.projection import RATIOS, Spectrum, StreamedDecomposition, singular_directions, with_ones
 from elmbench.numerics.rows import Rows
-
-BLOCK_BYTES = 32 * 2**20
-"""Size of the block of centred rows that is held at a time, in bytes (one row is the least)."""
 
 
 def least_squares(inputs: Array, activation: str, T: Array, sizes: list[int]) -> Iterator[tuple[int, Array, float]]:
@@ -39,9 +37,8 @@ def project_rows(X: Rows, mean: Array, weights: Array, biases: Array) -> Array:
     if sp.issparse(X):
         return np.asarray(X @ weights.T) + (biases - weights @ mean)
     inputs = np.empty((len(X), len(weights)))
-    step = max(1, BLOCK_BYTES // (8 * X.shape[1]))
-    for start in range(0, len(X), step):
-        inputs[start : start + step] = (X[start : start + step] - mean) @ weights.T
+    for rows in row_blocks(*X.shape):
+        inputs[rows] = (X[rows] - mean) @ weights.T
     inputs += biases
     return inputs
 
