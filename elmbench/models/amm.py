@@ -6,8 +6,9 @@ import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
 from elmbench.models.base.parameters import estimator
-from elmbench.models.base.stochastic import HyperplaneClassifier, row_blocks
+from elmbench.models.base.stochastic import HyperplaneClassifier
 from elmbench.numerics.arrays import Array
+from elmbench.numerics.nodes.hidden_layer import layer_blocks
 from elmbench.numerics.online.hyperplanes import HyperplaneState
 from elmbench.numerics.online.loops import Numbers
 from elmbench.numerics.rows import Rows
@@ -108,7 +109,7 @@ class AMMClassifier(HyperplaneClassifier):
         if self.mode == "online" or epoch == 0:
             super()._pass(X, labels, order, epoch)
             return
-        blocks = list(row_blocks(X, order))
+        blocks = [order[block] for block in layer_blocks(len(order))]
         assigned = [self._state.assign(X[rows], labels[rows]) for rows in blocks]
         for rows, names in zip(blocks, assigned, strict=True):
             self._state.extend(X[rows], labels[rows], self._ridge, names)

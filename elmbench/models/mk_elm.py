@@ -47,14 +47,8 @@ _CONSTRAINTS: dict[str, list[Any]] = {
 }
 
 
-def _checked_kernels(specs: Any, n_features: int) -> list[BaseKernel]:
-    """Return the kernels of a list: a TypeError or a ValueError if one is not a kernel on `n_features` columns."""
-    if not isinstance(specs, Sequence) or len(specs) == 0:
-        raise TypeError(f"kernels: expected a list of one kernel or more, got {specs!r} instead")
-    return [_kernel(f"kernels[{p}]", spec, n_features) for p, spec in enumerate(specs)]
-
-
 def _kernel(name: str, spec: Any, n_features: int) -> BaseKernel:
+    """Return a kernel of a list: a TypeError or a ValueError if it is not one on `n_features` columns."""
     if not isinstance(spec, Sequence) or len(spec) != 2 or not isinstance(spec[1], Mapping):
         raise TypeError(f"{name}: expected a name and a mapping of parameters, got {spec!r} instead")
     kernel, params = spec[0], dict(spec[1])
@@ -98,7 +92,10 @@ class _MKELM:
             self._kernels = GivenKernels(_checked_matrices(X))
         else:
             kernels = gaussian_ladder(X.shape[1]) if self.kernels is None else self.kernels
-            self._kernels = ComputedKernels(X, _checked_kernels(kernels, X.shape[1]))
+            if not isinstance(kernels, Sequence) or len(kernels) == 0:
+                raise TypeError(f"kernels: expected a list of one kernel or more, got {kernels!r} instead")
+            named = enumerate(kernels)
+            self._kernels = ComputedKernels(X, [_kernel(f"kernels[{p}]", spec, X.shape[1]) for p, spec in named])
         blocks = KernelBlocks(self._kernels)
         self.squared_radii_ = squared_radii(blocks) if self.radius else np.ones(blocks.shape[0])
         with threads_for(X):

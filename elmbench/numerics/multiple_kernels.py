@@ -67,13 +67,8 @@ class ComputedKernels:
     """Kernels of rows `X`, of shape (n, d); those of one geometry on the same columns share its computation."""
 
     def __init__(self, X: Array, kernels: Sequence[BaseKernel]) -> None:
-        self._X = X
-        self._kernels = kernels
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """The numbers of kernels and of training rows, (m, n)."""
-        return len(self._kernels), len(self._X)
+        self._X, self._kernels = X, kernels
+        self.shape = len(kernels), len(X)
 
     def pairwise(self, rows: slice, numbers: Indices) -> Array:
         """Return values between the training rows `rows` and the rows up to the last of them.
@@ -108,9 +103,8 @@ class GivenKernels:
     """Kernels that are given as matrices side by side, of shape (n, m * n)."""
 
     def __init__(self, matrices: Array) -> None:
-        n = len(matrices)
         self._matrices = matrices
-        self.shape = matrices.shape[1] // n, n
+        self.shape = matrices.shape[1] // len(matrices), len(matrices)
 
     def pairwise(self, rows: slice, numbers: Indices) -> Array:
         """Return values between the training rows `rows` and the rows up to the last of them."""

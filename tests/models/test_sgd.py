@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.svm import SVC, LinearSVC
 
 from elmbench.models import AMMClassifier, BSGDClassifier, PegasosClassifier
-from elmbench.models.base import stochastic
+from elmbench.numerics.nodes import hidden_layer
 from elmbench.numerics.online.budgeted_sgd import BudgetedState
 from elmbench.numerics.online.hyperplanes import HyperplaneState
 
@@ -139,7 +139,7 @@ def test_sparse_rows_stay_sparse_and_entries_that_are_given_twice_are_added_up(m
     twice = sp.csr_matrix((np.repeat(full.data / 2, 2), np.repeat(full.indices, 2), 2 * full.indptr), shape=X.shape)
     model = BSGDClassifier(budget=9, C=8.0, gamma=0.5, maintenance=maintenance, n_epochs=2, random_state=1)
     dense = clone(model).fit(full.toarray(), y)
-    monkeypatch.setattr(stochastic, "BLOCK_BYTES", 1000)
+    monkeypatch.setattr(hidden_layer, "ROW_BLOCK", 7)
     for given in (full, twice):
         sparse = clone(model).fit(given, y)
         assert sp.issparse(sparse.support_vectors_)

@@ -1,7 +1,5 @@
 """Base classes of linear and kernel machines that are learnt by stochastic gradient descent."""
 
-from collections.abc import Iterator
-
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_random_state
@@ -13,9 +11,6 @@ from elmbench.numerics.nodes.hidden_layer import layer_blocks
 from elmbench.numerics.online.hyperplanes import HyperplaneState
 from elmbench.numerics.online.loops import Numbers
 from elmbench.numerics.rows import Rows
-
-BLOCK_BYTES = 8 * 2**20
-"""Size of the block of rows that is handed to the loop at a time, in bytes (one row is the least)."""
 
 
 @estimator
@@ -48,8 +43,8 @@ class StochasticClassifier(FamilyClassifier):
         self._pass(X, class_numbers(T), np.arange(X.shape[0]), 0)
 
     def _pass(self, X: Rows, labels: Numbers, order: Numbers, epoch: int) -> None:
-        for rows in row_blocks(X, order):
-            self._state.extend(X[rows], labels[rows], self._ridge)
+        for block in layer_blocks(len(order)):
+            self._state.extend(X[order[block]], labels[order[block]], self._ridge)
 
     @property
     def _ridge(self) -> float:
@@ -64,16 +59,6 @@ class StochasticClassifier(FamilyClassifier):
 def class_numbers(T: Array) -> Numbers:
     """Return the numbers of the classes of targets -1/+1: 0 and 1 for a single column."""
     return (T[:, 0] > 0).astype(np.int64) if T.shape[1] == 1 else np.argmax(T, axis=1)
-
-
-def row_blocks(X: Rows, order: Numbers) -> Iterator[Numbers]:
-    """Cut the ordered rows into blocks that take at most `BLOCK_BYTES` in the loop."""
-    # In the loop, an entry consists of a value and the number of its feature.
-    step = max(1, BLOCK_BYTES // (16 * X.shape[1]))
-    if sp.issparse(X):
-        step = max(1, BLOCK_BYTES * X.shape[0] // (16 * max(X.nnz, X.shape[0])))
-    for start in range(0, len(order), step):
-        yield order[start : start + step]
 
 
 @estimator

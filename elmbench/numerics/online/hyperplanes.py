@@ -2,14 +2,7 @@
 
 Weights are the columns of a matrix, so products with a sparse row are sums of its rows. The last row has the
 intercepts. All arrays have the weights along their last or only axis, of which the leading `m` are in use and the
-others zero.
-
-References
-----------
-Shalev-Shwartz, Singer, Srebro, Cotter, Pegasos: Primal estimated sub-gradient solver for SVM, Mathematical Programming
-127(1), 2011.
-Wang, Djuric, Crammer, Vucetic, Trading representability for scalability: adaptive multi-hyperplane machine for
-nonlinear classification, KDD 2011.
+others zero. (Wang, Djuric, Crammer, Vucetic, Trading representability for scalability, KDD 2011.)
 """
 
 from dataclasses import dataclass, field

@@ -1,5 +1,9 @@
 """The loops over rows of kernel recursive least squares: with all rows or a budget, and with approximate dependency.
 
+Scardapane et al., Online Sequential Extreme Learning Machine With Kernels, IEEE TNNLS 26(9), 2015; Van Vaerenbergh et
+al., Fixed-budget kernel recursive least-squares, ICASSP 2010; Engel et al., The kernel recursive least-squares
+algorithm, IEEE Trans. Signal Process. 52(8), 2004.
+
 Inverses are full symmetric squares: the updates of entries (i, j) and (j, i) are the same operations on the same
 numbers, so they stay symmetric to the last bit, and every inner loop runs along a row. An update is applied in the pass
 that multiplies the inverse with the next kernel row, so learning a row takes one pass over the inverse.

@@ -1,10 +1,7 @@
 """Kernel recursive least squares, row by row: with all rows, a fixed budget, or approximate dependency.
 
-Each is a state that grows by `extend`, from rows with the Gaussian kernel, or from their matrix of another kernel. It
-depends on the rows and their order only, not on their division into calls. See Scardapane et al., Online Sequential
-Extreme Learning Machine With Kernels, Table I and section IV; Van Vaerenbergh, Santamaria, Liu, Principe, Fixed-budget
-kernel recursive least-squares, ICASSP 2010; Engel, Mannor, Meir, The kernel recursive least-squares algorithm, IEEE
-Trans. Signal Process. 52 (2004), Table 1.
+Each is a state that grows by `extend`. It depends on the rows and their order only, not on their division into calls.
+The papers are those of the loops, see `elmbench.numerics.online.kernel_loops`.
 """
 
 import sys
@@ -72,27 +69,23 @@ class _OnlineState:
         if self.kernel is None:
             self._absorb(loop_array(X.toarray() if sp.issparse(X) else X), loop_array(T))
             return
-        if self.kernel.is_precomputed:
-            if self.stored is not None:
-                raise ValueError(
-                    "X: expected all rows in one call, as kernel is 'precomputed' and holds no values between the rows "
-                    "of several calls, got further rows instead"
-                )
-            self._absorb_numbers(self.kernel, self.kernel.select_rows(X), self.kernel.matrix(X), T)
-        else:
-            position = 0
-            while position < len(T):
-                piece = slice(position, position + max(PIECE, self.size))
-                rows, gram = self._with_dictionary(self.kernel, X[piece])
-                self._absorb_numbers(self.kernel, rows, gram, T[piece])
-                position = piece.stop
+        if self.kernel.is_precomputed and self.stored is not None:
+            raise ValueError(
+                "X: expected all rows in one call, as kernel is 'precomputed' and holds no values between the rows of "
+                "several calls, got further rows instead"
+            )
+        position = 0
+        while position < len(T):
+            piece = slice(position, len(T) if self.kernel.is_precomputed else position + max(PIECE, self.size))
+            self._absorb_numbers(self.kernel, *self._with_dictionary(self.kernel, X[piece]), T[piece])
+            position = piece.stop
         if not self.kernel.is_definite:
             self.solution()  # which raises where there is none
 
     def _with_dictionary(self, kernel: Kernel, X: Rows) -> tuple[Rows, Array]:
-        """Return the rows of the dictionary and further rows, and the kernel matrix of both."""
+        """Return the rows of the dictionary and further rows, as they are stored, and the kernel matrix of both."""
         if self.stored is None:
-            return X, kernel.matrix(X)
+            return kernel.select_rows(X), kernel.matrix(X)
         m, n = self.size, X.shape[0]
         sparse = sp.issparse(self.stored)
         X = sp.csr_matrix(X) if sparse else X.toarray() if sp.issparse(X) else X
