@@ -112,6 +112,6 @@ class EEMClassifier(EntropyClassifier, HiddenNodesMixin, PathMixin):
             classes = np.unique(grid.y[fold.train])
             for size, result in fold.largest._by_size(grid.X[fold.train], fold.T, fold.sizes).items():
                 projections = fold.outputs(np.column_stack([d.beta for d in result]))
-                for i, model in fold.of_size(size):
+                for i, model in (member for member in fold.members if member[1].n_hidden == size):
                     odds = odds_of(projections, result, model._log_weights(classes))
                     yield i, fold.number, fold.decode(projections if grid.output == "project" else odds)

@@ -126,12 +126,8 @@ class OSPVMClassifier(ProjectionClassifier):
 
     def _together(self) -> Array:
         """Return the coordinates of all rows, of shape (n, r); earlier rows have zeros for later directions."""
-        together = np.zeros((self.n_seen_, len(self._stream.basis)))
-        start = 0
-        for block in self._coordinates:
-            together[start : start + len(block), : block.shape[1]] = block
-            start += len(block)
-        return together
+        size = len(self._stream.basis)
+        return np.vstack([np.pad(block, ((0, 0), (0, size - block.shape[1]))) for block in self._coordinates])
 
     def _settle(self) -> None:
         """Algorithm 1, lines 10 to 12: the hidden nodes of the rows so far, and the output weights of all of them."""

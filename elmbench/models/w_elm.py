@@ -126,4 +126,4 @@ class WELMClassifier(WeightedClassifier, HiddenNodesMixin, PathMixin):
             H, scale = largest._hidden(grid.X[fold.train]), largest._scale(grid.y[fold.train])
             for size, beta, _ in weighted_solutions(H, fold.T, scale, fold.sizes, largest._is_balanced):
                 outputs = fold.decode(fold.outputs(beta))
-                yield from ((i, fold.number, outputs) for i, _ in fold.of_size(size))
+                yield from ((i, fold.number, outputs) for i, model in fold.members if model.n_hidden == size)

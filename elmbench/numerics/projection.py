@@ -121,23 +121,17 @@ class StreamedDecomposition:
 
     def __init__(self, n_features: int, *, centred: bool = True) -> None:
         self.count = 0
+        self.basis = np.empty((0, n_features))
         self.offset = np.zeros(0)
         self._centred = centred
-        self._origin = np.zeros(n_features)
-        self._from_origin = np.zeros(n_features)
+        self._origin, self._from_origin = np.zeros((2, n_features))
         self._squares = 0.0
-        self._held = np.empty((0, n_features))
         self._factor = np.zeros((0, 0), order="F")
 
     @property
     def mean(self) -> Array:
         """The mean of the rows so far, of shape (d,); zero without centring."""
         return self._origin + self._from_origin
-
-    @property
-    def basis(self) -> Array:
-        """The orthonormal directions, one a row, which span the centred rows."""
-        return self._held[: len(self._factor)]
 
     def update(self, rows: Array) -> Array:
         """Learn from a chunk of one row or more, of shape (b, d), and return its coordinates, of shape (b, q).
@@ -160,7 +154,11 @@ class StreamedDecomposition:
             D = np.vstack([rows - mean, weight * shift])
         self._grow(self._new_directions(D))
         coordinates = D @ self.basis.T
-        self._factor = _update_factor(self._factor, coordinates)
+        if size := len(self._factor):
+            is_free = self._factor.flags.writeable  # not if it was loaded with a memory map
+            self._factor = dtpqrt(
+                0, min(PANEL, size), self._factor, np.asfortranarray(coordinates), overwrite_a=is_free
+            )[0]
         offset = self.offset
         if self._centred:
             self._from_origin = self._from_origin + shift * (len(rows) / total)
@@ -189,18 +187,10 @@ class StreamedDecomposition:
 
     def _grow(self, new: Array) -> None:
         """Append directions to the basis; the rows so far have no component along them."""
-        old_size, new_size = len(self._factor), len(self._factor) + len(new)
-        if new_size == old_size:
-            return
-        if new_size > len(self._held):
-            held = np.empty((min(max(new_size, 2 * old_size), self._held.shape[1]), self._held.shape[1]))
-            held[:old_size] = self.basis
-            self._held = held
-        self._held[old_size:new_size] = new
-        factor = np.zeros((new_size, new_size), order="F")
-        factor[:old_size, :old_size] = self._factor
-        self._factor = factor
-        self.offset = np.append(self.offset, np.zeros(len(new)))
+        if len(new) > 0:
+            self.basis = np.vstack([self.basis, new])
+            self._factor = np.asfortranarray(np.pad(self._factor, (0, len(new))))
+            self.offset = np.pad(self.offset, (0, len(new)))
 
     def decomposition(self) -> tuple[Array, Array]:
         """Return the singular values of the centred rows, of shape (q,), and their directions in the basis, (q, q).
@@ -221,24 +211,15 @@ class StreamedDecomposition:
 
         The directions become the basis. If they are hardly fewer, the coordinates are projected onto them instead.
         """
-        selected, held = rotation.shape
-        if held > selected + max(SLACK, selected // 8):
-            self._held = rotation @ self.basis
+        selected, size = rotation.shape
+        if size > selected + max(SLACK, selected // 8):
+            self.basis = rotation @ self.basis
             self._factor = np.asfortranarray(np.diag(values))
             change = rotation.T
         else:
-            self._factor = np.zeros((held, held), order="F")
+            self._factor = np.zeros((size, size), order="F")
             if selected:
                 self._factor[:selected] = np.triu(dgeqrf(values[:, np.newaxis] * rotation)[0])
             change = rotation.T @ rotation
         self.offset = self.offset @ change
         return change
-
-
-def _update_factor(factor: Array, rows: Array) -> Array:
-    """Return the triangular factor of [factor; rows], which overwrites the old one."""
-    if len(factor) == 0:
-        return factor
-    panel = min(PANEL, len(factor))
-    factor, _, _, _ = dtpqrt(0, panel, factor, np.asfortranarray(rows), overwrite_a=factor.flags.writeable)
-    return factor

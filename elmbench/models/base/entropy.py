@@ -64,7 +64,7 @@ def discriminants(
         negative, positive = map(moments_of, sides)
         for size, columns in result.items():
             columns.append(discriminant(negative, positive, size, dimension))
-            if columns[-1].degenerate:
+            if not columns[-1].beta.any():
                 varies = [*negative.spread[:size], *positive.spread[:size], *(positive.first - negative.first)[:size]]
                 warnings.warn(
                     COINCIDING if np.abs(varies).max() > LEAST_SPREAD else if_constant, UserWarning, stacklevel=2

@@ -80,10 +80,6 @@ class NodesFold(NamedTuple):
         # H beta as the transpose of beta' H': a third of the time, as the columns of H are contiguous.
         return np.hstack([beta.T @ H[:, : len(beta)].T for H in self.probes]).T
 
-    def of_size(self, n_hidden: int) -> Iterator[tuple[int, Any]]:
-        """Yield the members with that many nodes."""
-        return ((i, model) for i, model in self.members if model.n_hidden == n_hidden)
-
 
 def by_nodes(grid: Grid) -> Iterator[NodesFold]:
     """Group candidates by the stream and the kind of their nodes, and draw the nodes of each group for every fold."""

@@ -45,7 +45,9 @@ class Grid:
     def encode(self, train: Indices) -> tuple[Array, Callable[[Array], NDArray[Any]]]:
         """Return the targets of training rows, and the function that decodes real outputs, of shape (n, k)."""
         T, decode = type(self.models[0])._code_targets(self.y[train])
-        return T, decode if self.output == "predict" else _without_single_column
+        if self.output != "predict":
+            return T, lambda outputs: outputs[:, 0] if outputs.shape[1] == 1 else outputs
+        return T, decode
 
     def group(self, key: Callable[[Any], Hashable]) -> list[list[tuple[int, Any]]]:
         """Return the models with their numbers, in groups with the same key."""
@@ -67,10 +69,6 @@ class Grid:
             fitted = clone(self.models[candidate]).fit(train, self.y[self.folds[fold][0]])
         outputs: NDArray[Any] = getattr(fitted, self.output)(test)
         return outputs
-
-
-def _without_single_column(outputs: Array) -> Array:
-    return outputs[:, 0] if outputs.shape[1] == 1 else outputs
 
 
 class PathMixin:

@@ -120,11 +120,6 @@ class Discriminant:
     condition: float
     cancellation: float = 1.0
 
-    @property
-    def degenerate(self) -> bool:
-        """True if the means coincide, so that no direction separates them."""
-        return self.means[0] == self.means[1]
-
 
 def no_direction(size: int) -> Discriminant:
     """Return a discriminant without a direction, for which the two Gaussians are the same."""

@@ -156,7 +156,13 @@ class HyperplaneState:
         negative = scores.max(axis=1) < 0
         for label in np.unique(labels[negative]):
             if self.counts[label] < self.limit:
-                result[negative & (labels == label)] = self._add_zero(label)
+                if self.size == len(self.owners):
+                    self._reserve()
+                self.owners[self.size], self.names[self.size] = label, self.born
+                result[negative & (labels == label)] = self.born
+                self.counts[label] += 1
+                self.size += 1
+                self.born += 1
         return result
 
     def outputs(self, X: Rows) -> Array:
@@ -170,15 +176,6 @@ class HyperplaneState:
         order = np.argsort(self.owners[: self.size], kind="stable")
         weights = self.columns[:, order].T / (ridge * max(1, self.step))
         return np.ascontiguousarray(weights[:, :-1]), self.constant * weights[:, -1], self.owners[order]
-
-    def _add_zero(self, label: int) -> int:
-        if self.size == len(self.owners):
-            self._reserve()
-        self.owners[self.size], self.names[self.size] = label, self.born
-        self.counts[label] += 1
-        self.size += 1
-        self.born += 1
-        return self.born - 1
 
     def _reserve(self) -> None:
         capacity = min(self.limit * self.n_classes, max(16, 2 * len(self.owners)))
