@@ -7,7 +7,7 @@ import signal
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 from typer import Argument, Option
@@ -228,7 +228,7 @@ def _show_two_stages(stages: TwoStages) -> None:
         state.say(f"this is the first stage, {stages.size} runs; their deviation fixes how many more follow")
     else:
         outlook = stages.outlook()
-        show_plan(stages.plan(stages.datasets, outlook.runs))
+        show_plan(stages.plan(stages.datasets, outlook.runs), outlook.record())
         _say_outlook(stages, outlook)
 
 
@@ -244,15 +244,16 @@ def _say_outlook(stages: TwoStages, outlook: Outlook) -> None:
     )
 
 
-def show_plan(prepared: PreparedRun) -> None:
-    """Print the planned work, with rough durations."""
+def show_plan(prepared: PreparedRun, outlook: dict[str, Any] | None = None) -> None:
+    """Print the planned work, with rough durations; in the JSON also the `outlook` of a run in two stages."""
     from elmbench.cli.progress import duration
     from elmbench.cli.render import plan_table
 
     lines, counts, jobs = prepared.cost_by_entry(), prepared.count_cells(), prepared.options.settings.jobs
     seconds, longest, unknown = prepared.seconds_on(jobs), prepared.longest, prepared.unknown
     total = {**counts, "seconds": seconds, "longest": longest, "jobs": jobs, "unknown": unknown}
-    state.emit({"tables": lines, "total": total}, plan_table(lines))
+    content = {"tables": lines, "total": total} | ({"outlook": outlook} if outlook else {})
+    state.emit(content, plan_table(lines))
     unavailable = f"; {counts['unavailable']} lack their data" if counts["unavailable"] else ""
     estimate = f"roughly {duration(seconds)}" if seconds or not unknown else "unknown time"
     maximum = f"; the longest search or fit takes {duration(longest)}" if longest else ""

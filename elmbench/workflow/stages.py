@@ -11,7 +11,7 @@ import math
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -120,6 +120,11 @@ class Outlook:
     more: int
     never: int
     seconds: float
+
+    def record(self) -> dict[str, Any]:
+        """Return the outlook for JSON."""
+        names = "experiment", "dataset", "model", "runs"
+        return asdict(self) | {"runs": [dict(zip(names, (*unit, n), strict=True)) for unit, n in self.runs.items()]}
 
 
 class TwoStages:

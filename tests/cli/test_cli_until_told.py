@@ -106,6 +106,9 @@ def test_a_second_call_goes_on_to_the_same_number(elmbench: Callable, table: dic
     assert len(ran) == seen
     assert runs()["K-ELM"] == total
     assert f"0 of {3 * (9 + total)} cells would run" in elmbench(*words, "--dry-run").out
+    outlook = json.loads(elmbench("--json", *words, "--dry-run").out)["outlook"]
+    k_elm_runs = {"experiment": "toy/one", "dataset": "wdbc", "model": "K-ELM", "runs": total}
+    assert outlook == {"runs": [k_elm_runs], "enough": 1, "more": 1, "never": 1, "seconds": 0.0}
 
 
 def test_runs_that_were_fixed_beforehand_keep_their_interval(elmbench: Callable, table: dict) -> None:

@@ -52,6 +52,15 @@ def unusual(self):
     raise Unusual("odd")
 
 
+def interrupting(self):
+    raise KeyboardInterrupt
+
+
+def meddling(self):
+    """Replace a function that other models use."""
+    np.where = None
+
+
 def pooling(self):
     """Use a pool of processes that joblib keeps."""
     assert Parallel(n_jobs=2)(delayed(abs)(number) for number in (-1, 2)) == [1, 2]
@@ -191,7 +200,7 @@ class SlowToMake(Base):
 
 
 ACTIONS = [
-    exiting, leaving, unusual, pooling, killed, stuck, locking, leaking, leaking_child, printing, forking, parent,
+    exiting, leaving, unusual, interrupting, meddling, pooling, killed, stuck, locking, leaking, leaking_child, printing, forking, parent,
     colourful, detaching, orphaning, treacherous, treacherous_once,
 ]  # fmt: skip
 MODELS = {act.__name__.replace("_", "-"): type(act.__name__, (Base,), {"act": act}) for act in ACTIONS}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -45,6 +46,13 @@ def test_files_of_the_folder_are_not_taken_for_modules(
 ) -> None:
     (tmp_path / "signal.py").write_text("raise RuntimeError('not the real one')")
     monkeypatch.chdir(tmp_path)
+    assert run_in(box, work)["status"] == "ok"
+
+
+def test_ctrl_c_does_not_end_a_worker_that_starts(box: Sandbox, work: Fit) -> None:
+    box.warm()
+    for child in psutil.Process().children():
+        child.send_signal(signal.SIGINT)
     assert run_in(box, work)["status"] == "ok"
 
 

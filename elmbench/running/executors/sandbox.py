@@ -11,6 +11,7 @@ import contextlib
 import multiprocessing
 import os
 import secrets
+import signal
 import tempfile
 import threading
 import time
@@ -18,13 +19,14 @@ from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from multiprocessing import resource_tracker
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import psutil
 from loky.process_executor import ProcessPoolExecutor, ShutdownExecutorError
 
 from elmbench.running.executors import Answer, Settings, Task, worker
-from elmbench.running.processes import MARK, descendant_ids, end_in_words, end_marked, guarded_mark, held_bytes, lives
+from elmbench.running.processes import MARK, end_in_words, end_marked, guarded_mark, held_bytes, lives
 from elmbench.specs.limits import Limits, in_words
 
 if TYPE_CHECKING:
@@ -46,15 +48,23 @@ _LIBRARIES = ("OMP", "OPENBLAS", "MKL", "BLIS", "VECLIB_MAXIMUM", "NUMEXPR")
 
 
 @contextlib.contextmanager
-def _safe_path() -> Iterator[None]:
-    """Prevent Python processes that start meanwhile, such as loky's, from importing files from the current folder."""
-    name = "PYTHONSAFEPATH"
+def _safe_start() -> Iterator[None]:
+    """Let Python processes that start meanwhile import no files of the current folder, and not end by Ctrl-C.
+
+    A terminal sends Ctrl-C to them too, also before they can ignore it.
+    """
+    name, mask = "PYTHONSAFEPATH", getattr(signal, "pthread_sigmask", None)
     with _environment:
         previous = os.environ.get(name)
         os.environ[name] = "1"
+        if mask:
+            resource_tracker.ensure_running()  # its start would unblock the signal
+            signals = mask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             yield
         finally:
+            if mask:
+                mask(signal.SIG_SETMASK, signals)
             del os.environ[name]
             if previous is not None:
                 os.environ[name] = previous
@@ -68,16 +78,23 @@ class _Ended(Exception):
         self.result = {"status": status, "reason": reason, **values}
 
 
+class _Load(NamedTuple):
+    """What a worker has loaded: a model and data, and whether code from outside came with them."""
+
+    model: str | None = None
+    dataset: str | None = None
+    from_outside: bool = False
+
+
 class _Worker:
     """A worker process in a pool of its own.
 
-    `loaded`: the model and the data that it has loaded. `held`: its bytes of memory at the last check, with those of
-    its descendants.
+    `held`: its bytes of memory at the last check, with those of its descendants.
     """
 
     def __init__(self, blas_threads: int) -> None:
         self.mark = f"{guarded_mark()}-{secrets.token_hex(4)}"
-        self.loaded: object = None
+        self.loaded = _Load()
         self.held = 0
         self._killed = False
         self._process: BaseProcess | None = None
@@ -85,7 +102,7 @@ class _Worker:
         # Only our memory limit ends a worker: loky's own check is switched off.
         env = {MARK: self.mark, "LOKY_MAX_MEMORY_LEAK_SIZE": "1e18"}
         env |= {f"{name}_NUM_THREADS": str(blas_threads) for name in _LIBRARIES}
-        with _safe_path():
+        with _safe_start():
             self._pool = ProcessPoolExecutor(1, initializer=worker.begin, initargs=(self._log_path,), env=env)
             self._number = self._pool.submit(os.getpid)
 
@@ -130,13 +147,13 @@ class _Worker:
                 # Checks take a tenth of the time at most.
                 next_look = now + 10 * (time.monotonic() - now)
 
-    def can_take(self, needed: object, limit: int | None) -> bool:
-        """Return True if the process can do work with another model or data, as `loaded` names them.
+    def can_take(self, needed: _Load, limit: int | None) -> bool:
+        """Return True if the process can do work with this model and data, as `loaded` names them.
 
-        It lives, holds at most half of a memory limit, and has no processes of an earlier model. If these were killed
-        alone, the next model that has such processes would miss them.
+        It lives, holds at most half of a memory limit, and has loaded no other model from outside: such a model may
+        have changed the libraries that it shares with other models, or have left threads and processes.
         """
-        if not self.lives() or (self.loaded not in (None, needed) and descendant_ids(self.number)):
+        if not self.lives() or (self.loaded != needed and self.loaded.from_outside):
             return False
         if limit is not None and self.held > limit // 2:
             self.held = held_bytes(self.number, limit // 2)
@@ -149,7 +166,7 @@ class _Worker:
             raise
         except (BrokenProcessPool, ShutdownExecutorError) as error:
             raise self._death() from error
-        except Exception as error:
+        except (Exception, KeyboardInterrupt) as error:  # a model may raise either
             raise _Ended("failed", f"no answer of the worker process: {type(error).__name__}: {error}") from error
 
     def _death(self) -> _Ended:
@@ -213,7 +230,7 @@ class Sandbox:
         """Do a task of `task_of`. It may end at a limit or with the worker."""
         start = time.monotonic()
         current = self._worker
-        needed = task["work"].get("model"), task["work"].get("dataset"), task["from_outside"] and self.settings
+        needed = _Load(task["work"].get("model"), task["work"].get("dataset"), task["from_outside"])
         if current is not None and not current.can_take(needed, limits.memory):
             self._end_worker()
         self.warm()
@@ -226,7 +243,7 @@ class Sandbox:
             if current.loaded != needed:
                 loading = limits if limits.seconds is None else replace(limits, seconds=max(limits.seconds, _LOADING))
                 failure = current.ask(worker.prepare, task, self.settings, loading)
-                current.loaded = None if failure else needed
+                current.loaded = needed
             start = time.monotonic()
             return Answer(failure or current.ask(worker.run, task, self.settings, limits), time.monotonic() - start)
         except _Ended as end:
