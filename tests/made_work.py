@@ -34,13 +34,14 @@ def work_of(content: Content) -> Work:
 def do(content: Content, params: dict[str, Any] | None = None, data_dir: str | None = None) -> Result:
     """Do some work that takes `params` over; what it raises is raised."""
     given = {"status": "ok", "params": params or {}, "seconds": 0.0}
-    return work_of(content | {"given": "given" if params else None}).run({"given": given}, Context(data_dir))
+    work = work_of(content | {"given": "given" if params else None})
+    return {"status": "ok"} | work.run({"given": given}, Context(data_dir))
 
 
 def fit(content: Content, **chosen: Any) -> Result:
     """Do a fit with hyperparameters of a search that took a quarter of a second."""
     search = {"status": "ok", "params": chosen, "seconds": 0.25}
-    return work_of(content | {"chosen": "search"}).run({"search": search}, Context())
+    return {"status": "ok"} | work_of(content | {"chosen": "search"}).run({"search": search}, Context())
 
 
 def evaluate(content: Content, params: dict[str, Any] | None = None) -> Result:
@@ -53,7 +54,7 @@ def choose(content: Content, evaluated: list[Result], params: dict[str, Any] | N
     keys = [f"e{i}" for i in range(len(evaluated))]
     work = work_of({"kind": "choice", **content, "given": "given" if params else None, "evaluated": keys})
     given = {"status": "ok", "params": params or {}, "seconds": 0.0}
-    return work.run({"given": given, **dict(zip(keys, evaluated, strict=True))}, Context())
+    return {"status": "ok"} | work.run({"given": given, **dict(zip(keys, evaluated, strict=True))}, Context())
 
 
 def attempted(content: Content, inputs: dict[str, Result] | None = None, **how: Any) -> Result:

@@ -87,11 +87,11 @@ class RunProgress:
         elapsed = self.remaining.elapsed_time
         if self.quiet or (self._bar is None and elapsed - self._last_line <= _LINE_EVERY):
             return
-        remainder = self.remaining.estimate(self.executor.workers)
-        if remainder.complete:
-            times = f"{duration(elapsed)}, about {duration(remainder.seconds)} left"
+        seconds, is_complete = self.remaining.estimate(self.executor.workers)
+        if is_complete:
+            times = f"{duration(elapsed)}, about {duration(seconds)} left"
         else:
-            rest = f"at least {duration(remainder.seconds)} left" if remainder.seconds >= 1 else "time left unknown"
+            rest = f"at least {duration(seconds)} left" if seconds >= 1 else "time left unknown"
             times = f"{duration(elapsed)}, {rest}"
         share = self.done / max(self.all, 1)
         cells, table = f"{self.endings.total()}/{len(self.cells)}", self._table.get(key, "")

@@ -67,7 +67,7 @@ def attempt(work: Work, inputs: Mapping[str, Result], context: Context, blas_thr
 def catch_failures(action: Callable[[], Result], context: Context) -> Result:
     """Return the result of an action in the types of JSON, or the failure of an action without such a result."""
     try:
-        result: Result = json.loads(json.dumps(action()))
+        result: Result = json.loads(json.dumps({"status": "ok", "reason": ""} | action()))
         if result.get("status") not in STATUSES or not isinstance(result.get("reason"), str):
             expected = f"expected a result with a reason and a status among {', '.join(STATUSES)}"
             raise ValueError(f"{expected}, got {result}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping
-from typing import NamedTuple
 
 from elmbench.specs.limits import Limits
 from elmbench.work.base import Work
@@ -71,13 +70,6 @@ def _limited_seconds(work: Work, limits: Limits) -> float:
         return 0.0
 
 
-class RemainingSeconds(NamedTuple):
-    """The remaining seconds of a run. They are incomplete if they leave out models of unknown duration."""
-
-    seconds: float
-    complete: bool
-
-
 class RemainingTime:
     """The remaining time of a run, from the work that has ended.
 
@@ -110,8 +102,11 @@ class RemainingTime:
         self.start(key)
         del self._running[key]
 
-    def estimate(self, workers: int) -> RemainingSeconds:
-        """Return the remaining time for this number of workers; for one if there is none yet."""
+    def estimate(self, workers: int) -> tuple[float, bool]:
+        """Return the remaining seconds on this number of workers, and False if models of unknown duration are left out.
+
+        If there is no worker yet, the seconds are those of one.
+        """
         seconds, complete = 0.0, True
         for group, formulas in self._waiting.items():
             factor = self._estimates.factor(group)
@@ -122,4 +117,4 @@ class RemainingTime:
             expected = (factor or 0.0) * self._estimates.formula[key]
             seconds += max(expected - spent, _OVERDUE * spent)
             complete = complete and factor is not None
-        return RemainingSeconds(seconds / max(workers, 1), complete)
+        return seconds / max(workers, 1), complete

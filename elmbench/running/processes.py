@@ -28,11 +28,6 @@ def machine_memory() -> int:
     return int(psutil.virtual_memory().total)
 
 
-def share_of_memory(workers: int, memory: int | None = None) -> int:
-    """Return the bytes of each worker's share of some memory, by default of the machine's."""
-    return (memory or machine_memory()) // workers
-
-
 def descendant_ids(process: int) -> list[int]:
     """Return the ids of the descendants of a process, without psutil if possible, which looks at every process."""
     if sys.platform == "linux":

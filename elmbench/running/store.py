@@ -10,7 +10,7 @@ Layout below the root: `records/*.log`, the log; a lock. Reading it never runs c
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -54,11 +54,7 @@ class Store(Records):
         `sync`. Raises WriteError if it cannot be written.
         """
         record = {"key": work.key, "unit": work.content(), "result": result, "environment": environment}
-        self.put_record(record | ({"seconds": seconds} if seconds else {}))
-
-    def put_record(self, record: Mapping[str, Any]) -> None:
-        """Store a record in the form of `get`; see `put`."""
-        self.append(f"unit:{record['key']}", record)
+        self.append(f"unit:{work.key}", record | ({"seconds": seconds} if seconds else {}))
         self.sync(at_once=False)
 
     def put_environment(self, environment: dict[str, Any]) -> str:

@@ -52,10 +52,12 @@ class Work(ABC):
     """One unit of work. A concrete class is a frozen dataclass of what determines the value of its result.
 
     The key is a hash of `content()`, so two tables that need the same work share its result, and a reading recomputes
-    only the work that it changes. A result is stored as JSON; `status` is "ok" unless the work says otherwise.
+    only the work that it changes. A result is stored as JSON; its `status` is "ok" unless the work says otherwise.
     """
 
     kind: ClassVar[str]
+    #: The first word of the label.
+    verb: ClassVar[str]
     #: True if the work only combines results of other work, so that it needs no worker process.
     immediate: ClassVar[bool] = False
 
@@ -68,9 +70,9 @@ class Work(ABC):
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
         """Do the work and return its result, which the store keeps. `inputs`: the results that it needs, by key."""
 
-    @abstractmethod
     def seconds(self) -> float:
         """Return a rough duration on one core, by the formula of its model."""
+        return 0.0
 
     @property
     def has_formula(self) -> bool:
@@ -82,9 +84,10 @@ class Work(ABC):
         return False
 
     @property
-    @abstractmethod
     def label(self) -> str:
         """A short description."""
+        words = self.verb, self.model_name, f"on {self.data.name}" if self.data is not None else ""
+        return " ".join(filter(None, words))
 
     @cached_property
     def key(self) -> str:
@@ -165,8 +168,7 @@ class Grid:
 class FoldWork(Work):
     """Work with one model on one outer fold; `params` are those that the column fixes."""
 
-    #: The first word of the label.
-    verb: ClassVar[str] = "fit"
+    verb = "fit"
 
     outer_fold: OuterFold = field(metadata=FLAT)
     model: ModelRef = field(metadata=FLAT)
@@ -175,10 +177,6 @@ class FoldWork(Work):
     @property
     def data(self) -> DatasetRef:
         return self.outer_fold.dataset
-
-    @property
-    def label(self) -> str:
-        return f"{self.verb} {self.model.name} on {self.data.name}"
 
     @property
     def number_of_fits(self) -> int:
@@ -246,7 +244,7 @@ def choice_result(key: str | None, inputs: Mapping[str, Result]) -> Result:
 def finish_result(result: Result, choice: Result) -> Result:
     """Return a result that ended ok, with the hyperparameters of an earlier choice and the time of their search."""
     params = {"params": choice["params"] | result["params"]} if "params" in result else {}
-    return {"status": "ok", "reason": "", **result, **params, "seconds": result["seconds"] + choice["seconds"]}
+    return {**result, **params, "seconds": result["seconds"] + choice["seconds"]}
 
 
 def check_two_classes(dataset: str, labels: list[int] | None, next_step: str) -> None:

@@ -18,7 +18,7 @@ class Choice(Work):
     """
 
     kind = "choice"
-    label = "choice"
+    verb = "choose"
     immediate = True
 
     grid: Grid = field(metadata=FLAT)
@@ -28,9 +28,6 @@ class Choice(Work):
     @property
     def needs(self) -> tuple[str, ...]:
         return (*self.evaluated, *((self.given,) if self.given else ()))
-
-    def seconds(self) -> float:
-        return 0.0
 
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
         """Choose; the result has `params` (the inherited and the chosen ones), `scores` and `seconds` (of a fold)."""

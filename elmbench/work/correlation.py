@@ -53,6 +53,7 @@ class Correlation(Work):
     """
 
     kind = "correlation"
+    verb = "correlate"
 
     task: str
     dataset: DatasetRef
@@ -64,10 +65,6 @@ class Correlation(Work):
     draws: dict[str, int]
     dcs: str = "corrected"
     format: int = FORMAT
-
-    @property
-    def label(self) -> str:
-        return f"correlate {self.model.name} on {self.dataset.name}"
 
     def seconds(self) -> float:
         n, d = self.dataset.n_rows, self.dataset.n_features
@@ -102,8 +99,7 @@ class Correlation(Work):
         undefined = [f"h={size}" for size, value in zip(sizes, values.values(), strict=True) if np.isnan(value)]
         if undefined:
             warnings.warn(NOTHING_VARIES.format(", ".join(undefined)), UserWarning, stacklevel=2)
-        params = self.params | self.draws
-        return {"status": "ok", "reason": "", "params": params, "measured": values, "n_test": None}
+        return {"params": self.params | self.draws, "measured": values, "n_test": None}
 
 
 def spearman(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:

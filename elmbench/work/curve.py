@@ -28,5 +28,4 @@ class Curve(GridEvaluation):
         ((name, grid),) = self.grid.values.items()
         columns = [Measure.at(self.metric, name, value).column for value in grid]
         values_by_column = dict(zip(columns, values.tolist(), strict=True))
-        result = {"status": "ok", "reason": "", "params": self.params, "measured": values_by_column}
-        return result | {"search_seconds": evaluation["seconds"]}
+        return {"params": self.params, "measured": values_by_column, "search_seconds": evaluation["seconds"]}

@@ -22,15 +22,12 @@ class Description(Work):
     """
 
     kind = "description"
-    label = "description"
+    verb = "count rows"
 
     task: str
     dataset: DatasetRef
     format: int = FORMAT
     outer: Split | None = field(default=None, metadata=OPTIONAL)
-
-    def seconds(self) -> float:
-        return 0.0
 
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
         """Count.
@@ -49,4 +46,4 @@ class Description(Work):
             facts |= zip(PARTS, map(len, outer_parts(data, split, 0)[0]), strict=True)
         elif data.splits is not None:
             facts |= {part: len(rows) for part, rows in data.splits.items()}
-        return {"status": "ok", "reason": "", "measured": facts, "notes": list(data.notes)}
+        return {"measured": facts, "notes": list(data.notes)}

@@ -93,8 +93,6 @@ class Fit(FoldWork):
         if condition is not None and math.isfinite(condition):
             condition = float(f"{condition:.6g}")  # the last bits depend on the addresses of arrays in memory
         result = {
-            "status": "ok",
-            "reason": "",
             "params": shown_parameters(fixed),
             "fit_seconds": seconds,
             "search_seconds": choice["seconds"],

@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any
 
 from numpy.typing import NDArray
 
@@ -28,7 +28,7 @@ class GridWork(FoldWork):
     if the model can share work between candidates.
     """
 
-    verb: ClassVar[str] = "search"
+    verb = "search"
 
     grid: Grid = field(metadata=FLAT)
     given: str | None

@@ -77,5 +77,4 @@ class Stream(FoldWork):
                     # Gama, Sebastiao and Rodrigues, "On evaluating stream learning algorithms" (2013), eq. 1.
                     values[PREQUENTIAL] = float(np.mean(true != predicted))
             values_by_column |= {Measure(name, "rows", stop).column: value for name, value in values.items()}
-        result = {"status": "ok", "reason": "", "params": shown_parameters(fixed), "measured": values_by_column}
-        return result | {"fit_seconds": seconds}
+        return {"params": shown_parameters(fixed), "measured": values_by_column, "fit_seconds": seconds}

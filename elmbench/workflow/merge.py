@@ -160,7 +160,7 @@ def _copy(source: Store, target: Store) -> int:
         current = target.result(key)
         if current is None or _replaces(record["result"], current):
             environment = target.put_environment(source.environment(record["environment"]))
-            target.put_record(record | {"environment": environment})
+            target.append(f"unit:{key}", record | {"environment": environment})
             count += 1
     for experiment, profile in sorted(source.tables()):
         for cells, command in source.requests(profile, experiment):

@@ -200,7 +200,8 @@ class SlowToMake(Base):
 
 
 ACTIONS = [
-    exiting, leaving, unusual, interrupting, meddling, pooling, killed, stuck, locking, leaking, leaking_child, printing, forking, parent,
+    exiting, leaving, unusual, interrupting, meddling, pooling, killed, stuck, locking, leaking, leaking_child,
+    printing, forking, parent,
     colourful, detaching, orphaning, treacherous, treacherous_once,
 ]  # fmt: skip
 MODELS = {act.__name__.replace("_", "-"): type(act.__name__, (Base,), {"act": act}) for act in ACTIONS}

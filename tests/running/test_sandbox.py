@@ -159,7 +159,7 @@ def test_a_plugin_that_stalls_before_its_fit_ends_its_own_cells(
     ("plugin_text", "reason"),
     [
         ("raise ValueError('gone wrong since')", "gone wrong since"),
-        ("import os\nos.write(2, b'\\x1b[2J red')\nos._exit(3)", "ended by itself with exit code 3: ?[2J red"),
+        ("import os\nos._exit(3)", "ended by itself with exit code 3"),
     ],
 )
 def test_a_plugin_that_the_worker_cannot_load(fits: Fits, tmp_path: Path, plugin_text: str, reason: str) -> None:

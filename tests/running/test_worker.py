@@ -80,7 +80,7 @@ def test_a_worker_that_cannot_start(box: Sandbox, work: Fit, tmp_path: Path, mon
     assert (result["status"], result["reason"]) == ("failed", "the worker process ended before it could begin")
 
 
-def test_a_worker_that_is_ended_before_it_could_begin_has_no_last_words() -> None:
+def test_a_worker_that_is_ended_before_it_could_begin() -> None:
     started = _Worker(1)
     started.end()
     with pytest.raises(sandbox._Ended, match=r"the worker process ended$"):

@@ -29,7 +29,7 @@ from elmbench.errors import ElmbenchError
 from elmbench.running.environment import describe_environment, version_of_code
 from elmbench.running.executors import Answer, Executor, Settings, Task
 from elmbench.running.executors.sandbox import Sandbox, task_of
-from elmbench.running.processes import share_of_memory
+from elmbench.running.processes import machine_memory
 from elmbench.specs.limits import Limits
 from elmbench.work.base import Result, Work, key_of
 
@@ -119,7 +119,9 @@ class DaskExecutor(Executor):
     def memory(self) -> int | None:
         """The largest share of memory of a worker's thread; None without workers."""
         workers = self._ask("scheduler_info")["workers"].values()
-        return max((share_of_memory(worker["nthreads"], worker["memory_limit"]) for worker in workers), default=None)
+        return max(
+            ((worker["memory_limit"] or machine_memory()) // worker["nthreads"] for worker in workers), default=None
+        )
 
     def submit(self, work: Work, inputs: Mapping[str, Result], limits: Limits) -> Future[Answer]:
         self.warm()
@@ -221,7 +223,7 @@ def do_task(task: Task, limits: Limits, settings: Settings, code: str, run: str)
         settings = replace(settings, data_dir=os.environ.get("ELMBENCH_DATA_DIR"))
     worker = get_worker()
     _log_begin(worker)
-    share = Limits(memory=share_of_memory(worker.state.nthreads, worker.memory_manager.memory_limit))
+    share = Limits(memory=(worker.memory_manager.memory_limit or machine_memory()) // worker.state.nthreads)
     environment = _environment(settings.blas_threads)
     _become_parent()
     box = _take(settings, run)

@@ -12,7 +12,6 @@ import multiprocessing
 import os
 import secrets
 import signal
-import tempfile
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -98,12 +97,11 @@ class _Worker:
         self.held = 0
         self._killed = False
         self._process: BaseProcess | None = None
-        self._log, self._log_path = tempfile.mkstemp(prefix="elmbench-")
         # Only our memory limit ends a worker: loky's own check is switched off.
         env = {MARK: self.mark, "LOKY_MAX_MEMORY_LEAK_SIZE": "1e18"}
         env |= {f"{name}_NUM_THREADS": str(blas_threads) for name in _LIBRARIES}
         with _safe_start():
-            self._pool = ProcessPoolExecutor(1, initializer=worker.begin, initargs=(self._log_path,), env=env)
+            self._pool = ProcessPoolExecutor(1, initializer=worker.begin, env=env)
             self._number = self._pool.submit(os.getpid)
 
     def wait_until_ready(self) -> None:
@@ -112,11 +110,6 @@ class _Worker:
             self.number = self._result(self._number)
             self._process = next(child for child in multiprocessing.active_children() if child.pid == self.number)
             self._system = psutil.Process(self.number)
-            self._delete_log()  # it stays open
-
-    def _delete_log(self) -> None:
-        with contextlib.suppress(OSError):  # Windows deletes no file that is open
-            os.unlink(self._log_path)
 
     def lives(self) -> bool:
         """Return True until the process has ended."""
@@ -170,33 +163,21 @@ class _Worker:
             raise _Ended("failed", f"no answer of the worker process: {type(error).__name__}: {error}") from error
 
     def _death(self) -> _Ended:
-        if self._killed:  # and the log is closed, or about to be
-            return _Ended("failed", "the worker process ended")
-        if self._process is None:
-            return _Ended("failed", f"the worker process ended before it could begin{self._last_words()}")
+        if self._process is None and not self._killed:
+            return _Ended("failed", "the worker process ended before it could begin")
         # The thread of the pool that collects the exit code may not have run yet.
         give_up = time.monotonic() + _EXIT_CODE
-        while (code := self._process.exitcode) is None:
-            if self._killed or time.monotonic() > give_up:
-                return _Ended("failed", "the worker process ended")
+        while self._process is not None and not self._killed and time.monotonic() < give_up:
+            if (code := self._process.exitcode) is not None:
+                return _Ended("failed", end_in_words(code))
             time.sleep(_INTERVAL)
-        return _Ended("failed", end_in_words(code) + (self._last_words() if code >= 0 else ""))
-
-    def _last_words(self) -> str:
-        """Return the last line of standard error after a colon; nothing if there is none."""
-        from elmbench.running.attempt import printable
-
-        os.lseek(self._log, max(0, os.fstat(self._log).st_size - 2000), os.SEEK_SET)
-        lines = os.read(self._log, 2000).decode(errors="replace").split("\n")
-        return next((f": {printable(line.strip())}" for line in reversed(lines) if line.strip()), "")
+        return _Ended("failed", "the worker process ended")
 
     def end(self) -> None:
         """Kill the process and its descendants."""
         self._killed = True
         end_marked(self.mark)
         self._pool.shutdown(kill_workers=True)
-        os.close(self._log)
-        self._delete_log()
 
 
 def task_of(work: Work, inputs: Mapping[str, Result]) -> Task:

@@ -11,13 +11,12 @@ if TYPE_CHECKING:
     from elmbench.work.base import Result, Work
 
 
-def begin(log: str) -> None:
-    """Set up this worker process: standard error goes to a file, standard output is discarded, Ctrl-C is ignored."""
+def begin() -> None:
+    """Set up this worker process: what it prints is discarded, and Ctrl-C is ignored."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    for descriptor, path in enumerate((os.devnull, os.devnull, log)):
-        file = os.open(path, os.O_RDWR | os.O_APPEND)
-        os.dup2(file, descriptor)
-        os.close(file)
+    null = os.open(os.devnull, os.O_RDWR)
+    for descriptor in range(3):
+        os.dup2(null, descriptor)
     if sys.platform == "linux":
         from elmbench.running import linux
 
@@ -41,9 +40,8 @@ def prepare(task: "Task", settings: "Settings", memory: int | None) -> "Result |
         if task["from_outside"]:
             _load_plugins(settings.plugins)
         preload(work_of(task), context)
-        return {"status": "ok", "reason": ""}
+        return {}
 
-    os.ftruncate(2, 0)
     context = Context(settings.data_dir, memory)
     result = catch_failures(load, context)
     return None if result["status"] == "ok" else result
@@ -62,7 +60,6 @@ def run(task: "Task", settings: "Settings", memory: int | None) -> "Result":
     from elmbench.running.attempt import attempt
     from elmbench.work.base import Context
 
-    os.ftruncate(2, 0)
     return attempt(work_of(task), task["inputs"], Context(settings.data_dir, memory), settings.blas_threads)
 
 
