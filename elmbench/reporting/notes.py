@@ -142,10 +142,13 @@ def warning_notes(cells: pd.DataFrame) -> Iterator[Note]:
 
 def not_run_notes(resolved: Resolved, datasets: set[str]) -> Iterator[Note]:
     """Yield the models that the experiment leaves out on these data sets, and the reasons."""
+    columns: dict[tuple[str, str], list[str]] = {}
     for column, model in resolved.spec.models.items():
         for dataset, reason in model.not_run.items():
             if dataset in datasets:
-                yield Note("ending", f"{dataset} {column} not run: {reason}")
+                columns.setdefault((dataset, reason), []).append(column)
+    for (dataset, reason), names in columns.items():
+        yield Note("ending", f"{dataset} {', '.join(names)} not run: {reason}")
 
 
 def ending_notes(cells: pd.DataFrame) -> Iterator[Note]:

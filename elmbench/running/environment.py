@@ -5,7 +5,7 @@ import platform
 import re
 import subprocess
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ def describe_environment() -> dict[str, Any]:
     processors = re.findall(r"^model name\s*: (.+)", cpuinfo.read_text() if cpuinfo.is_file() else "", re.M)
     return {
         "python": platform.python_version(),
-        "packages": {name: version for name in _PACKAGES if (version := _version(name))},
+        "packages": {name: version(name) for name in _PACKAGES},
         "blas": _blas(),
         "system": f"{platform.system()} {platform.release()} {platform.machine()}",
         "processor": processors[0].strip() if processors else platform.processor(),
@@ -33,14 +33,7 @@ def describe_environment() -> dict[str, Any]:
 @cache
 def version_of_code() -> str:
     """Return the version of the suite, with the commit if it runs from a checkout."""
-    return " ".join(filter(None, (_version("elmbench"), _commit())))
-
-
-def _version(name: str) -> str | None:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return None
+    return " ".join(filter(None, (version("elmbench"), _commit())))
 
 
 def _blas() -> list[dict[str, Any]]:

@@ -61,7 +61,6 @@ class Estimates:
 
 
 def _limited_seconds(work: Work, limits: Limits) -> float:
-    """Return the seconds of some work by its formula, within its limits."""
     try:
         if limits.memory is not None and work.memory_over(limits.memory):
             return 0.0

@@ -145,7 +145,6 @@ class Records:
         self._unsynced = True
 
     def _open(self) -> Path:
-        """Create a file for the records of this process."""
         names = (_FILE.fullmatch(path.name) for path in _files(self.folder))
         number = max((int(name[1]) for name in names if name), default=0) + 1
         path = self.folder / f"{number:06d}-{this_process()}-{secrets.token_hex(4)}.v{FORMAT}.log"

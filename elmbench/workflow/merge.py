@@ -124,7 +124,6 @@ def _same(one: Any, other: Any) -> bool:
 
 
 def _versions(store: Store, records: Mapping[str, Any]) -> dict[str, set[str]]:
-    """Return the versions of Python and of each package in the environments of records."""
     versions = defaultdict(set)
     for name in {record["environment"] for record in records.values()}:
         environment = store.environment(name)
@@ -136,7 +135,6 @@ def _versions(store: Store, records: Mapping[str, Any]) -> dict[str, set[str]]:
 
 
 def _cells(store: Store) -> Iterator[tuple[tuple[str, str], Cell]]:
-    """Yield the cells of each table that can run."""
     for experiment, profile in sorted(store.tables()):
         yield from (((experiment, profile), cell) for cell in store.cells(profile, experiment) if cell.key)
 

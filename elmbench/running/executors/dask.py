@@ -66,8 +66,6 @@ class DaskExecutor(Executor):
         self._sender = ThreadPoolExecutor(1)
         self._connected: Future[Any] | None = None
         self._threads, self._look_time = 0, float("-inf")
-        #: Futures of dask, which forgets results without a holder.
-        self._held: set[Any] = set()
         #: Number of times that workers have begun a task, by its key.
         self._begun: Counter[str] = Counter()
 
@@ -145,7 +143,6 @@ class DaskExecutor(Executor):
         except Exception as error:  # noqa: BLE001 - the run has to hear of every error
             self._fail(request, error)
         else:
-            self._held.add(remote)
             remote.add_done_callback(partial(self._pass_on, request))
 
     def _pass_on(self, request: _Request, remote: Any) -> None:
@@ -167,8 +164,6 @@ class DaskExecutor(Executor):
                 self._sender.submit(self._send, request)
         except (Exception, CancelledError) as error:  # noqa: BLE001 - the run has to hear of every error
             self._fail(request, error)
-        finally:
-            self._held.discard(remote)
 
     def _fail(self, request: _Request, error: BaseException) -> None:
         request.answer.set_exception(error if isinstance(error, ElmbenchError) else self._gone(error))
