@@ -127,14 +127,13 @@ def test_a_worker_that_dies_between_two_cells(sandbox: Sandbox, fits: Fits) -> N
 # --- Before a fit -----------------------------------------------------------------------------------------------------
 
 
-def test_loading_does_not_count(sandbox: Sandbox, fits: Fits, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_loading_does_not_count(fresh: Sandbox, fits: Fits, tmp_path: Path) -> None:
     """Starting, loading plug-ins and reading the data do not count as time of the work."""
-    healthy = fits("healthy")[0]
     slow = tmp_path / "slow.py"
     slow.write_text("import time\nfrom sklearn.linear_model import Ridge\ntime.sleep(6)\nMODELS = {'slow': Ridge}\n")
-    monkeypatch.setattr(sandbox, "settings", Settings(plugins=(*sandbox.settings.plugins, str(slow))))
+    fresh.settings = Settings(plugins=(*fresh.settings.plugins, str(slow)))
     started = time.monotonic()
-    assert run_in(sandbox, healthy, Limits(seconds=5))["status"] == "ok"
+    assert run_in(fresh, fits("healthy")[0], Limits(seconds=5))["status"] == "ok"
     assert time.monotonic() - started > 6
 
 
