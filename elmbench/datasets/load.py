@@ -20,7 +20,7 @@ from elmbench.datasets.prepare import check_numeric, check_shape, code_target, p
 from elmbench.datasets.sources.base import FolderSource, NetworkSource, Request, Source, hash_of
 from elmbench.datasets.sources.file import FileSource, take_row_columns
 from elmbench.datasets.table import Table
-from elmbench.errors import DataUnavailableError, ElmbenchError
+from elmbench.errors import DataUnavailableError, ElmbenchError, first_line
 from elmbench.files import cache_folder, replace_file
 from elmbench.specs.datasets import DatasetSpec, load_dataset_specs
 from elmbench.specs.datasets.sources import OTHER_DATA, TRAINING_ONLY
@@ -152,7 +152,16 @@ def find_source(spec: DatasetSpec, data_dir: Path | str | None = None) -> Source
 
 def load_from(source: Source, request: Request) -> Dataset:
     """Load a data set from one source; raise ElmbenchError if its counts are not those of the public file."""
-    spec, table = request.spec, source.load(request)
+    spec = request.spec
+    try:
+        table = source.load(request)
+        if not isinstance(table, Table):
+            raise TypeError(f"load returns {table!r}")
+    except Exception as error:  # of a kind from a plug-in
+        if isinstance(error, ElmbenchError | MemoryError):
+            raise
+        problem = f"the source {source.title} of {spec.name} fails: {type(error).__name__}: {first_line(error)}"
+        raise ElmbenchError(problem, expected="a table of rows", next_step="correct the kind of source") from error
     table, columns, _ = take_row_columns(table, spec)
     if sp.issparse(table.X) and not spec.sparse:
         table = replace(table, X=table.X.toarray())
