@@ -71,8 +71,11 @@ def merge(
     into = into or state.results_dir
     merged = join(folders, into)
     written = [str(result.folder) for result in merged.tables]
-    state.emit({"results": merged.results, "tables": written, "unknown": merged.unknown})
+    content = {"results": merged.results, "tables": written, "unknown": merged.unknown, "damaged": merged.damaged}
+    state.emit(content)
     state.say(f"{merged.results} results joined in {into}", *(f"written to {folder}" for folder in written))
+    if merged.damaged:
+        state.say(f"{merged.damaged} damaged records are left out: elmbench --results-dir {into} status")
     for name in merged.unknown:
         state.say(f"{name} is not a table of this installation: merged, not written; give --spec-dir, or compare again")
 

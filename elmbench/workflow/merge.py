@@ -33,12 +33,13 @@ class MergeOutcome:
     """The outcome of a merge.
 
     `results`: number of new results. `tables`: the tables that were written. `unknown`: ids of tables that are not
-    written, because this installation does not have them.
+    written, because this installation does not have them. `damaged`: number of damaged records, which are left out.
     """
 
     results: int
     tables: list[Results]
     unknown: list[str]
+    damaged: int
 
 
 def merge(folders: list[Path], into: Path) -> MergeOutcome:
@@ -72,7 +73,8 @@ def merge(folders: list[Path], into: Path) -> MergeOutcome:
             tables = [write_results(resolve(file, profile), target, into) for file, profile in files]
     finally:
         target.close()
-    return MergeOutcome(count, tables, sorted(name for name, _ in target.tables() if name not in catalogue))
+    unknown = sorted(name for name, _ in target.tables() if name not in catalogue)
+    return MergeOutcome(count, tables, unknown, sum(store.n_damaged for store in sources.values()))
 
 
 def _differences(stores: Mapping[Path, Store]) -> Iterator[str]:

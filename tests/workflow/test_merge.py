@@ -73,7 +73,7 @@ def test_two_machines_make_one_table(fill: Fill, tmp_path: Path) -> None:
     into = tmp_path / "c"
     merged = merge([a, b], into)
     assert cells_in(into) == cells_in(a) | cells_in(b)
-    assert merged.results == 12
+    assert (merged.results, merged.damaged) == (12, 0)
     (table,) = merged.tables
     assert len(table.cells) == 6
     assert set(table.cells["status"]) == {"ok"}
@@ -85,8 +85,11 @@ def test_two_machines_make_one_table(fill: Fill, tmp_path: Path) -> None:
     assert machines == {"ELM": "one", "K-ELM": "two"}
     # Again: there is nothing to add.
     assert merge([a, b], into).results == 0
-    # Into one of them.
-    assert merge([a, b], a).results == 6
+    # Into one of them, without a record that is damaged.
+    (log,) = Store(b).folder.iterdir()
+    log.write_bytes(b"x" + log.read_bytes())
+    merged = merge([a, b], a)
+    assert (merged.results, merged.damaged) == (6, 1)
     with pytest.raises(ElmbenchError, match="nothing holds no results of a run"):
         merge([a, tmp_path / "nothing"], tmp_path / "d")
 
