@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -137,11 +138,8 @@ def _finish(prepared: PreparedRun, save: Path | None, page: Path | None, tables:
     if len(results.resolved.datasets) > 1 and not state.as_json:
         from elmbench.cli.checks import show_statistics
 
-        try:
+        with suppress(ElmbenchError):  # there is only one model
             show_statistics(results)
-        except ElmbenchError:  # there is only one model
-            pass
-        else:
             state.say(f"picture: elmbench table {results.resolved.file.id} --diagram FILE.png")
     if save is not None:
         from elmbench.workflow import final_model

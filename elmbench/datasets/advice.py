@@ -48,10 +48,7 @@ def warnings_of(
         key = tuple(table.nominal[name]) if name in table.nominal else table.column(name).tobytes()
         if first.setdefault(key, name) != name and name not in constant:
             copies[name] = first[key]
-    for name in list(copies)[:_SHOWN]:
-        yield f"{name!r} repeats {copies[name]!r}: --drop {quote(name)}"
-    if len(copies) > _SHOWN:
-        yield f"{len(copies) - _SHOWN} more columns repeat others"
+    yield from _drop(f"the same as {few([*map(repr, dict.fromkeys(copies.values()))], _SHOWN)}", list(copies))
     whole = [name for name, codes in columns.items() if codes.max() == n - 1 and _is_whole(table.column(name))]
     yield from _drop("a different whole number in each row, such as an ID", whole)
     for name in table.names:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from elmbench.datasets.table import Table, few, is_number, label_word
+from elmbench.datasets.table import Table, category_word, few, is_number, label_word, to_frame
 from elmbench.errors import ElmbenchError
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ MISSING = {
 }  # fmt: skip
 #: Further words for a missing value, in lower case; in columns of numbers only.
 _MISSING_NUMBER = {
-    "none", "na", "n.a.", "n/a", "nan", "null", "nil", "-", "--", "---", ".", "..", "missing", "unknown", "(null)",
+    "", "none", "na", "n.a.", "n/a", "nan", "null", "nil", "-", "--", "---", ".", "..", "missing", "unknown", "(null)",
     "not available", "#n/a", "#value!", "#div/0!", "#ref!", "#num!", "#name?",
 }  # fmt: skip
 #: A column with at least this share of numbers is a column of numbers.
@@ -33,18 +33,19 @@ MOSTLY = 0.8
 #: A target with at most this many distinct numbers may hold labels, and any other word is then a label as well.
 _FEW = 20
 _LIKE_A_NUMBER = re.compile(
-    r"[+\-\u2212]?(\d+([.,]\d*)?|[.,]\d+|[1-9]\d{0,2}(?P<mark>[.,'’ \u00a0\u202f])\d{3}((?P=mark)\d{3})*([.,]\d*)?)"
+    r"[+\-\u2212]?(\d+([.,]\d*)?|[.,]\d+|[1-9]\d{0,2}(?P<mark>[.,'’ \u00a0\u202f])(\d{2,3}(?P=mark))*\d{3}([.,]\d*)?)"
     r"([eE][+-]?\d+)?",
     re.ASCII,
 )
 #: A number with a unit: a sign, such as % or $, or a word, such as kg.
 _WITH_UNIT = re.compile(
-    r"(?P<sign>[+\-\u2212]?)(?P<before>[$€£¥]?)\s?(?P<number>[\d.,](.*[\d.,])?)\s?(?P<after>[%$€£¥]|°?[^\W\d_][\w/]*|)"
+    r"(?P<sign>[+\-\u2212]?)(?P<before>[$€£¥₹]?)\s?(?P<number>[\d.,](.*[\d.,])?)\s?(?P<after>[%$€£¥₹]|°?[^\W\d_][\w/]*|)"
 )
 #: Number of values of a column that determine its kind.
 _SAMPLE = 1000
 _PLAIN = {mark: re.compile(rf"[+-]?\d+(\{mark}\d+)?", re.ASCII) for mark in ",."}
-_GROUPED = {mark: re.compile(rf"[+-]?[1-9]\d{{0,2}}(\{mark}\d{{3}})+", re.ASCII) for mark in ",."}
+#: Thousands, or lakhs and crores, are separated: 1,234,567 or 12,34,567.
+_GROUPED = {mark: re.compile(rf"[+-]?[1-9]\d{{0,2}}(\{mark}\d{{2,3}})*\{mark}\d{{3}}", re.ASCII) for mark in ",."}
 
 
 def looks_numeric(word: str) -> bool:
@@ -52,20 +53,19 @@ def looks_numeric(word: str) -> bool:
     return _LIKE_A_NUMBER.fullmatch(word.strip()) is not None
 
 
-def with_numbers(table: Table, decimal: str = "", words: Collection[str] = ()) -> Table:
+def with_numbers(table: Table, decimal: str = "") -> Table:
     """Convert numbers in other notations, in the features and the target, to floats.
 
-    `decimal` ({"", ".", ","}): the decimal mark; detected if empty. `words`: columns that stay as they are. A unit that
-    all values of a column have is left out, but labels keep it. Raises ElmbenchError if most but not all values of a
-    column are numbers, or the decimal mark is ambiguous.
+    `decimal` ({"", ".", ","}): the decimal mark; detected if empty. A unit that all values of a column have is left
+    out, but labels keep it. Raises ElmbenchError if most but not all values of a column are numbers, or the decimal
+    mark is ambiguous.
     """
     columns: dict[str, NDArray[Any]] = {}
     units: list[str] = []
     for name, values in [*table.nominal.items(), (table.target_name, table.target)]:
-        if values.dtype != object or name in words:
+        if values.dtype != object or name in table.words:
             continue
-        unit = _unit_of(values) if name in table.nominal or len({*values}) > _FEW else ""
-        values = np.array([word and _without_unit(word, unit) for word in values], dtype=object) if unit else values
+        values, unit = _without_unit(values) if name in table.nominal or len({*values}) > _FEW else (values, "")
         sample = _sample(values)
         if sample and sum(map(looks_numeric, sample)) >= MOSTLY * len(sample):
             columns[name] = values
@@ -80,10 +80,10 @@ def with_numbers(table: Table, decimal: str = "", words: Collection[str] = ()) -
     X, nominal, target = np.array(table.X) if table.nominal else table.X, dict(table.nominal), table.target
     for name, values in columns.items():
         parsed = {word: _parse(word, decimal) for word in dict.fromkeys(values) if word is not None}
-        if name in nominal:
-            _check_all_parsed(values, parsed, f"{table.origin}: the column {name!r}", name)
+        if name in nominal or len(parsed) > _FEW:
+            _check_all_parsed(values, parsed, table, name)
+        if nominal.pop(name, None) is not None:
             X[:, table.index[name]] = [math.nan if word is None else parsed[word] for word in values]
-            del nominal[name]
         elif None not in parsed.values():  # or else labels stay as they are
             plain = {
                 word: None if math.isnan(number) else word if is_number(word) else repr(number)
@@ -91,51 +91,52 @@ def with_numbers(table: Table, decimal: str = "", words: Collection[str] = ()) -
                 if number is not None
             }
             target = np.array([plain.get(word) for word in values], dtype=object)
-        elif len(parsed) > _FEW:
-            _check_all_parsed(values, parsed, f"{table.origin}: the target {name!r}")
     return replace(table, X=X, nominal=nominal, target=target, decimal=decimal)
 
 
-def as_read(frame: pd.DataFrame, numbers: Collection[str], words: Collection[str], decimal: str) -> pd.DataFrame:
-    """Return a data frame whose columns have the values that a file of it would be read as: floats and words.
+def as_read(X: Any, numbers: Collection[str], words: Collection[str], decimal: str) -> pd.DataFrame:
+    """Return rows as a data frame whose columns have the values that a file of it would be read as: floats and words.
 
     `decimal`: the decimal mark of numbers that are text. Raises ValueError if a column of numbers holds anything else.
     """
     from pandas.api.types import is_numeric_dtype
 
-    frame = frame.copy()
+    frame = to_frame(X)
     for name in words:
         values = frame[name].astype(object)
-        frame[name] = values.where(values.isna(), values.map(_spelling)).where(values.notna(), np.nan)
+        spelled = values.map(lambda value: category_word(label_word(value)))
+        frame[name] = spelled.where(values.notna(), np.nan)
     for name in numbers:
         values = frame[name]
         if is_numeric_dtype(values):
             frame[name] = values.to_numpy(dtype=np.float64, na_value=np.nan)
             continue
-        text = np.array([*values.astype(object).where(values.notna(), "").map(str)], dtype=object)
-        unit = _unit_of(text)
-        parsed = [_parse(_without_unit(word, unit), decimal) if word else math.nan for word in text]
+        known = values.notna()
+        text = np.array(
+            [str(value) if is_known else None for value, is_known in zip(values, known, strict=True)], object
+        )
+        parsed = [math.nan if word is None else _parse(word, decimal) for word in _without_unit(text)[0]]
         if None in parsed:
             raise ValueError(f"the column {name!r} holds {text[parsed.index(None)]!r}; expected a number")
         frame[name] = np.array(parsed, dtype=np.float64)
     return frame
 
 
-def _spelling(value: Any) -> str:
-    word = label_word(value)
-    return word.lower() if word in ("True", "False", "TRUE", "FALSE") else word
+def _without_unit(values: NDArray[Any]) -> tuple[NDArray[Any], str]:
+    """Return the words of a column without the unit that all its numbers have, and the unit; empty if there is none."""
+    units = {_split(word)[1] for word in _sample(values)}
+    unit = units.pop() if len(units) == 1 else ""
+    if unit:
+        split = {word: _split(word) for word in dict.fromkeys(values) if word is not None}
+        plain = {word: number for word, (number, other) in split.items() if other == unit}
+        values = np.array([plain.get(word, word) for word in values], dtype=object)
+    return values, unit
 
 
-def _unit_of(values: NDArray[Any]) -> str:
-    """Return the unit that all numbers of a column have; empty if there is none."""
-    matches = [_WITH_UNIT.fullmatch(word.strip()) for word in _sample(values)]
-    units = {match["before"] + match["after"] if match else "" for match in matches}
-    return units.pop() if len(units) == 1 else ""
-
-
-def _without_unit(word: str, unit: str) -> str:
-    match = _WITH_UNIT.fullmatch(word.strip()) if unit else None
-    return match["sign"] + match["number"] if match and match["before"] + match["after"] == unit else word
+def _split(word: str) -> tuple[str, str]:
+    """Return a number without its unit, and the unit."""
+    match = _WITH_UNIT.fullmatch(word.strip())
+    return (match["sign"] + match["number"], match["before"] + match["after"]) if match else (word, "")
 
 
 def _is_missing(word: str) -> bool:
@@ -151,39 +152,23 @@ def _sample(values: NDArray[Any]) -> list[str]:
 
 def _decimal_of(table: Table, columns: Mapping[str, NDArray[Any]]) -> str:
     """Return the decimal mark of the numbers in one file that were read as words."""
-    seen: dict[str, tuple[str, str]] = {}
-    for name, values in columns.items():
-        for word in _sample(values):
-            seen.setdefault(_decimal_in(word.strip()), (name, word))
-    if {",", ",?"} & set(seen) and "." not in seen and table.separator:
-        X = table.X
-        fractions = np.argwhere(np.isfinite(X) & (np.round(X) != X))
-        if len(fractions):
-            row, position = fractions[0]
-            seen["."] = (table.names[position], str(X[row, position]))
-    if "," in seen and "." in seen:
-        (one, comma), (other, point) = seen[","], seen["."]
-        problem = f"{table.origin}: the column {one!r} holds {comma!r}, and the column {other!r} holds {point!r}"
+    pairs = [(name, word) for name, values in columns.items() for word in _sample(values) if looks_numeric(word)]
+    comma, point = (next((pair for pair in pairs if _parse(pair[1], mark) is None), None) for mark in ".,")
+    either = next((pair for pair in pairs if "," in pair[1] and _parse(pair[1], ".") != _parse(pair[1], ",")), None)
+    if either and point is None and table.separator:
+        fractions = np.argwhere(np.isfinite(table.X) & (np.round(table.X) != table.X))
+        point = next(((table.names[column], str(table.X[row, column])) for row, column in fractions), None)
+    if comma and point:
+        held = ", and ".join(f"the column {name!r} holds {word!r}" for name, word in (comma, point))
         next_step = "--drop or correct the odd one, or --decimal , or --decimal . (the other mark separates thousands)"
-        raise ElmbenchError(problem, expected="one decimal mark", next_step=next_step)
-    if ",?" in seen and not {",", "."} & set(seen) and table.separator not in ("", ","):
-        name, word = seen[",?"]
-        problem = f"{table.origin}: {word!r} in the column {name!r} may be "
-        problem += f"{word.replace(',', '')} or {word.replace(',', '.')}"
+        raise ElmbenchError(f"{table.origin}: {held}", expected="one decimal mark", next_step=next_step)
+    if either and not (comma or point) and table.separator not in ("", ","):
+        name, word = either
+        numbers = f"{word.replace(',', '')} or {word.replace(',', '.')}"
+        problem = f"{table.origin}: {word!r} in the column {name!r} may be {numbers}"
         expected = "a number that decides, such as 0,5"
         raise ElmbenchError(problem, expected=expected, next_step="--decimal , or --decimal .")
-    return "," if "," in seen else "."
-
-
-def _decimal_in(word: str) -> str:
-    """Return the decimal mark of a number, followed by "?" if it may separate thousands; nothing if it has none."""
-    marks = [mark for mark in word if mark in ".,"]
-    if not marks or not looks_numeric(word):
-        return ""
-    if len(marks) > 1 and len(set(marks)) == 1:  # several of a kind separate thousands
-        return "." if marks[0] == "," else ","
-    mark = marks[-1]
-    return f"{mark}?" if _GROUPED[mark].fullmatch(word) else mark
+    return "," if comma else "."
 
 
 def _parse(word: str, decimal: str) -> float | None:
@@ -201,14 +186,15 @@ def _parse(word: str, decimal: str) -> float | None:
     return float(text) if thousands not in whole and is_number(text) else None
 
 
-def _check_all_parsed(values: NDArray[Any], parsed: Mapping[str, float | None], title: str, name: str = "") -> None:
+def _check_all_parsed(values: NDArray[Any], parsed: Mapping[str, float | None], table: Table, name: str) -> None:
     """Raise ElmbenchError if a word of a column of numbers is not a number."""
     odd = [row for row, word in enumerate(values) if word is not None and parsed[word] is None]
     if odd:
-        more = f" (and {len(odd) - 1} more)" if len(odd) > 1 else ""
-        ways = f"; --words {quote(name)} if they are categories, --drop {quote(name)} to leave it out" if name else ""
+        kind = "column" if name in table.nominal else "target"
+        value = f"{values[odd[0]]!r}" + (f" (and {len(odd) - 1} more)" if len(odd) > 1 else "")
+        ways = f"; --words {quote(name)} if they are categories, --drop {quote(name)} to leave it out"
         raise ElmbenchError(
-            f"{title} is mostly numbers, but row {odd[0] + 1} holds {values[odd[0]]!r}{more}",
+            f"{table.origin}: the {kind} {name!r} is mostly numbers, but row {odd[0] + 1} holds {value}",
             expected="a number, or a usual word for a missing value such as NA",
-            next_step=f"correct the file{ways}",
+            next_step=f"correct the file{ways * (kind == 'column')}",
         )

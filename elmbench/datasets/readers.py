@@ -49,8 +49,10 @@ def read_table(
     """Read a file of rows; raise ElmbenchError if it is empty, damaged, too large or not a regular file.
 
     `choose`: chooses the target among the names of the columns. `form`: the format; by default, that of the file's
-    ending. `n_features`: width of the rows of a LIBSVM file, whose last features may be zero everywhere. `sparse`: keep
-    rows of a LIBSVM file or of a NumPy archive sparse. `most`: largest number of bytes of the unpacked content.
+    ending. `layout`: options of a user's file. In a public file, columns of number text are numbers, even those that
+    an ARFF or Parquet file declares as categories. `n_features`: width of the rows of a LIBSVM file, whose last
+    features may be zero everywhere. `sparse`: keep rows of a LIBSVM file or of a NumPy archive sparse. `most`: largest
+    number of bytes of the unpacked content.
     """
     form = form or form_of(path)
     try:
@@ -190,12 +192,12 @@ def _read_arff(content: bytes, path: Path, choose: ChooseTarget, most: int | Non
     names = [str(name) for name, _ in parsed["attributes"]]
     target = target_of(names, choose, path)
     kinds = {
-        str(name): np.float64
+        str(name): "category" if isinstance(kind, list) else np.float64
         for name, kind in parsed["attributes"]
-        if not isinstance(kind, list) and kind.upper() in ("NUMERIC", "REAL", "INTEGER")
+        if isinstance(kind, list) or kind.upper() in ("NUMERIC", "REAL", "INTEGER")
     }
     frame = pd.DataFrame(parsed["data"], columns=names, dtype=object).astype(kinds)
-    return Table.of_frame(frame, target, str(path), layout.words)
+    return Table.of_frame(frame, target, str(path), None if layout is PUBLIC else layout.words)
 
 
 def _read_sparse_arff(content: bytes, path: Path, choose: ChooseTarget, *_: Any) -> Table:
@@ -233,6 +235,11 @@ def _read_parquet(content: bytes, path: Path, choose: ChooseTarget, most: int | 
     table = file.read(use_threads=False)
     target = target_of([str(name) for name in table.column_names], choose, path)
     frame = table.to_pandas(use_threads=False, ignore_metadata=True, integer_object_nulls=True)
+    if layout is PUBLIC:
+        return Table.of_frame(frame, target, str(path))
+    columns = (table.schema.pandas_metadata or {}).get("columns", ())
+    categories = {column["name"] for column in columns if column["pandas_type"] == "categorical"}
+    frame = frame.astype(dict.fromkeys(categories & {*frame}, "category"))
     return Table.of_frame(frame, target, str(path), layout.words)
 
 

@@ -51,6 +51,8 @@ class Table:
     target_name: str = ""
     separator: str = ""
     decimal: str = ""
+    #: Columns of categories, even if they look like numbers or dates.
+    words: frozenset[str] = frozenset()
     #: The number of each row in its file, from 0; None if they are all there, in their order.
     positions: NDArray[np.intp] | None = None
 
@@ -60,20 +62,26 @@ class Table:
         return cls(X, tuple(f"x{index}" for index in range(X.shape[1])), target, origin)
 
     @classmethod
-    def of_frame(cls, frame: pd.DataFrame, target: str, origin: str, words: Collection[str] = ()) -> Table:
-        """Return a table whose columns of number text are numbers, except the target and those that `words` names."""
+    def of_frame(cls, frame: pd.DataFrame, target: str, origin: str, words: Collection[str] | None = None) -> Table:
+        """Return a table whose columns of number text are numbers, except the target.
+
+        `words`: names of columns of categories, besides those of the type category; None if no column of number text
+        holds categories.
+        """
+        if words is not None:
+            words = {*words, *map(str, frame.select_dtypes("category"))}
         columns = {str(name): _values(column) for name, column in frame.items()}
         y = columns.pop(target)
         X = np.full((len(frame), len(columns)), np.nan)
         nominal: dict[str, NDArray[np.object_]] = {}
         for index, (name, values) in enumerate(columns.items()):
-            numbers = None if name in words else to_numbers(values)
+            numbers = None if values.dtype == bool or (words and name in words) else to_numbers(values)
             if numbers is None:
-                text = [None if value is None or value != value else str(value).strip() for value in values]
+                text = [None if value is None or value != value else category_word(value) for value in values]
                 nominal[name] = np.array(text, dtype=object)
             else:
                 X[:, index] = numbers
-        return cls(X, tuple(columns), y, origin, nominal, target_name=target)
+        return cls(X, tuple(columns), y, origin, nominal, target_name=target, words=frozenset(words or ()))
 
     @cached_property
     def index(self) -> dict[str, int]:
@@ -96,7 +104,8 @@ class Table:
         path = folder / f"{stem}.{'npz' if sp.issparse(self.X) else 'parquet'}"
         with replace_file(path) as partial, open(partial, "wb") as stream:
             if not sp.issparse(self.X):
-                frame = self.frame().rename(columns={"target": "target_"}).assign(target=self.target)
+                kinds = dict.fromkeys(self.words & self.nominal.keys(), "category")
+                frame = self.frame().astype(kinds).rename(columns={"target": "target_"}).assign(target=self.target)
                 frame.to_parquet(stream, index=False)
             else:
                 arrays = {name: getattr(self.X, name) for name in ("data", "indices", "indptr", "shape")}
@@ -147,15 +156,10 @@ class Table:
 
 
 def _values(column: pd.Series[Any]) -> NDArray[Any]:
-    """Return a column of a data frame: integers, floats, or objects that are str, None if missing."""
-    from pandas.api.types import is_bool_dtype, is_integer_dtype, is_numeric_dtype
-
-    if is_integer_dtype(column):
-        return np.asarray(column)
-    if is_numeric_dtype(column) and not is_bool_dtype(column):
-        return np.asarray(column, dtype=np.float64)
-    words = [str(value).lower() if isinstance(value, bool | np.bool_) else str(value) for value in column]
-    spelled = np.array(words, dtype=object)
+    """Return a column of a data frame: booleans, integers, floats, or objects that are str, None if missing."""
+    if column.dtype.kind in "biuf":
+        return column.to_numpy(np.float64 if column.dtype.kind == "f" else None)
+    spelled = np.array([*map(str, column)], dtype=object)
     spelled[column.isna()] = None
     return spelled
 
@@ -215,3 +219,21 @@ def label_word(value: Any) -> str:
     word = str(value).strip()
     whole = _WHOLE.fullmatch(word)
     return str(int(whole[1])) if whole else word
+
+
+def category_word(value: Any) -> str:
+    """Return the spelling of a category: pandas reads True, TRUE and true as booleans, unless some are missing."""
+    word = str(value).strip()
+    return word.lower() if word in ("True", "False", "TRUE", "FALSE") else word
+
+
+def to_frame(X: Any) -> pd.DataFrame:
+    """Return the rows of a program with names: a data frame of any library, an array, lists or sparse rows."""
+    import pandas as pd
+
+    X = X.to_pandas() if hasattr(X, "to_pandas") else X.toarray() if hasattr(X, "toarray") else X
+    if isinstance(X, pd.DataFrame):
+        return X.set_axis([str(name) for name in X.columns], axis=1)
+    if getattr(X, "ndim", 2) > 2:
+        raise ElmbenchError(f"X has the shape {X.shape}", expected="rows and columns", next_step="reshape X")
+    return pd.DataFrame(X).rename(columns="x{}".format)

@@ -33,7 +33,7 @@ def read_text(content: bytes, path: Path, choose: ChooseTarget, layout: FileOpti
     import pandas as pd
 
     text, notes = _decode(content)
-    separator, text = _separator_of(text, layout.separator)
+    separator, text = _separator_of(text.replace("\r\n", "\n").replace("\r", "\n"), layout.separator)
     if separator != "," and not layout.separator:
         notes.append(f"fields are separated by {SEPARATORS[separator]}")
     sample = list(islice(_rows(text, separator), 1 if layout.header is not None else _SAMPLE))
@@ -67,7 +67,7 @@ def read_text(content: bytes, path: Path, choose: ChooseTarget, layout: FileOpti
             low_memory=False,
         )
         table = Table.of_frame(frame, target, str(path), words)
-    return replace(table, notes=tuple(notes), separator=separator)
+    return replace(table, notes=tuple(notes), separator=separator, words=frozenset(layout.words))
 
 
 def _decode(content: bytes) -> tuple[str, list[str]]:
@@ -76,8 +76,6 @@ def _decode(content: bytes) -> tuple[str, list[str]]:
         return content.decode("utf-16"), []
     if b"\0" in content:
         raise ValueError("it holds zero bytes, so it is not text")
-    if b"\r" in content.replace(b"\r\n", b""):
-        raise ValueError("it has line ends of CR alone, not LF or CR LF")
     try:
         return content.decode("utf-8-sig"), []
     except UnicodeDecodeError as error:
@@ -117,7 +115,7 @@ def _check_widths(text: str, separator: str, path: Path, is_detected: bool) -> N
         widths = ((reader.line_num, len(row)) for row in reader if row)
     else:
         lines = enumerate(text.split("\n"), start=1)
-        widths = ((number, line.count(separator) + 1) for number, line in lines if line.strip("\r"))
+        widths = ((number, line.count(separator) + 1) for number, line in lines if line)
     _, first = next(widths)
     for number, width in widths:
         if width != first:

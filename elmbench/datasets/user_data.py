@@ -1,8 +1,10 @@
 """A user's data: a path, data of OpenML or scikit-learn in the cache, or arrays of a program; and their spec."""
 
+import os
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal
@@ -12,12 +14,13 @@ import scipy.sparse as sp
 
 from elmbench.datasets.advice import warnings_of
 from elmbench.datasets.dates import read_dates
+from elmbench.datasets.numbers import looks_numeric
 from elmbench.datasets.prepare import category_order
 from elmbench.datasets.sources.base import fetch_job
 from elmbench.datasets.sources.file import FileSource, read_user_file, take_row_columns, with_date_features
 from elmbench.datasets.sources.openml import OpenMLSource
-from elmbench.datasets.table import Table, few, is_missing, label_word, label_words, to_numbers
-from elmbench.errors import ElmbenchError, first_line, unknown_name
+from elmbench.datasets.table import Table, few, is_missing, label_word, label_words, to_frame, to_numbers
+from elmbench.errors import ElmbenchError, unknown_name
 from elmbench.files import cache_folder, replace_file
 from elmbench.specs.datasets import DatasetSpec, RowColumns, Shape
 from elmbench.specs.datasets.sources import FileOptions
@@ -29,9 +32,7 @@ MOST_CLASSES = 20
 MOST_DIFFERENT = 0.5
 #: The reasons to leave out a column.
 _EMPTY = "all values are missing"
-_NAMES = "nearly every row has a word of its own (write quantities as plain numbers to keep them)"
-#: Floats represent all whole numbers up to this one.
-_EXACT = 2**53
+_NAMES = "most of the words are different (write quantities as plain numbers to keep them)"
 #: Sparse rows become dense if they have at most this many values, zeros included.
 DENSE_VALUES = 2e7
 #: Longest name of a data set, in characters: three of them are the name of a folder.
@@ -82,7 +83,7 @@ def describe(asked: UserData) -> DatasetSpec:
     dates = tuple(
         name
         for name, words in full.nominal.items()
-        if name not in asked.words and read_dates(words, asked.day_first, name) is not None
+        if name not in full.words and read_dates(words, asked.day_first, name) is not None
     )
     left_out = _left_out(full, dates)
     names = [name for group in left_out.values() for name in group]
@@ -102,7 +103,10 @@ def describe(asked: UserData) -> DatasetSpec:
         settings.append(f"words, encoded on each training part: {few([*table.nominal], 8)}")
     if dates:
         settings.append(f"dates, replaced by their parts and the days since the first: {', '.join(dates)}")
-    examples = {name: next(filter(None, words), "") for name, words in full.nominal.items()}
+    examples = {
+        name: next((word for word in words if word and not looks_numeric(word)), "")
+        for name, words in full.nominal.items()
+    }
     for reason, group in left_out.items():
         shown = few([f"{name} ({examples[name]})" if examples.get(name) else name for name in group], 8)
         settings += [f"left out, as {reason}: {shown}"] if group else []
@@ -110,7 +114,6 @@ def describe(asked: UserData) -> DatasetSpec:
     if missing:
         settings.append(f"missing values, filled in on each training part: {few(missing, 8)}")
     n, d = table.X.shape
-    outside = len({asked.groups, asked.fold, asked.weights, asked.ordered_by} - {None})
     is_guessed = not (asked.task or target)
     changes = {"target": table.target_name or target, "drop": (*asked.drop, *names), "dates": dates}
     return DatasetSpec(
@@ -128,7 +131,7 @@ def describe(asked: UserData) -> DatasetSpec:
         sparse=sp.issparse(table.X) and n * d > DENSE_VALUES,
         by_fold=bool(table.nominal or missing),
         sources=(source.model_copy(update=changes),),
-        citation=f"the user's own data; {outside} columns are not features" if outside else "the user's own data",
+        citation="the user's own data",
         notes=(
             "; ".join([*detected, *settings]),
             *table.notes,
@@ -141,13 +144,11 @@ def _left_out(table: Table, dates: Collection[str]) -> dict[str, list[str]]:
     """Return the columns that cannot be features, by the reason."""
     reasons: dict[str, list[str]] = {_EMPTY: [], _NAMES: []}
     for name in () if sp.issparse(table.X) else table.names:
-        values = table.column(name)
+        values, are_words = table.column(name), name in table.nominal and name not in dates
         known = values[~is_missing(values)]
         if not len(known):
             reasons[_EMPTY].append(name)
-        elif name in dates or name not in table.nominal:
-            continue
-        elif len(known) > 20 and len(set(known)) > MOST_DIFFERENT * len(known):
+        elif are_words and len(known) > 20 and len({*known}) > MOST_DIFFERENT * len(known):
             reasons[_NAMES].append(name)
     return reasons
 
@@ -200,9 +201,6 @@ def _faults(
         problem = f": the target has {len(labels)} different labels in {n} rows, such as {labels[0]!r}"
         next_step = "write plain numbers, or name another column with --target"
         yield problem, "classes of several rows, or numbers", next_step
-    if task == "classification" and table.target.dtype.kind == "f" and np.abs(table.target).max() >= _EXACT:
-        problem = f": the file holds labels of {_EXACT} and more as floats, which do not represent them exactly"
-        yield problem, "integers or words", "write them as words, such as to CSV"
     positive = label_word(asked.positive)
     if positive and (len(labels) != 2 or positive not in labels):
         problem = f": {asked.positive!r} is named as the positive class of {len(labels) or 'no'} classes"
@@ -214,11 +212,7 @@ def local_file(location: str, target: str = "") -> tuple[Path, str, str]:
     """Return the file of a path, `openml:ID` or `sklearn:NAME`, its title and the name of its target column."""
     kind, _, name = location.partition(":")
     if kind not in ("openml", "sklearn") or not name:
-        try:
-            path = Path(location).expanduser().resolve()
-        except (OSError, RuntimeError, ValueError) as error:
-            problem = f"{location!r} is not a path: {first_line(error)}"
-            raise ElmbenchError(problem, expected="the path of a file", next_step="correct the path") from error
+        path = Path(os.path.realpath(os.path.expanduser(location)))
         return path, path.name, target
     if kind == "openml" and not name.isdigit():
         problem = f"{location!r} is not an OpenML data set"
@@ -233,7 +227,7 @@ def local_file(location: str, target: str = "") -> tuple[Path, str, str]:
         return _write_bunch(name, folder, stem), location, "target"
     source = OpenMLSource(kind="openml", id=int(name), target=target or None)
     with fetch_job(0, MOST_BYTES) as job:
-        table = source.fetch(job)["all"]
+        table = source.fetch(replace(job, layout=FileOptions()))["all"]
     return table.write(folder, stem), location, "target"
 
 
@@ -253,29 +247,37 @@ def write_arrays(X: Any, y: Any, folder: Path, name: str, extra: dict[str, Any])
     """Write the rows and targets of a program, and `extra` columns such as groups, to a file; return the file."""
     import pandas as pd
 
-    targets = np.asarray(y)
+    X, targets = X if sp.issparse(X) else to_frame(X), np.asarray(y)
+    if targets.dtype.kind not in "biuf":
+        targets = targets.astype(str).astype(object)
     if targets.ndim != 1 or targets.shape[0] != X.shape[0]:
         problem = f"X has {X.shape[0]} rows and y the shape {targets.shape}"
         raise ElmbenchError(problem, expected="one target a row", next_step="give y as a vector")
     if sp.issparse(X):
         if extra:
             raise ElmbenchError("sparse rows with groups or an order", expected="dense rows", next_step="X.toarray()")
-        if targets.dtype.kind not in "biuf":
-            targets = targets.astype(str).astype(object)
         return Table.of_numbers(sp.csr_matrix(X, dtype=np.float64), targets, name).write(folder, name)
-    if X.ndim > 2:
-        raise ElmbenchError(f"X has the shape {X.shape}", expected="rows and columns", next_step="reshape X")
-    frame = X.copy() if isinstance(X, pd.DataFrame) else pd.DataFrame(np.asarray(X)).rename(columns="x{}".format)
-    frame.columns = [str(column) for column in frame.columns]
-    for column, times in Counter([*frame.columns, *extra, "target"]).items():
+    for column, times in Counter([*X, *extra, "target"]).items():
         if times > 1:
             problem = f"X has the column {column!r} {'and y has that name' if column == 'target' else 'twice'}"
             raise ElmbenchError(problem, expected="column names that differ", next_step=f"rename {column!r}")
     path = folder / f"{name}.parquet"
-    frame = frame.assign(**extra, target=targets).reset_index(drop=True)
+    columns = {name: _storable(column) for name, column in X.items()}
+    frame = pd.DataFrame(columns).assign(**extra, target=targets).reset_index(drop=True)
     with replace_file(path) as partial:
         frame.to_parquet(partial, index=False)
     return path
+
+
+def _storable(column: Any) -> Any:
+    """Return a column with values that a Parquet file holds; intervals, periods and mixed objects become words."""
+    import pandas as pd
+
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return column.cat.rename_categories(str)
+    if hasattr(column, "sparse"):
+        return column.sparse.to_dense()
+    return column if column.dtype.kind in "biufM" else column.map(str, na_action="ignore").astype(object)
 
 
 def name_of(location: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -9,7 +10,6 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from elmbench.datasets.dates import Dates, date_format, date_parts, dates_in, features_of
-from elmbench.errors import first_line
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,7 +19,7 @@ class DateFeatures(TransformerMixin, BaseEstimator):
     """Replace columns of dates by their parts that vary, and by the days since the first date.
 
     `day_first` decides between February and January for dates such as 1/2/2023, if no value does. `columns_` holds the
-    format, the first date and the parts of each column; new rows must have the same format.
+    format, the first date and the parts of each column; new rows must have the same format, or that of ISO 8601.
     """
 
     def __init__(self, day_first: bool | None = None) -> None:
@@ -46,9 +46,9 @@ class DateFeatures(TransformerMixin, BaseEstimator):
 
 
 def _dates(column: pd.Series[Any], text: str) -> Dates:
-    if column.dtype.kind == "M":
-        text = "ISO8601"  # a data frame holds dates, not the spelling of the training file
-    try:
-        return dates_in(column.astype(object).where(column.notna(), None), text)
-    except ValueError as error:
-        raise ValueError(f"the column {column.name!r}: {first_line(error)}") from error
+    """Return the dates of text in a format, or of dates, which have that of ISO 8601."""
+    words = column.astype(object).where(column.notna(), None)
+    for form in (text, "ISO8601"):
+        with suppress(ValueError):
+            return dates_in(words, form)
+    raise ValueError(f"the column {column.name!r} holds other dates than {text.replace('ISO8601', '%Y-%m-%d')}")

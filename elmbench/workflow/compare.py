@@ -15,6 +15,7 @@ import joblib
 import numpy as np
 import scipy.sparse as sp
 
+from elmbench.datasets.table import to_frame
 from elmbench.datasets.user_data import Task, UserData, short_slug, write_arrays
 from elmbench.errors import ElmbenchError
 from elmbench.registry import registry
@@ -32,7 +33,7 @@ from elmbench.workflow.stages import run_within_budget
 def compare(
     X: Any,
     y: Any,
-    models: Sequence[Any] = (),
+    models: Any = (),
     *,
     name: str = "data",
     task: Task | None = None,
@@ -60,13 +61,15 @@ def compare(
     Parameters
     ----------
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-        Categorical columns are one-hot encoded, by the training rows of each fold.
+        Categorical columns are one-hot encoded, by the training rows of each fold. `to_pandas` converts data frames of
+        other libraries.
     y : array-like of shape (n_samples,)
         Labels or values.
-    models : sequence of str, estimator or (str, estimator)
-        Names of `list_models`, addresses `package.module:Class`, and scikit-learn estimators. By default, an estimator
-        has the name of its class, and a pipeline those of its steps, such as "standardscaler+svc"; a name of
-        `list_models` gets a number, such as "knn-2". Without `models`, the default ones are compared.
+    models : str, estimator or sequence of str, estimator or (str, estimator)
+        Names of `list_models`, addresses `package.module:Class`, and scikit-learn estimators, which are fitted to the
+        encoded, imputed and scaled columns as an array. By default, an estimator has the name of its class, and a
+        pipeline those of its steps, such as "standardscaler+svc"; a name of `list_models` gets a number, such as
+        "knn-2". Without `models`, the default ones are compared.
     name : str
         Name of the data.
     task : {"classification", "regression"}, optional
@@ -121,7 +124,7 @@ def compare(
     by_row = {"_groups": groups, "_order": time_order, "_fold": fold, "_weights": weights}
     # The index of a series need not be that of X.
     extra = {key: list(values) for key, values in by_row.items() if values is not None}
-    X = _rows(X)
+    X = X if sp.issparse(X) else to_frame(X)
     for key, values in extra.items():
         if len(values) != X.shape[0]:
             problem = f"X has {X.shape[0]} rows, and {key.strip('_')} has {len(values)} values"
@@ -137,7 +140,7 @@ def compare(
     if test is not None:
         # Their groups and weights are not used, but both files have the same columns.
         first = {key: values[:1] * len(test[1]) for key, values in extra.items()}
-        held_out = str(write_arrays(_rows(test[0]), test[1], folder, f"{name}-test", first))
+        held_out = str(write_arrays(test[0], test[1], folder, f"{name}-test", first))
     names, estimators = named_models(models)
     files = (write_plugin(estimators, path.parent, sys.path),) if estimators else ()
     paths = [load_plugin(path) for path in plugins]
@@ -153,7 +156,6 @@ def compare(
         fold=columns.get("fold"),
         weights=columns.get("weights"),
         positive="" if positive is None else str(positive),
-        words=tuple(map(str, X.select_dtypes("category"))) if isinstance(X, pd.DataFrame) else (),
         title=name,
     )
     metrics = (metric,) if isinstance(metric, str) else tuple(metric)
@@ -180,11 +182,11 @@ def _temporary_folder() -> Path:
     return folder
 
 
-def named_models(models: Sequence[Any]) -> tuple[list[str], dict[str, Any]]:
+def named_models(models: Any) -> tuple[list[str], dict[str, Any]]:
     """Return the names of models, and the estimators by name; raise ElmbenchError if one is neither."""
     names: list[str] = []
     estimators: dict[str, Any] = {}
-    for model in models:
+    for model in [models] if isinstance(models, str) or hasattr(models, "fit") else models:
         if isinstance(model, str):
             names.append(model)
             continue
@@ -198,7 +200,3 @@ def named_models(models: Sequence[Any]) -> tuple[list[str], dict[str, Any]]:
         names.append(unused_name(name, {*registry(), *names}))
         estimators[names[-1]] = estimator
     return names, estimators
-
-
-def _rows(X: Any) -> Any:
-    return X if hasattr(X, "shape") else np.asarray(X)

@@ -105,6 +105,8 @@ def _rows(spec: DatasetSpec) -> tuple[Table, Any, Any]:
 def _targets(table: Table, task: str) -> Any:
     if task == "regression":
         return np.asarray(table.target, dtype=np.float64)
+    if table.target.dtype == bool:
+        return table.target
     words = label_words(table.target).astype(str)
     numbers = all(word.removeprefix("-").isdigit() and str(int(word)) == word for word in set(words))
     return words.astype(np.int64) if numbers else words

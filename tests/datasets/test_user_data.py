@@ -115,11 +115,9 @@ def test_a_million_columns_are_refused_before_they_are_parsed(
 def test_a_path_that_leads_nowhere(tmp_path: Path) -> None:
     loop = tmp_path / "loop.csv"
     loop.symlink_to(loop)
-    for path in (str(loop), "~nobody-of-that-name/x.csv", "x\0.csv"):
-        with pytest.raises(ElmbenchError, match="is not a path"):
+    for path in (str(loop), "~nobody-of-that-name/x.csv", str(tmp_path / "x.csv")):
+        with pytest.raises(ElmbenchError, match="is not there"):
             describe(UserData(path))
-    with pytest.raises(ElmbenchError, match="is not there"):
-        describe(UserData(str(tmp_path / "x.csv")))
     with pytest.raises(ElmbenchError, match="unknown kind of file"):
         described(tmp_path, "a", name="x.xls")
 
@@ -161,6 +159,9 @@ def test_a_set_of_openml_is_fetched_once_for_each_target(seven: Server) -> None:
     np.testing.assert_array_equal(load(other).y, ROWS[:, 1])
     with pytest.raises(ElmbenchError, match="no column 'q'"):
         describe(UserData("openml:7", target="q"))
+    rows = [[str(i % 9), "12"[i % 2], "no" if i % 3 else "yes"] for i in range(N)]
+    add_openml(seven, 8, arff_text(["a", "code", "kind"], ["NUMERIC", "{1,2}", "{no,yes}"], rows), target="kind")
+    assert load(describe(UserData("openml:8"))).nominal == (1,)
 
 
 def test_a_set_of_openml_that_is_far_too_large(seven: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

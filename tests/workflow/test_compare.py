@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-import scipy.sparse as sp
 from sklearn.datasets import load_diabetes, load_iris, make_classification
 from sklearn.linear_model import RidgeClassifier
 from sklearn.pipeline import make_pipeline
@@ -34,14 +33,6 @@ from elmbench.workflow.stages import affordable, run_within_budget
 
 pytestmark = pytest.mark.usefixtures("alone")
 X, y = load_iris(return_X_y=True)
-
-
-def test_rows_that_a_program_holds() -> None:
-    results = elmbench.compare(
-        sp.csr_matrix(X), y, ["elm"], grids={"elm": {"n_hidden": [20], "C": [8.0]}}, folds=3, runs=2
-    )
-    assert len(results.cells) == 12
-    assert results.cells.groupby("model")["accuracy"].mean()["elm"] > 0.8
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from typing import Any
 import joblib
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
@@ -118,8 +119,10 @@ def test_dates_are_in_the_pipeline() -> None:
     predicted = in_a_fresh_process("best.joblib", "new.csv", "--sep", ";", "--decimal", ",")["prediction"]
     np.testing.assert_allclose(predicted, best.predict(new), rtol=1e-12)
     assert (predicted != best.predict(new.assign(when=["07/01/2023", "08/01/2023"]))).all()
+    new.assign(when=pd.to_datetime(new["when"], dayfirst=True)).to_parquet("new.parquet")
+    np.testing.assert_array_equal(predict_file(Path("best.joblib"), Path("new.parquet"))["prediction"], predicted)
     new.assign(when="soon").to_csv("new.csv", index=False)
-    with pytest.raises(ElmbenchError, match="the column 'when': time data"):
+    with pytest.raises(ElmbenchError, match="the column 'when' holds other dates than %d/%m/%Y"):
         predict_file(Path("best.joblib"), Path("new.csv"))
     with pytest.raises(ElmbenchError, match="Ridge, which gives no probabilities") as caught:
         predict_file(Path("best.joblib"), Path("new.csv"), proba=True)
@@ -133,6 +136,8 @@ def test_numbers_in_words_are_predicted_as_they_are_written() -> None:
     best = elmbench.compare(X, frame["spends"], ["ridge"], folds=3, impute=True).best_estimator()
     plain = X.assign(price=X["price"].str.replace("[$,]", "", regex=True).astype(float), share=[5.0] * 60)
     np.testing.assert_array_equal(best.predict(X), best.predict(plain))
+    price = X["price"].where(X.index > 0)
+    np.testing.assert_array_equal(best.predict(X.assign(price=price))[1:], best.predict(X)[1:])
     with pytest.raises(ValueError, match="the column 'price' holds 'cheap'; expected a number"):
         best.predict(X.assign(price="cheap"))
     save(best, Path("best.joblib"))
@@ -140,20 +145,48 @@ def test_numbers_in_words_are_predicted_as_they_are_written() -> None:
     np.testing.assert_allclose(predict_file(Path("best.joblib"), Path("new.csv"))["prediction"], best.predict(X))
 
 
-def test_booleans_and_categories_of_a_frame_are_predicted_as_they_are() -> None:
+@pytest.mark.parametrize("labels", [("yes", "no"), (True, False)])
+def test_booleans_and_categories_of_a_frame_are_predicted_as_they_are(labels: tuple[Any, Any]) -> None:
     random = np.random.default_rng(0)
     frame = pd.DataFrame({"member": random.integers(0, 2, 200) == 1, "plan": random.integers(0, 3, 200)})
     frame["plan"] = frame["plan"].astype("category")
     frame["seen"] = pd.array([None, True, False, True] * 50, dtype="boolean")
-    y = np.where(frame["member"] ^ (frame["plan"] == 1), "yes", "no")
+    y = np.where(frame["member"] ^ (frame["plan"] == 1), *labels)
     grids = {"svm": {"C": [100.0], "gamma": [1.0]}}
-    results = elmbench.compare(frame, y, ["svm"], grids=grids, folds=3, impute=True)
+    results = elmbench.compare(frame, y, ["svm"], grids=grids, folds=3, impute=True, positive=labels[0])
     assert "words, encoded on each training part: member, plan, seen" in " ".join(results.text.split())
     best = results.best_estimator()
     assert (best.predict(frame) == y).all()
     save(best, Path("best.joblib"))
     frame.to_csv("new.csv", index=False)
     assert (predict_file(Path("best.joblib"), Path("new.csv"))["prediction"] == y).all()
+
+
+def odd_frame() -> pd.DataFrame:
+    """Return columns that a Parquet file does not hold as they are, with names of two levels."""
+    frame = pd.DataFrame({("a", 0): pd.cut(np.arange(60) % 7, 3), ("a", 1): pd.arrays.SparseArray(np.arange(60) % 2)})
+    frame["b", "x"] = pd.period_range("2020-01", periods=60, freq="M")
+    frame["b", "y"] = [1, "one", (1, 2)] * 20
+    return frame
+
+
+NUMBERS = np.random.default_rng(0).normal(size=(60, 3))
+ROWS = {
+    "array": NUMBERS,
+    "lists": NUMBERS.tolist(),
+    "sparse": sp.csc_array(NUMBERS),
+    "numbers as names": pd.DataFrame(NUMBERS),
+    "other library": pa.table({"a": NUMBERS[:, 0], "b": ["x", "y", "z"] * 20}),
+    "odd columns": odd_frame(),
+}
+
+
+@pytest.mark.parametrize("case", ROWS)
+def test_rows_of_any_kind_are_compared_and_predicted(case: str) -> None:
+    y = np.array([1, "one"], dtype=object)[np.arange(60) % 2]
+    results = elmbench.compare(ROWS[case], y, "ridge", grids={"ridge": {"C": [1.0]}}, folds=3)
+    assert set(results.cells["status"]) == {"ok"}
+    assert set(results.best_estimator("ridge").predict(ROWS[case])) == {"1", "one"}
 
 
 @pytest.mark.usefixtures("alone")

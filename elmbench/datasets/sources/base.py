@@ -25,7 +25,7 @@ from urllib.parse import urlsplit
 from elmbench.errors import DataUnavailableError, ElmbenchError, first_line
 from elmbench.files import cache_folder
 from elmbench.specs.datasets import DatasetSpec
-from elmbench.specs.datasets.sources import BUILT_IN, SourceSpec
+from elmbench.specs.datasets.sources import BUILT_IN, FileOptions, SourceSpec
 
 if TYPE_CHECKING:
     from elmbench.datasets.table import Table
@@ -115,6 +115,8 @@ class FetchJob:
     has_fingerprint: bool = False
     #: Show a bar on the terminal.
     progress: bool = False
+    #: Options of a user's data set.
+    layout: FileOptions | None = None
 
     def download(self, url: str, known_hash: str | None = None, shared: bool = False) -> Path:
         """Download a file unless it is there; an incomplete file has a temporary name.

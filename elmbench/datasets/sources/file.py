@@ -79,7 +79,7 @@ def read_user_file(source: FileSource, spec: RowColumns | None = None) -> Table:
     check_columns(table, source.drop)
     table = table.without(source.drop)
     check_columns(table, {*source.words} - {table.target_name})
-    table = with_numbers(table, source.decimal, words)
+    table = with_numbers(table, source.decimal)
     gone = is_missing(table.target)
     if source.drop_missing_target and gone.any():
         table = table.rows(~gone).remarked(f"{gone.sum()} of {len(gone)} rows have no target and are left out")
@@ -95,7 +95,8 @@ def _with_test_part(train: Table, source: FileSource, spec: RowColumns | None) -
     """Return the training rows followed by the rows of the test file, with the same columns."""
     target = train.target_name or source.target
     header = source.header if source.header is not None else header_of(train.names)
-    changes = {"path": source.test, "test": "", "drop": (), "words": tuple(train.nominal)}
+    decimal = "," if train.decimal == "," else source.decimal
+    changes = {"path": source.test, "test": "", "drop": (), "words": tuple(train.nominal), "decimal": decimal}
     test = read_user_file(source.model_copy(update=changes | {"target": target, "header": header}), spec)
     if sp.issparse(test.X):  # whose last features may be zero in all rows
         test.X.resize(test.X.shape[0], train.X.shape[1])

@@ -61,10 +61,11 @@ class OpenMLSource(NetworkSource):
         return self._read(description, path, job, "sparse-arff" if is_sparse else "arff")
 
     def _read(self, description: Any, path: Path, job: FetchJob, form: str) -> Table:
-        from elmbench.datasets.readers import read_table
+        from elmbench.datasets.readers import PUBLIC, read_table
 
         ignored = {*_as_list(description.row_id_attribute), *_as_list(description.ignore_attribute)}
-        table = read_table(path, partial(self._choose, description, ignored), form=form, most=job.most)
+        choose, layout = partial(self._choose, description, ignored), job.layout or PUBLIC
+        table = read_table(path, choose, form=form, layout=layout, most=job.most)
         return replace(table.without(ignored), origin=f"OpenML {description.dataset_id}")
 
     def _choose(self, description: Any, ignored: set[str], columns: list[str]) -> str:
