@@ -46,12 +46,13 @@ def show_experiment(file: ExperimentFile) -> RenderableType:
     """Return the content of an experiment file."""
     spec, paper, protocol = file.spec, file.paper, file.spec.protocol
     outer = protocol.outer
-    overrides = "".join(f", {o.folds} on {name}" for name, o in outer.overrides.items() if o.folds)
+    folds = [f"{outer.folds} folds"] * (outer.folds > 1)
+    folds += [f"{override.folds} on {name}" for name, override in outer.overrides.items() if override.folds]
     exceptions = "".join(f"; {name} {_scaling(scale)}" for name, scale in protocol.scale_except.items())
     metrics = ", ".join(dict.fromkeys(map(resolve(file, "paper").metric_of, spec.datasets)))
     criterion = metrics if protocol.criterion == "score" else protocol.criterion
     protocol_facts = [
-        ("outer splits", f"{outer.kind}, {outer.folds} folds{overrides}, {outer.runs} run{'s' * (outer.runs != 1)}"),
+        ("outer splits", ", ".join([outer.kind, *folds, f"{outer.runs} run{'s' * (outer.runs != 1)}"])),
         ("inner splits", f"{protocol.inner.kind}, {protocol.inner.folds} folds"),
         ("selection", ", ".join(protocol.selections) + f" by {criterion}"),
         ("inputs", _scaling(protocol.scale) + exceptions),

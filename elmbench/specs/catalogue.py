@@ -187,13 +187,13 @@ def _as_read(path: Path) -> Any:
 
 
 def _check_names(files: Iterable[ExperimentFile]) -> None:
-    owners: dict[str, str] = {}
+    owners: dict[str, Path] = {}
     for file in files:
         for name in (file.id, *file.spec.aliases):
             if name in owners:
                 problem = f"{file.path}: the name {name!r} is taken by {owners[name]}"
                 raise invalid(problem, "ids and aliases that occur once")
-            owners[name] = file.id
+            owners[name] = file.path
 
 
 def find_experiment(name: str) -> ExperimentFile:

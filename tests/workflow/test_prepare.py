@@ -226,9 +226,9 @@ def test_a_folder_of_a_paper(folder: Path, tmp_path: Path) -> None:
     ("change", "message"),
     [
         ({"models": {"Mine": {"modle": "ridge"}}}, r"my-table.yaml: unknown key 'models.Mine.modle'"),
-        ({"aliases": ["table4"]}, "the name 'table4' is taken by kos-elm/table4"),
+        ({"aliases": ["table4"]}, "the name 'table4' is taken by .*table4.yaml"),
         ({"readings": ["order"]}, "unknown reading 'order'"),
-        ({"id": "kos-elm/table4"}, "is taken by kos-elm/table4"),
+        ({"id": "kos-elm/table4"}, "is taken by .*table4.yaml"),
     ],
 )
 def test_tables_are_checked_like_ours(folder: Path, change: dict[str, Any], message: str) -> None:
