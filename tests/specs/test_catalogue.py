@@ -12,7 +12,6 @@ import pytest
 
 from elmbench.errors import ElmbenchError
 from elmbench.layouts import layout_of
-from elmbench.registry import find_model, parameter_names
 from elmbench.running.planning import make_plan
 from elmbench.specs.catalogue import find_experiment, load_catalogue
 from elmbench.specs.datasets import load_dataset_specs
@@ -325,18 +324,6 @@ def test_figures_of_a_paper_are_those_of_all_its_tables_under_the_metric_that_ea
     assert figures
     for (dataset, model, metric), figure in figures.items():
         assert (model, float(figure.value)) in values[dataset, metric]
-
-
-@pytest.mark.parametrize("table", load_catalogue())
-def test_models_have_the_parameters_that_columns_fix_and_search(table: str) -> None:
-    for model in find_experiment(table).spec.models.values():
-        entry = find_model(model.model)
-        known: list[Any] = [
-            parameter_names(entry.factory(task))
-            for task in ("classification", "regression")
-            if getattr(entry, task) is not None
-        ]
-        assert any(names is None or {*model.search, *model.params} <= set(names) for names in known)
 
 
 @pytest.mark.parametrize(("paper", "tables"), SHARED)

@@ -42,23 +42,15 @@ def test_a_file_as_it_should_be(experiment: dict[str, Any]) -> None:
     ("path", "allowed"),
     [
         ("titel", "title"),
-        ("protocol/metric", "metrics"),
-        ("protocol/outer/fold", "folds"),
         ("protocol/outer/except/wdbc/fold", "folds, runs"),
         ("protocol/scale/fit_on", "fit-on, kind, range"),
-        ("models/ELM/serach", "search"),
         ("models/ELM/carry_over", "carry-over"),
         ("models/ELM/search/C/stpe", "from, powers-of-10"),
-        ("grids/C/stpe", "from, powers-of-10"),
-        ("profiles/ci/thin_grids", "thin-grids"),
-        ("published/value", "parameters, stand-ins, values"),
     ],
 )
 def test_unknown_keys(experiment: dict[str, Any], path: str, allowed: str) -> None:
     if "/search/" in path:
         experiment["models"]["ELM"]["search"] = {"C": {"powers-of-2": [0, 1]}}
-    if path.startswith("grids/C"):
-        experiment["grids"]["C"] = {"powers-of-2": [0, 1]}
     with pytest.raises(ElmbenchError) as error:
         parse(put(experiment, path, 1))
     text = str(error.value)
