@@ -134,4 +134,4 @@ class AMMClassifier(HyperplaneClassifier):
     @property
     def n_units_(self) -> int:
         """The number of weights of all classes."""
-        return len(self._solution()[2])
+        return self._state.size

@@ -66,17 +66,13 @@ class ProjectionClassifier(FamilyClassifier):
 
     def _solve(self, inputs: Array, T: Array) -> None:
         """Eqs. (10) and (29): the output weights from the inputs of the nodes, of shape (n, L), and all targets."""
-        ((_, self.beta_, self.condition_),) = least_squares(inputs, self.activation, T, [inputs.shape[1]])
+        self.n_units_ = inputs.shape[1]
+        ((_, self.beta_, self.condition_),) = least_squares(inputs, self.activation, T, [self.n_units_])
 
     def _outputs(self, X: Rows) -> Array:
         """Return g(W (x - mean) + b)' beta for every row."""
         H = project_rows(X, self.mean_, self.weights_, self.biases_)
         return ACTIVATIONS[self.activation](H) @ self.beta_
-
-    @property
-    def n_units_(self) -> int:
-        """The number of hidden nodes."""
-        return len(self.weights_)
 
 
 SPARSE_BLOCK = 256

@@ -12,6 +12,7 @@ class _Counted:
     """Mixin that records whether LIBSVM stopped at `max_iter`."""
 
     n_iter_: Any
+    support_: Any
     max_iter: int
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
@@ -19,6 +20,7 @@ class _Counted:
         super().fit(X, y)  # type: ignore[misc]
         self.capped_ = float(np.mean(self.n_iter_ == self.max_iter))
         self.solvers_ = {"capped": 1} if self.capped_ > 0 else {}
+        self.n_units_ = len(self.support_)
         return self
 
 
@@ -80,8 +82,3 @@ class SVMClassifier(_Counted, SVC):
         max_iter: int = -1,
     ) -> None:
         super().__init__(C=C, gamma=gamma, kernel="rbf", class_weight=class_weight, max_iter=max_iter)
-
-    @property
-    def n_units_(self) -> int:
-        """The number of support vectors."""
-        return len(self.support_)

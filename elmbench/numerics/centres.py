@@ -123,14 +123,10 @@ class CentreKernel:
 def normal_equations(
     kernel: CentreKernel, gammas: Sequence[float | Array], X: Rows, T: Array, scale: Array | None = None
 ) -> list[tuple[Array, Array]]:
-    """Return K'K and K'T for each of some values of `gamma`, from one pass over the rows.
+    """Return K'K, in Fortran order, and K'T for each of some values of `gamma`, from one pass over the rows.
 
     Memory holds two blocks of rows of K, or three with several `gammas`. The leading blocks of K'K and rows of K'T are
-    those of the first centres alone.
-
-    `kernel` has L centres; each gamma is a number or an array of shape (L,). X is of shape (n, d), dense or CSR, T of
-    shape (n, k). `scale`, of shape (n,), multiplies the rows of K and T: the square roots of their weights. K'K is
-    symmetric and in Fortran order.
+    those of the first centres alone. `scale` multiplies the rows of K and T: the square roots of their weights.
     """
     L, k = len(kernel), T.shape[1]
     sums = [(np.zeros((L, L), order="F"), np.zeros((L, k))) for _ in gammas]

@@ -118,11 +118,7 @@ def squared_radii(blocks: KernelBlocks) -> Array:
 
 
 class Learnt(NamedTuple):
-    """The learnt weights and their path.
-
-    `coefficients`, (n, k), are (K + ridge I)^-1 T with the last weights; `weights`, (n_iter + 1, m), and `objective`
-    hold the values at the start and after each iteration; `condition` is an estimate for K + ridge I.
-    """
+    """The path of the weights and of the objective; with the last weights, (K + ridge I)^-1 T and the condition."""
 
     coefficients: Array
     weights: Array

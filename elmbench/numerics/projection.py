@@ -12,8 +12,7 @@ RATIOS = {"linear": 1, "squared": 2}  # powers of the singular values that the a
 TIED = 1e-6  # entries of a direction count as equally large that differ by no more of the largest, see `fix_signs`
 PANEL = 32  # columns that LAPACK's tpqrt takes at a time
 
-SLACK = 16
-"""So many directions more than the singular values that are kept are not worth a new basis, or an eighth more."""
+SLACK = 16  # so many directions more than singular values, or an eighth more, are not worth a new basis
 
 
 @dataclass(frozen=True)

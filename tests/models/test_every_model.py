@@ -207,7 +207,6 @@ def test_sparse_rows_give_what_dense_ones_do(name, kind, container):
         ("EEM", {"priors": [1.0, 0.0]}, ValueError, "priors: expected a finite number greater than 0, got 0.0"),
         ("EEM", {"costs": {1: 2.0}}, ValueError, r"expected a number for each of the labels \[-1, 1\], got {1: 2"),
         ("EEM", {"costs": ["a", 1]}, TypeError, "costs: expected a number greater than 0, got 'a' instead"),
-        ("LSSVM", {"class_weight": {1: 0}}, ValueError, "class_weight: expected a finite number greater than 0, got 0"),
         ("RKELM", {"widths": "random", "kernel": "sigmoid"}, ValueError, "widths: expected a kernel .* got 'sigmoid'"),
     ],
 )

@@ -10,7 +10,6 @@ import re
 import pytest
 
 from elmbench import models
-from elmbench.models.baselines import ridge_classifier
 from elmbench.models.protocols import DecisionPath, GridPath, MemoryEstimate, ProjectionPath
 
 CLASSES = [getattr(models, name) for name in models.__all__]
@@ -28,10 +27,6 @@ def test_capabilities(cls):
     assert isinstance(cls, DecisionPath) == isinstance(cls, GridPath)
     assert isinstance(cls, ProjectionPath) == (cls.__name__ == "EEMClassifier")
     assert isinstance(cls, MemoryEstimate) == cls.__name__.startswith(LARGE)
-
-
-def test_what_offers_nothing():
-    assert not isinstance(ridge_classifier, GridPath | MemoryEstimate)
 
 
 def defaults(name: str) -> dict[str, object]:

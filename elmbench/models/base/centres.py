@@ -54,6 +54,8 @@ class CentresMixin(PathMixin):
     def _fit(self, X: Rows, T: Array, scale: Array | None) -> None:
         kernel = self._draw(X, np.arange(X.shape[0]) if scale is None else np.flatnonzero(scale))
         self._kernel = kernel.with_gamma(width(self) * kernel.gamma)
+        self.centres_, self.n_units_ = kernel.centres, len(kernel)
+        self.gammas_: Array = np.broadcast_to(self._kernel.gamma, self.n_units_)
         ((gram, moments),) = normal_equations(self._kernel, [self._kernel.gamma], X, T, scale)
         system = RidgeSystem(gram, 1.0 / float(self.C))
         self.beta_ = system.solve(moments)
@@ -62,24 +64,6 @@ class CentresMixin(PathMixin):
 
     def _outputs(self, X: Rows) -> Array:
         return self._kernel.product(X, self.beta_)
-
-    @property
-    def centres_(self) -> Rows:
-        """The centres, of shape (n_units, n_features); sparse if the training rows were.
-
-        For a precomputed kernel, the numbers of the rows, of shape (n_units,).
-        """
-        return self._kernel.centres
-
-    @property
-    def gammas_(self) -> Array:
-        """The `gamma` of each centre, of shape (n_units,)."""
-        return np.broadcast_to(self._kernel.gamma, len(self._kernel))
-
-    @property
-    def n_units_(self) -> int:
-        """The number of centres."""
-        return len(self._kernel)
 
     @classmethod
     def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:

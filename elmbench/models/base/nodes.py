@@ -39,6 +39,7 @@ class HiddenNodesMixin:
     def _draw_nodes(self, n_features: int) -> None:
         random_state = check_random_state(self.random_state)
         self.weights_, self.biases_ = draw_hidden_nodes(self.n_hidden, n_features, random_state, *self._interval)
+        self.n_units_ = self.n_hidden
 
     def _kind(self) -> tuple[Any, ...]:
         """Return a key of the nodes of a model, except for their number."""
@@ -52,11 +53,6 @@ class HiddenNodesMixin:
     def _outputs(self, X: Rows) -> Array:
         """Return h(x)' beta for every row."""
         return np.concatenate([self._hidden(X[rows]) @ self.beta_ for rows in layer_blocks(X.shape[0])])
-
-    @property
-    def n_units_(self) -> int:
-        """The number of hidden nodes."""
-        return len(self.weights_)
 
 
 class NodesFold(NamedTuple):

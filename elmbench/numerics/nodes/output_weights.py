@@ -114,12 +114,9 @@ def leading_solutions(H: Array, T: Array, sizes: list[int], cutoff: float) -> It
 
     Up to as many columns as rows, one QR decomposition serves all: the pseudo-inverse of l columns is that of the
     leading triangle of R, times the leading rows of Q'T. For more columns than rows, the transposed matrix is
-    decomposed for each number. The triangle is solved by substitution, unless its condition shows that a singular value
-    is below the cutoff.
-
-    H and T are of shape (n, w) and (n, k); H is overwritten if it is in Fortran order. `sizes` ascend. Singular values
-    up to `cutoff` times the largest one count as zero. Yields size, solution, of shape (size, k), and the condition of
-    the inverted matrix, infinite if there is none.
+    decomposed for each number. The triangle is solved by substitution, unless a singular value is below `cutoff` times
+    the largest one and counts as zero. `sizes` ascend; H is overwritten if it is in Fortran order. Yields size,
+    solution, and the condition of the inverted matrix, infinite if there is none.
     """
     tall = [size for size in sizes if size <= len(T)]
     for size in sizes[len(tall) :]:  # before any column is overwritten
@@ -166,9 +163,8 @@ def pseudo_inverse_of_gram(H: Array) -> Array:
 def update_as_printed(P: Array, beta: Array, H: Array, T: Array) -> tuple[Array, Array]:
     """Return P and the output weights after one block, by eqs. (7) and (8) of Scardapane et al. as they are printed.
 
-    P has shape (L, L), beta (L, k); the block's hidden outputs H have shape (b, L), its targets T (b, k). Nothing keeps
-    P symmetric or positive definite: if it is ill-conditioned, its asymmetry by round-off grows from block to block and
-    the weights diverge until they are not finite, as the paper reports for Calhousing.
+    Nothing keeps P symmetric or positive definite: if it is ill-conditioned, its asymmetry by round-off grows from
+    block to block and the weights diverge until they are not finite, as the paper reports for Calhousing.
     """
     with np.errstate(all="ignore"):
         HP = H @ P
