@@ -127,9 +127,7 @@ class AMMClassifier(HyperplaneClassifier):
     @property
     def weight_classes_(self) -> np.ndarray:
         """The label of each weight, of shape (n_units_,)."""
-        owners = self._solution()[2]
-        labels: np.ndarray = self.classes_[np.minimum(owners, len(self.classes_) - 1)]
-        return labels
+        return np.asarray(self.classes_[np.minimum(self._solution()[2], len(self.classes_) - 1)])
 
     @property
     def n_units_(self) -> int:

@@ -61,6 +61,8 @@ class _Neighbors(BaseEstimator):
         kind = KNeighborsClassifier if isinstance(self, ClassifierMixin) else KNeighborsRegressor
         self.model_ = kind(min(self.n_neighbors, len(y))).fit(X, y)
         self.n_units_ = self.model_.n_samples_fit_
+        if isinstance(self, ClassifierMixin):
+            self.classes_ = self.model_.classes_
         return self
 
     def predict(self, X: Any) -> Any:
@@ -70,11 +72,6 @@ class _Neighbors(BaseEstimator):
 
 class KNNClassifier(ClassifierMixin, _Neighbors):
     """k nearest neighbours for classification."""
-
-    @property
-    def classes_(self) -> Any:
-        """Labels of the training rows."""
-        return self.model_.classes_
 
     def predict_proba(self, X: Any) -> Any:
         """Return the share of each class among the nearest training rows."""

@@ -41,8 +41,7 @@ class _LSSVM(KernelSystemMixin):
     @property
     def intercept_(self) -> Array:
         """The intercepts b, of shape (n_outputs,)."""
-        intercepts: Array = self._intercept
-        return intercepts
+        return np.asarray(self._intercept)
 
     @classmethod
     def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
@@ -118,8 +117,7 @@ class LSSVMClassifier(WeightedClassifier, _LSSVM):
 
     @staticmethod
     def _balanced_weights(sizes: Array) -> Array:
-        balanced: Array = sizes.max() / sizes
-        return balanced
+        return np.asarray(sizes.max() / sizes)
 
 
 class LSSVMRegressor(WeightedRegressor, _LSSVM):

@@ -88,8 +88,7 @@ class SingularFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model)
     def transform(self, X: ArrayLike) -> Array:
         """Return the features of the rows of `X`, of shape (n_samples, n)."""
         check_is_fitted(self)
-        features: Array = self._validate_rows(X, reset=False) @ self.components_.T
-        return features
+        return np.asarray(self._validate_rows(X, reset=False) @ self.components_.T)
 
 
 class SVDPipeline:

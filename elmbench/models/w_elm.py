@@ -104,12 +104,8 @@ class WELMClassifier(WeightedClassifier, HiddenNodesMixin, PathMixin):
 
     def _fit(self, X: Rows, T: Array, scale: Array | None) -> None:
         self._draw_nodes(X.shape[1])
-        solutions = weighted_solutions(self._hidden(X), T, scale, [len(self.weights_)], self._is_balanced)
+        solutions = weighted_solutions(self._hidden(X), T, scale, [self.n_hidden], self.class_weight == "balanced")
         ((_, self.beta_, self.condition_),) = solutions
-
-    @property
-    def _is_balanced(self) -> bool:
-        return isinstance(self.class_weight, str)
 
     @staticmethod
     def _balanced_weights(sizes: Array) -> Array:
@@ -124,6 +120,7 @@ class WELMClassifier(WeightedClassifier, HiddenNodesMixin, PathMixin):
         for fold in by_nodes(grid):
             largest = fold.largest
             H, scale = largest._hidden(grid.X[fold.train]), largest._scale(grid.y[fold.train])
-            for size, beta, _ in weighted_solutions(H, fold.T, scale, fold.sizes, largest._is_balanced):
+            balanced = largest.class_weight == "balanced"
+            for size, beta, _ in weighted_solutions(H, fold.T, scale, fold.sizes, balanced):
                 outputs = fold.decode(fold.outputs(beta))
                 yield from ((i, fold.number, outputs) for i, model in fold.members if model.n_hidden == size)

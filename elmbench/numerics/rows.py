@@ -46,8 +46,7 @@ def squared_norms(X: Rows) -> Array:
     if sp.issparse(X) and not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
-    norms: Array = row_norms(X, squared=True)
-    return norms
+    return np.asarray(row_norms(X, squared=True))
 
 
 def scaled_rows(A: Array, scale: Array | None) -> Array:

@@ -106,8 +106,7 @@ class EntropyClassifier(RowWeightedClassifier):
         if len(classes) == 1:
             return np.zeros(1)
         others = (weights.sum() - weights) / (len(classes) - 1)
-        ratios: Array = np.log(weights / others)
-        return ratios[1:] if len(classes) == 2 else ratios
+        return np.log(weights / others)[1 if len(classes) == 2 else 0 :]
 
     def _outputs(self, X: Array) -> Array:
         return odds_of(self._projections(X), self._discriminants, self._log_weights(self.classes_))
@@ -138,8 +137,7 @@ class EntropyClassifier(RowWeightedClassifier):
             return np.ones((len(odds), 1))
         if len(self.classes_) == 2:
             odds = np.hstack([-odds, odds])
-        probabilities: Array = softmax(log_expit(odds), axis=1)
-        return probabilities
+        return np.asarray(softmax(log_expit(odds), axis=1))
 
 
 def _by_class(name: str, values: Any, classes: NDArray[Any]) -> Array:

@@ -136,8 +136,7 @@ class FamilyClassifier(ClassifierMixin, Model):
             by_model = outputs.reshape(n, p, -1)
             ordered = np.partition(by_model, by_model.shape[2] - 2, axis=2)
             margins = (ordered[:, :, -1] - ordered[:, :, -2]) / 2
-        stable: NDArray[np.bool_] = ((margins > errors) | (errors == 0)).all(axis=0)
-        return stable
+        return np.asarray(((margins > errors) | (errors == 0)).all(axis=0))
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:

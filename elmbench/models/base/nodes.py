@@ -47,8 +47,7 @@ class HiddenNodesMixin:
 
     def _hidden(self, X: Rows) -> Array:
         """Return the outputs of the hidden nodes, of shape (n, n_hidden)."""
-        outputs: Array = self._layer(X, self.weights_, self.biases_, self.activation)
-        return outputs
+        return np.asarray(self._layer(X, self.weights_, self.biases_, self.activation))
 
     def _outputs(self, X: Rows) -> Array:
         """Return h(x)' beta for every row."""

@@ -85,8 +85,7 @@ class WeightedClassifier(RowWeightedClassifier):
         if self.class_weight is None:
             return None if weights is None else np.sqrt(weights)
         by_class = self._class_weights(labels, weights)
-        scale: Array = np.sqrt(by_class if weights is None else by_class * weights)
-        return scale
+        return np.asarray(np.sqrt(by_class if weights is None else by_class * weights))
 
     def _class_weights(self, labels: NDArray[Any], weights: Array | None) -> Array:
         """Return the weight of each row's class."""

@@ -166,8 +166,7 @@ def log_odds(
         return np.full(len(projections), log_weight)
     (m_negative, m_positive), (S_negative, S_positive) = means, variances
     quadratic = (projections - m_negative) ** 2 / S_negative - (projections - m_positive) ** 2 / S_positive
-    odds: Array = 0.5 * (quadratic + np.log(S_negative / S_positive)) + log_weight
-    return odds
+    return np.asarray(0.5 * (quadratic + np.log(S_negative / S_positive)) + log_weight)
 
 
 def crossing_points(means: tuple[float, float], variances: tuple[float, float], log_weight: float = 0.0) -> Array:

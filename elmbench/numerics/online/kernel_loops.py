@@ -77,9 +77,7 @@ def settle(inverse: Array, m: int, pending: bool, u: Array, v: Array, k: Array, 
 
 
 def worst_residual(j: int, m: int, z: Array, k: Array, weights: Array, targets: Array) -> float:
-    """Return how far `z`, the inverse times row `k` of its matrix, is from unit vector `j`, or the weights in equation
-    `j` from their target, in units of the largest one; `z` is overwritten.
-    """
+    """Return the larger error of `z`, the inverse times row `k` of its matrix, and of the weights in equation `j`."""
     z[j] -= 1.0
     worst = np.abs(z[:m]).max()
     for o in range(len(weights)):
