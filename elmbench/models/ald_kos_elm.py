@@ -10,8 +10,7 @@ from elmbench.models.kos_elm import KOSELM
 from elmbench.numerics.online.states import UNLIMITED, DependencyState
 from elmbench.numerics.pairwise import Kernel
 
-LARGEST_EXPECTED = {"squared": 2048, "as-printed": 8192}
-"""Largest dictionary, by `threshold`, that `memory_estimate` counts with; how large it gets, only the data say."""
+LARGEST_EXPECTED = {"squared": 2048, "as-printed": 8192}  # dictionary, by `threshold`, of `memory_estimate`
 
 
 @estimator

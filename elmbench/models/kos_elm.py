@@ -18,8 +18,6 @@ from elmbench.numerics.pairwise import PRECOMPUTED, Kernel
 from elmbench.numerics.rows import Rows
 from elmbench.numerics.solve import RidgeSystem
 
-State = InverseState | DependencyState
-
 
 @estimator
 class KOSELM(KernelMixin, PathMixin):
@@ -30,7 +28,7 @@ class KOSELM(KernelMixin, PathMixin):
     C: float = 1.0
     gamma: float | str = "auto"
 
-    def _new_state(self, n_features: int, n_outputs: int, kernel: Kernel | None) -> State:
+    def _new_state(self, n_features: int, n_outputs: int, kernel: Kernel | None) -> InverseState | DependencyState:
         budget = getattr(self, "budget", UNLIMITED)
         return InverseState(n_features, n_outputs, width(self), 1.0 / self.C, budget, kernel=kernel)
 

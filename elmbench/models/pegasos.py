@@ -1,5 +1,7 @@
 """The linear support vector machine learnt by stochastic gradient descent."""
 
+import numpy as np
+
 from elmbench.models.base.stochastic import HyperplaneClassifier
 from elmbench.numerics.arrays import Array
 
@@ -67,19 +69,16 @@ class PegasosClassifier(HyperplaneClassifier):
     @property
     def coef_(self) -> Array:
         """The weights, of shape (n_outputs, n_features)."""
-        return _by_output(self._solution()[0])
+        weights = self._solution()[0]
+        return np.diff(weights, axis=0) if len(weights) == 2 else weights
 
     @property
     def intercept_(self) -> Array:
         """The intercepts, of shape (n_outputs,)."""
-        return _by_output(self._solution()[1])
+        intercepts = self._solution()[1]
+        return np.diff(intercepts) if len(intercepts) == 2 else intercepts
 
     @property
     def n_units_(self) -> int:
         """The number of outputs."""
         return len(self.intercept_)
-
-
-def _by_output(weights: Array) -> Array:
-    """Return the weights of the outputs from those of the classes; two classes have one output, the difference."""
-    return weights[1:] - weights[:1] if len(weights) == 2 else weights

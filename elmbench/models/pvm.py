@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.utils import gen_batches
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from elmbench.models.base.family import FamilyClassifier
@@ -75,10 +76,6 @@ class ProjectionClassifier(FamilyClassifier):
         return ACTIVATIONS[self.activation](H) @ self.beta_
 
 
-SPARSE_BLOCK = 256
-"""Sparse rows that are made dense at a time."""
-
-
 def centred_decomposition(X: Rows) -> tuple[Array, Spectrum, Array]:
     """Return the mean of the rows, the spectrum of eq. (6) and the directions, at least those above round-off.
 
@@ -95,8 +92,8 @@ def centred_decomposition(X: Rows) -> tuple[Array, Spectrum, Array]:
         values, directions = singular_directions(centred)
         return mean, with_ones(values, n, mean), directions
     stream = StreamedDecomposition(d)
-    for start in range(0, n, SPARSE_BLOCK):
-        stream.update(X[start : start + SPARSE_BLOCK].toarray())
+    for rows in gen_batches(n, 256):
+        stream.update(X[rows].toarray())
     values, rotation = stream.decomposition()
     spectrum = with_ones(values, n, stream.mean)
     _, directions = stream.directions(rotation[: spectrum.directions(len(spectrum.values))])

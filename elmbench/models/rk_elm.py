@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 
-from elmbench.models.base.centres import WIDTH_INTERVAL, CentresMixin
+from elmbench.models.base.centres import CentresMixin
 from elmbench.models.base.kernels import KernelMixin
 from elmbench.models.base.parameters import COUNT, estimator
 from elmbench.models.base.weights import WeightedClassifier, WeightedRegressor, weight_key
@@ -39,7 +39,7 @@ class _RKELM(KernelMixin, CentresMixin):
             raise ValueError(f"widths: expected a kernel with a width, {kernels}, got {self.kernel!r} instead")
         random_state = check_random_state(self.random_state)
         landmarks = counting[random_state.permutation(len(counting))[: self.n_landmarks]]
-        gamma = 1.0 / random_state.uniform(*WIDTH_INTERVAL, len(landmarks)) if self.widths == "random" else 1.0
+        gamma = 1.0 / random_state.uniform(0.5, 1.5, len(landmarks)) if self.widths == "random" else 1.0
         if self._is(*KERNELS):
             return CentreKernel(X[landmarks], self.kernel, gamma, int(self.degree), float(self.coef0))
         general = self._make_kernel()

@@ -17,8 +17,7 @@ from elmbench.numerics.nodes.hidden_layer import NODES, node_outputs
 from elmbench.numerics.nodes.output_weights import leading_solutions
 from elmbench.numerics.rows import Rows, scaled_rows
 
-CUTOFF = 1e-15
-"""Singular values up to so many times the largest one count as zero, as in numpy's `pinv` of the paper's time."""
+CUTOFF = 1e-15  # share of the largest singular value that counts as zero: numpy's `pinv` of the paper's time
 
 
 def weighted_solutions(

@@ -45,10 +45,9 @@ class Surface:
 
 
 class Ball(NamedTuple):
-    """The centre sum_i a_i phi(x_i) of a ball, and bounds of the smallest one.
+    """The centre sum_i a_i phi(x_i) of a ball, with a >= 0 and the sum 1, and bounds of the smallest one.
 
     `squared_radius` is a lower bound; plus `gap` it is the squared radius of the ball about the centre, an upper bound.
-    The coefficients a are non-negative, with the sum 1.
     """
 
     squared_radius: float

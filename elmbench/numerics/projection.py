@@ -106,13 +106,11 @@ class StreamedDecomposition:
     """The decomposition of the centred rows so far: eqs. (14) to (26) of Chen et al. without the row of ones.
 
     With A the n_a rows so far and B the n_b rows of a chunk, the centred rows of both have the Gram matrix of the
-    centred A, the centred B, and one more row, sqrt(n_a n_b / (n_a + n_b)) (mean(B) - mean(A)). So they can be replaced
-    by a factor F with an orthonormal basis Q of directions as rows, such that their Gram matrix is Q'F'FQ. A chunk
-    extends Q by directions orthogonal to it, and a QR decomposition of [F; rows of the chunk in the basis] updates F.
-    The singular values of F, and its right singular vectors times Q, are those of the data, as exactly as if all rows
-    were decomposed at once. An update only takes time for its chunk. With `centred` False, the rows are not centred.
-    `count` is the number of rows so far, `basis` is Q, and `offset` the mean minus that of the first chunk, in the
-    basis.
+    centred A, the centred B, and one more row, sqrt(n_a n_b / (n_a + n_b)) (mean(B) - mean(A)). It is Q'F'FQ, with an
+    orthonormal basis Q of directions as rows. A chunk extends Q by directions orthogonal to it, and a QR decomposition
+    of [F; rows of the chunk in the basis] updates F, whose singular values, and right singular vectors times Q, are
+    those of the data. With `centred` False, the rows are not centred. `count` is the number of rows so far, `basis` is
+    Q, and `offset` the mean minus that of the first chunk, in the basis.
 
     (Levy, Lindenbaum, Sequential Karhunen-Loeve basis extraction, IEEE TIP 9(8), 2000; for the row that the change of
     the mean adds, Ross, Lim, Lin, Yang, Incremental learning for robust visual tracking, IJCV 77, 2008.)

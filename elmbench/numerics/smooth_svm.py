@@ -68,8 +68,7 @@ def minimise(A: Array, loss: Loss, ridge: float, tol: float, max_iter: int) -> M
 
     It ends when the gradient ridge z + A's, with s the slopes of the losses, is shorter than `tol` times its terms,
     ridge |z| + |A'|s||, or than a bound of its round-off; or when the predicted decrease of a step is below the
-    round-off of the objective and the gradient is not halved; or after `max_iter` steps. A, of shape (n, m), is in C
-    order and has no negative entry.
+    round-off of the objective and the gradient is not halved; or after `max_iter` steps.
     """
     current = _look(A, loss, ridge, np.zeros(A.shape[1]))
     for n_iter in range(max_iter + 1):

@@ -17,9 +17,6 @@ from elmbench.numerics.ridge_path import ridge_solutions
 from elmbench.numerics.rows import Rows
 from elmbench.numerics.solve import RidgeSystem
 
-WIDTH_INTERVAL = (0.5, 1.5)
-"""The interval from which u_i is drawn where each centre has a width of its own, sigma_i = u_i / gamma."""
-
 
 @estimator
 class CentresMixin(PathMixin):
@@ -69,10 +66,8 @@ class CentresMixin(PathMixin):
     def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
         """Draw the centres of the largest network only; those of smaller ones are its first ones.
 
-        One pass over the training rows of a fold gives the normal equations of the largest network for every `gamma`,
-        whose leading blocks are those of smaller networks. One reduction serves every `C`, and one pass over the test
-        rows yields all outputs. This takes 8 g L^2 bytes for g values of `gamma` and L centres, and the weights and
-        outputs of all candidates.
+        One pass over the training rows of a fold gives the normal equations for every `gamma`, 8 g L^2 bytes for g
+        values and L centres, one reduction serves every `C`, and one pass over the test rows yields all outputs.
         """
         for members in grid.group(lambda model: model._drawn_by()):
             largest = max((model for _, model in members), key=lambda model: model._size)

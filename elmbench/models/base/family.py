@@ -1,15 +1,9 @@
 """Targets, validation and public methods of all models of the ELM family.
 
-A concrete estimator combines one of the classifiers or regressors below with an implementation of
-
-``_fit(X, T)`` or, if rows may have weights, ``_fit(X, T, scale)`` (see `elmbench.models.base.weights`)
-    learn from inputs `X` of shape (n_samples, n_features) and targets `T` of shape (n_samples, n_outputs), forgetting
-    anything learnt before;
-``_outputs(X)``
-    return the real outputs, of shape (n_samples, n_outputs);
-
-and, for a sequential model, ``_update(X, T)``, which learns further rows in their order, and ``_start(X, T)``, which
-forgets and prepares for such rows.
+A concrete estimator combines one of the classifiers or regressors below with ``_fit(X, T)`` (``_fit(X, T, scale)`` if
+rows may have weights), which learns from rows and targets, of shape (n_samples, n_outputs), and forgets anything learnt
+before; with ``_outputs(X)``, which returns the real outputs; and, if it is sequential, with ``_update(X, T)``, which
+learns further rows in their order, and ``_start(X, T)``, which forgets and prepares for such rows.
 """
 
 import warnings

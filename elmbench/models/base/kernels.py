@@ -20,9 +20,6 @@ from elmbench.numerics.ridge_path import WITHIN_ROUND_OFF, ridge_solutions
 from elmbench.numerics.rows import Rows, scaled_rows
 from elmbench.numerics.solve import RidgeSystem
 
-_NOT_NEGATIVE = ("additive_chi2", "chi2")
-"""Kernels of rows without negative entries."""
-
 
 @estimator
 class KernelMixin(BaseEstimator):
@@ -48,7 +45,7 @@ class KernelMixin(BaseEstimator):
     def __sklearn_tags__(self) -> Tags:
         tags: Tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self._is(PRECOMPUTED)
-        tags.input_tags.positive_only = self._is(*_NOT_NEGATIVE)
+        tags.input_tags.positive_only = self._is("additive_chi2", "chi2")
         return tags
 
     def _make_kernel(self) -> Kernel:
@@ -71,10 +68,8 @@ class KernelSystemMixin(KernelMixin, PathMixin):
     `_right_hand_sides` returns B, and `_coefficients` intercepts and `beta_` from Z.
     """
 
-    _columns: ClassVar[int] = 3
-    """Columns of n numbers that a fit takes for each output."""
-    _centred: ClassVar[bool] = False
-    """True if the model has an intercept."""
+    _columns: ClassVar[int] = 3  # of n numbers, that a fit takes for each output
+    _centred: ClassVar[bool] = False  # True if the model has an intercept
 
     C: float = 1.0
 

@@ -10,12 +10,8 @@ from elmbench.numerics.lapack import add_gram
 from elmbench.numerics.nodes.hidden_layer import layer_blocks
 from elmbench.numerics.solve import RidgeSystem, mirror
 
-HELD_BYTES = 256 * 2**20
-"""Features of so many bytes are kept between the two passes over them; those of more rows are computed twice."""
-
-LEAST_VARIANCE = EPS
-"""Projected variances are at least this, where the projected means are 2 apart, also where no covariance has any."""
-
+HELD_BYTES = 256 * 2**20  # features of more bytes are computed in both passes over the rows
+LEAST_VARIANCE = EPS  # of projections whose means are 2 apart
 LEAST_SPREAD = 1e-70  # features that vary by less have products that underflow, and count as constant
 EQUAL = 1e-12  # variances that differ by less than so many times the larger one are equal but for round-off
 

@@ -103,11 +103,9 @@ def projected_classes(
 ) -> tuple[list[Array], list[Array]]:
     """Return means and variances of the projections beta'h(x) of two classes of rows, for sets of operators beta.
 
-    An operator takes a product with the hidden outputs, which is less than their covariance matrix for fewer operators
-    than nodes. A set of operators, of shape (size, k), applies to the first nodes; its means and variances are of shape
-    (k, 2), those of the negative class first. The projection of the first row is subtracted from the means; the
-    variances divide by the number of rows. Both are exactly zero if no node varies. `positive`, of shape (n,), marks
-    the rows of the positive class.
+    A set of operators, of shape (size, k), applies to the first nodes; its means and variances are of shape (k, 2),
+    those of the negative class first. The projection of the first row is subtracted from the means; the variances
+    divide by the number of rows. Both are exactly zero if no node varies. `positive` marks the rows of that class.
     """
     first = node_outputs(X[:1], weights, biases, activation)
     means = [np.zeros((B.shape[1], 2)) for B in operators]

@@ -50,9 +50,8 @@ def many_weights(
     For networks with at most as many nodes as rows, H'H is computed once, and one Cholesky factor for each ridge serves
     all of them. For larger ones, HH' is extended from one number of nodes to the next, for all ridges.
 
-    `layer` is that of the largest network, `networks` are numbers of nodes and ridges; X, T and scale are as in
-    `output_weights`. `solvers` counts the method of each network: "leading cholesky", "cholesky", "reduction" or
-    "eigenvalues". Yields the positions of p networks, and their weights of shape (L, p * k), the k columns of the first
+    `layer` is that of the largest network, `networks` are numbers of nodes and ridges. `solvers` counts the method of
+    each network. Yields the positions of p networks, and their weights of shape (L, p * k), the k columns of the first
     network first, for the L nodes of the largest: zero beyond the nodes of each.
     """
     T = scaled_rows(T, scale)

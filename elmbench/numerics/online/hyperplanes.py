@@ -45,12 +45,11 @@ def absorb_hyperplanes(
     the columns. A row that violates its margin is added to a weight of its class and subtracted from the largest weight
     of the others. With one weight for each class, `limit` 1, this is Pegasos with the loss of Crammer and Singer.
 
-    `labels` and `assigned`, of shape (n,), are class numbers and names of weights. An assigned row is added to that
-    weight if it still exists. Any other row is added to the weight of its class with the largest output, or becomes a
-    new weight if that is not positive. `constant` is the feature of the intercepts, `limit` the largest number of
-    weights of a class. `columns`, of shape (n_features + 1, capacity), holds the weights, `owners` and `names` their
-    classes and names, `born` the name of the next one, and `counts` the number of weights of each class, at least one.
-    The status is `GROW` if the capacity does not suffice.
+    `assigned` are names of weights: a row is added to that weight if it still exists, else to the weight of its class
+    with the largest output, or it becomes a new weight if that is not positive. `constant` is the feature of the
+    intercepts, `limit` the most weights of a class. `columns` holds the weights, `owners` and `names` their classes and
+    names, `born` the name of the next one, and `counts` the number of weights of each class. The status is `GROW` if
+    the capacity does not suffice.
     """
     capacity = len(owners)
     scores = np.zeros(capacity)

@@ -23,8 +23,7 @@ from elmbench.numerics.online.loops import DONE, DRIFT, GROW, inner, solve_lower
 CHECK_EVERY = 64  # rows between two looks at the residual, and the least number of rows between two factorisations
 DRIFT_TOLERANCE = 1e-6  # largest residual of the inverse and of the weights that counts as sound
 
-LEAST_DISTANCE = 1e-9
-"""Least squared distance of a row that may join, over k(x, x); below it, round-off decides what is dependent."""
+LEAST_DISTANCE = 1e-9  # of a row that may join, squared, over k(x, x); below it, round-off decides
 
 
 def kernel_row(point: Array, dictionary: Array, m: int, gamma: float, gram: Array, out: Array) -> None:
@@ -244,10 +243,9 @@ def absorb_ald(
     weights K^-1 c follow at the end. Instead of the paper's inverse of K, the loop updates its Cholesky factor L: rows
     only join, the cost is the same, and dis^2 = k(x, x) - |L^-1 k|^2 keeps its digits if K is nearly singular.
 
-    `bracket` holds the largest squared distance within the threshold and the least one beyond it: all thresholds from
-    the first up to the second lead to the same model. `dictionary`, `fitted` (c), `factor` (L + L' with its diagonal
-    once, so that both solves run along rows) and `covariance` (P) are changed in place. The others are as in `absorb`.
-    The status is `GROW` if the capacity does not suffice for row `position`.
+    `bracket` holds the largest squared distance within the threshold and the least one beyond it: thresholds between
+    them lead to the same model. `dictionary`, `fitted` (c), `factor` (see `solve_lower`) and `covariance` (P) are
+    changed in place. The others are as in `absorb`. The status is `GROW` if the capacity does not suffice.
     """
     n_rows, n_outputs = values.shape
     capacity = len(factor)

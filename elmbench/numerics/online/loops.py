@@ -21,8 +21,7 @@ from elmbench.numerics.rows import Rows
 
 Numbers = NDArray[np.int64]
 
-DONE, GROW, DRIFT = 0, 1, 2
-"""Why a loop returned: all rows were used; no room for the next one; round-off has taken over."""
+DONE, GROW, DRIFT = 0, 1, 2  # a loop returned: all rows were used; no room for the next one; too much round-off
 
 _cached = True
 

@@ -25,8 +25,7 @@ from elmbench.numerics.solve import mirror
 PIECE = 256  # rows that are learnt from a kernel matrix at a time, or as many as the dictionary has
 UNLIMITED = sys.maxsize  # the budget, or the number of atoms, that no dictionary reaches
 
-LARGEST_JITTER = EPS**0.5
-"""Largest jitter on the diagonal of a kernel matrix, relative to its largest entry, before it counts as indefinite."""
+LARGEST_JITTER = EPS**0.5  # on the diagonal, over its largest entry, before a kernel matrix counts as indefinite
 
 INDEFINITE = (
     "kernel: expected one that is positive semi-definite, got a kernel matrix with negative eigenvalues instead"
