@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -59,10 +60,11 @@ def refuse_other(folder: Path) -> None:
         )
 
 
-def write_site(papers: list[PaperResults], folder: Path) -> list[Path]:
+def write_site(papers: list[PaperResults], folder: Path, mark: Mapping[str, Any] | None = None) -> list[Path]:
     """Write the site of these results into `folder`, in place of an old one; return its files.
 
-    Raises ElmbenchError if the folder holds something other than a site, and WriteError if it cannot be written.
+    `mark` has values for the file `SITE_MARK`, which also lists the files of the site. Raises ElmbenchError if the
+    folder holds something other than a site, and WriteError if it cannot be written.
     """
     refuse_other(folder)
     try:
@@ -71,7 +73,7 @@ def write_site(papers: list[PaperResults], folder: Path) -> list[Path]:
         with TemporaryDirectory(prefix=f".{folder.name}.", suffix=".part", dir=folder.parent) as scratch:
             fresh = Path(scratch) / "new"
             written = _write(papers, fresh)
-            (fresh / SITE_MARK).touch()
+            (fresh / SITE_MARK).write_text(json.dumps({**(mark or {}), "files": written}), "utf-8")
             if folder.exists():
                 os.replace(folder, Path(scratch) / "old")
             os.replace(fresh, folder)
