@@ -25,7 +25,7 @@ import psutil
 from loky.process_executor import ProcessPoolExecutor, ShutdownExecutorError
 
 from elmbench.running.executors import Answer, Settings, Task, worker
-from elmbench.running.processes import MARK, end_in_words, end_marked, guarded_mark, held_bytes, lives
+from elmbench.running.processes import MARK, descendant_ids, end_in_words, end_marked, guarded_mark, held_bytes, lives
 from elmbench.specs.limits import Limits, in_words
 
 if TYPE_CHECKING:
@@ -143,10 +143,13 @@ class _Worker:
     def can_take(self, needed: _Load, limit: int | None) -> bool:
         """Return True if the process can do work with this model and data, as `loaded` names them.
 
-        It lives, holds at most half of a memory limit, and has loaded no other model from outside: such a model may
-        have changed the libraries that it shares with other models, or have left threads and processes.
+        It lives, holds at most half of a memory limit, and has no processes of an earlier model. If these were killed
+        alone, the next model that has such processes would miss them. Models of the suite do not follow a model from
+        outside, which may have changed the libraries that they share.
         """
-        if not self.lives() or (self.loaded != needed and self.loaded.from_outside):
+        if not self.lives() or (self.loaded.from_outside and not needed.from_outside):
+            return False
+        if self.loaded not in (_Load(), needed) and descendant_ids(self.number):
             return False
         if limit is not None and self.held > limit // 2:
             self.held = held_bytes(self.number, limit // 2)
@@ -224,7 +227,7 @@ class Sandbox:
             if current.loaded != needed:
                 loading = limits if limits.seconds is None else replace(limits, seconds=max(limits.seconds, _LOADING))
                 failure = current.ask(worker.prepare, task, self.settings, loading)
-                current.loaded = needed
+                current.loaded = _Load(from_outside=needed.from_outside) if failure else needed
             start = time.monotonic()
             return Answer(failure or current.ask(worker.run, task, self.settings, limits), time.monotonic() - start)
         except _Ended as end:
