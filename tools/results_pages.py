@@ -79,7 +79,11 @@ def findings(paper: str) -> str:
     """Return the findings on a paper as the site has them."""
     parts = []
     for finding in find([_gathered(paper)]):
-        parts += [f"**{finding.title}.**", " ".join(finding.evidence), pipe_rows([finding.columns, *finding.rows])]
+        parts += [
+            f"**{finding.title}.**",
+            " ".join(finding.evidence),
+            pipe_rows([[*finding.figures], *finding.figures.to_numpy().tolist()]),
+        ]
     return "\n\n".join(parts)
 
 
@@ -127,7 +131,7 @@ def claims(paper: str) -> str:
     """Return the verdict on each claim of a paper, under the most faithful profile that tested it."""
     rows = [["table", "claim", "data", "comparison", "profile", "verdict"]]
     for one in _gathered(paper).claims:
-        line, resolved = one.outcome.record(), one.results.resolved
+        line, resolved = one.record(), one.resolved
         comparison = "{metric} of {model} {is} {than}".format_map(line)
         claim = [resolved.file.spec.label, line["says"], line["dataset"], comparison]
         rows.append([*claim, resolved.profile, line["verdict"]])
@@ -140,8 +144,7 @@ def main(paper: str) -> str:
     for claim, result, parts in _gathered(paper).main_claims:
         lines.append(f'- "{claim.says}" ({claim.where}): **{result}**.')
         for one in parts:
-            outcome = one.outcome
-            lines.append(f'  - {one.label}, "{outcome.claim.says}": {outcome.verdict}; {outcome.evidence}.')
+            lines.append(f'  - {one.label}, "{one.claim.says}": {one.verdict}; {one.evidence}.')
     return "\n".join(lines)
 
 

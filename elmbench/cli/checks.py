@@ -93,13 +93,13 @@ def _stack_words(headings: Iterable[str]) -> list[str]:
 
 def _claims(papers: Sequence[PaperResults]) -> Iterator[Text]:
     """Yield the line that counts the claims, if there are any, and each that was decided."""
-    claims = [(claim.table, claim.outcome) for paper in papers for claim in paper.claims]
+    claims = [claim for paper in papers for claim in paper.claims]
     if claims:
-        results = count_results(sorted((claim.verdict for _, claim in claims), key=CLAIM_VERDICTS.index))
+        results = count_results(sorted((claim.verdict for claim in claims), key=CLAIM_VERDICTS.index))
         yield Text(f"{len(claims)} claim{'s' * (len(claims) > 1)} of the papers: {results}; --json has them all.")
-    for table, claim in claims:
+    for claim in claims:
         if claim.verdict in CLAIM_VERDICTS[:2]:
-            yield Text(f'{table}: "{claim.claim.says}": {claim.verdict} (p = {claim.p:.2g})', style="dim")
+            yield Text(f'{claim.table}: "{claim.claim.says}": {claim.verdict} (p = {claim.p:.2g})', style="dim")
 
 
 def _papers(papers: Sequence[PaperResults]) -> Iterator[Text]:

@@ -11,6 +11,7 @@ import pandas as pd
 from elmbench.numerics.significance import LEVEL, Finding, holm
 from elmbench.reporting.cells import TIMES
 from elmbench.specs.experiments import ALL_OF_THEM, MARGINS, MOST, Claim
+from elmbench.specs.profiles import Resolved
 
 ClaimVerdict = Literal[
     "holds", "does not hold", "undecided", "too few data sets", "too few runs", "incomplete", "not comparable"
@@ -26,7 +27,7 @@ _RELATIONS = {"no-worse": "no worse than", "no-better": "no better than"}
 
 @dataclass(frozen=True)
 class ClaimOutcome:
-    """The result of testing a claim.
+    """The result of testing a claim on a table.
 
     `others` are the columns that each comparison of the claim compares with. `in_print` is True if the paper's own
     figures bear the claim out; None if it prints too few of them. `finding` is the decisive test; None if nothing was
@@ -35,6 +36,7 @@ class ClaimOutcome:
     """
 
     claim: Claim
+    resolved: Resolved
     verdict: ClaimVerdict
     others: tuple[tuple[str, ...], ...] = ()
     in_print: bool | None = None
@@ -42,6 +44,16 @@ class ClaimOutcome:
     p: float | None = None
     subject: str = ""
     remark: str = ""
+
+    @property
+    def table(self) -> str:
+        """The id of the table."""
+        return self.resolved.file.id
+
+    @property
+    def label(self) -> str:
+        """The table and the profile in words."""
+        return f"{self.resolved.file.spec.label}, profile {self.resolved.profile}"
 
     @property
     def text(self) -> str:

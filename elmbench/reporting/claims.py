@@ -103,7 +103,8 @@ def _outcome(claim: Claim, results: _Results) -> ClaimOutcome:
     findings = [finding for tests, _, _ in parts for finding in tests]
     _, verdict, remark = next((part for part in parts if part[1] != "undecided"), parts[0])
     remark = "; ".join(filter(None, (remark, "times of one machine" * (claim.metric.metric in TIMES))))
-    outcome = ClaimOutcome(claim, verdict, tuple(others), is_borne_out(claim, results.resolved), remark=remark)
+    in_print = is_borne_out(claim, results.resolved)
+    outcome = ClaimOutcome(claim, results.resolved, verdict, tuple(others), in_print, remark=remark)
     if not findings:
         return outcome
     # The claim must pass all tests.

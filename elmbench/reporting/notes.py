@@ -31,7 +31,7 @@ def table_notes(
     yield from added_notes(cells, resolved)
     yield from cells_notes(cells)
     yield from (Note("claim", claim.text) for claim in claims)
-    yield from optimism_notes(gains)
+    yield from optimism_notes(gains[gains["reading"] == ""])
     yield from capped_notes(cells)
     yield from warning_notes(cells)
     yield from ending_notes(cells)
@@ -81,9 +81,8 @@ def _remarks(cells: pd.DataFrame) -> dict[str, str]:
     return {str(name): "; ".join(map(str, group)) for name, group in lines.groupby("dataset", sort=False)[REMARKS]}
 
 
-def optimism_notes(gains: pd.DataFrame) -> Iterator[Note]:
-    """Yield the mean optimism of each model over the data sets under the default readings, if there is any."""
-    default = gains[gains["reading"] == ""]
+def optimism_notes(default: pd.DataFrame) -> Iterator[Note]:
+    """Yield the mean optimism of each model over the data sets, if there is any."""
     if not len(default):
         return
     means = default.groupby("model", sort=False)["optimism"].agg(["mean", "size"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -18,7 +18,7 @@ from elmbench.reporting import group_by
 from elmbench.reporting.claim_outcomes import ClaimOutcome, correct_by_holm
 from elmbench.reporting.figures import ComparedFigure, facts_sentence, missing_runs, verdict_counts
 from elmbench.reporting.joint import JointVerdict, judge_table, main_verdict
-from elmbench.reporting.readings import ReadingComparison, compare_readings
+from elmbench.reporting.readings import compare_readings
 from elmbench.reporting.results import Results
 from elmbench.reporting.sentences import answer_sentence, result_in_words, table_sentence
 from elmbench.specs.catalogue import PROFILES, ExperimentFile
@@ -46,6 +46,11 @@ class TableResults:
     def link(self) -> tuple[str, str]:
         """The address of the table's page, and its label; all pages are in one folder, so a link is a bare name."""
         return f"{self.file.id.replace('/', '-')}.html", self.file.spec.label
+
+    @property
+    def has_gains(self) -> bool:
+        """True if both selections were run under the default readings."""
+        return len(self.results[0].default_gains) > 0
 
     @cached_property
     def sources(self) -> dict[tuple[str, str, str], tuple[Results, dict[Any, Any]]]:
@@ -121,25 +126,6 @@ class TableResults:
 
 
 @dataclass(frozen=True)
-class TestedClaim:
-    """The outcome of a claim, and the results that it was tested on."""
-
-    results: Results
-    outcome: ClaimOutcome
-
-    @property
-    def table(self) -> str:
-        """The id of the table."""
-        return self.results.resolved.file.id
-
-    @property
-    def label(self) -> str:
-        """The table and the profile in words."""
-        resolved = self.results.resolved
-        return f"{resolved.file.spec.label}, profile {resolved.profile}"
-
-
-@dataclass(frozen=True)
 class PaperResults:
     """Tables of a paper, in its order, and their results."""
 
@@ -171,8 +157,8 @@ class PaperResults:
         return [results for table in self.tables for results in table.results]
 
     @cached_property
-    def readings(self) -> dict[str, list[ReadingComparison]]:
-        """The figures under each value of a reading, by the name of the reading."""
+    def readings(self) -> pd.DataFrame:
+        """The figures under each value of each reading (see `compare_readings`)."""
         return compare_readings(self.paper.readings, self.results)
 
     @cached_property
@@ -217,30 +203,29 @@ class PaperResults:
         return {verdict: self.counts[0][verdict] for verdict in VERDICTS} | {"not run": not_run}
 
     @cached_property
-    def claims(self) -> list[TestedClaim]:
+    def claims(self) -> list[ClaimOutcome]:
         """The claims of the paper, each once, with decisions that hold together by Holm's correction.
 
         A claim counts under the first profile that tested it: that profile may lack the data set of a claim.
         """
-        claims: dict[tuple[str, str], TestedClaim] = {}
-        for claim in (TestedClaim(results, outcome) for results in self.results for outcome in results.claims):
-            claims.setdefault((claim.table, claim.outcome.claim.model_dump_json()), claim)
-        corrected = correct_by_holm([claim.outcome for claim in claims.values()])
-        return [replace(claim, outcome=outcome) for claim, outcome in zip(claims.values(), corrected, strict=True)]
+        claims: dict[tuple[str, str], ClaimOutcome] = {}
+        for outcome in (outcome for results in self.results for outcome in results.claims):
+            claims.setdefault((outcome.table, outcome.claim.model_dump_json()), outcome)
+        return correct_by_holm(list(claims.values()))
 
     @cached_property
-    def main_claims(self) -> list[tuple[MainClaim, str, list[TestedClaim]]]:
+    def main_claims(self) -> list[tuple[MainClaim, str, list[ClaimOutcome]]]:
         """Each main claim of the paper that was tested, with its result in words and the claims that tested it."""
         main_claims = []
         for main in self.paper.main_claims:
             parts = [
-                claim
+                outcome
                 for table, beginnings in main.tested_by.items()
-                for claim in self.claims
-                if claim.table == table and claim.outcome.claim.says.startswith(beginnings)
+                for outcome in self.claims
+                if outcome.table == table and outcome.claim.says.startswith(beginnings)
             ]
             if parts:
-                main_claims.append((main, result_in_words([part.outcome for part in parts]), parts))
+                main_claims.append((main, result_in_words(parts), parts))
         return main_claims
 
 

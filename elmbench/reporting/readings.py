@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from elmbench.layouts import layout_of
@@ -24,47 +24,33 @@ NEAREST = (
     "of the two distances must say so (p ≤ .025): over the runs, or over the folds if there are fewer than three runs. "
     "It must do so for every figure that rounds to the published one."
 )
+#: Columns of `compare_readings`; those up to `published` identify a figure.
+COLUMNS = ["reading", "experiment", "dataset", "model", "metric", "label", "published"]
+COLUMNS += ["value", "leaks", "nearest", "text", "mean", "low", "high"]
 _Values = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class ReadingComparison:
-    """One published figure under each value of a reading, with the data set as the paper spells it.
+def compare_readings(readings: Mapping[str, Reading], results: Sequence[Results]) -> pd.DataFrame:
+    """Return the published figures of some tables that a reading changes: a line for each value of the reading.
 
-    The mappings go by the value of the reading: `means` as text, with the number of cells that did not end ok (only
-    their ending if none ended ok); `values`, the means, if a cell ended ok; `intervals`, the 95 % intervals for the
-    published figure, if there are enough runs. `nearest` is the value that comes nearest; empty if chance may have
-    decided.
+    `dataset` is spelled as in the paper. `text` is the mean with the number of cells that did not end ok, or only
+    their ending if none ended ok; `mean` is NaN then. `low` and `high` are the ends of the 95 % interval for the
+    published figure, NaN if there are too few runs. `nearest` is True for the value that comes nearest; for no value if
+    chance may have decided.
     """
-
-    label: str
-    published: float
-    means: Mapping[str, str]
-    nearest: str
-    experiment: str
-    dataset: str
-    model: str
-    metric: str
-    values: Mapping[str, float]
-    intervals: Mapping[str, tuple[float, float]]
-
-
-def compare_readings(readings: Mapping[str, Reading], results: Sequence[Results]) -> dict[str, list[ReadingComparison]]:
-    """Return the published figures of some tables that each reading changes, by the name of the reading."""
-    comparisons: dict[str, list[ReadingComparison]] = {name: [] for name in readings}
-    for table in _comparable(results):
-        for name, reading in readings.items():
-            if name in table.resolved.file.spec.readings:
-                comparisons[name] += _compare(name, reading, table)
-    return comparisons
+    # Profile `ci` has other or fewer data.
+    tables = [one for one in results if one.resolved.profile != "ci" and layout_of(one.resolved).compares_readings]
+    lines = [
+        {"reading": name, **line}
+        for table in tables
+        for name, reading in readings.items()
+        if name in table.resolved.file.spec.readings
+        for line in _compare(name, reading, table)
+    ]
+    return pd.DataFrame(lines, columns=COLUMNS)
 
 
-def _comparable(tables: Sequence[Results]) -> list[Results]:
-    """Return the results whose figures can be compared under readings; profile `ci` has other or fewer data."""
-    return [table for table in tables if table.resolved.profile != "ci" and layout_of(table.resolved).compares_readings]
-
-
-def _compare(name: str, reading: Reading, results: Results) -> Iterator[ReadingComparison]:
+def _compare(name: str, reading: Reading, results: Results) -> Iterator[dict[str, Any]]:
     resolved, layout = results.resolved, layout_of(results.resolved)
     value_of = {"" if value == reading.default else f"{name}={value}": value for value in reading.values}
     cells = results.cells[results.cells["status"] != "unavailable"]
@@ -81,8 +67,7 @@ def _compare(name: str, reading: Reading, results: Results) -> Iterator[ReadingC
         if metric in UNJUDGED or metric not in cells or paper.value is None:
             continue
         for select, lines in common.get((dataset, model), ()):
-            names, numbers = list(lines.columns), lines.to_numpy().T
-            runs = lines.index.get_level_values("run").to_numpy(np.int64)
+            numbers, runs = lines.to_numpy().T, lines.index.get_level_values("run").to_numpy(np.int64)
             table, ended = cells[metric].to_numpy(dtype=float, na_value=np.nan)[numbers], status[numbers]
             ok = (ended == COMPLETE).all(axis=0)
             if not table.size or (ok.all() and (table == table[0]).all()):
@@ -90,20 +75,25 @@ def _compare(name: str, reading: Reading, results: Results) -> Iterator[ReadingC
             published, rounding = float(paper.value), layout.last_place(paper) / 2
             nearest = _pick(table[:, ok], runs[ok], published, rounding, share_of_test_rows(dataset, resolved) or 0.0)
             spelling = resolved.spelling(dataset)
-            rows = list(zip(names, table, ended, strict=True))
-            yield ReadingComparison(
-                f"{spelling} {model} {metric} ({resolved.file.spec.label}, {resolved.profile}, {select}, "
-                f"{len(runs)} cells)",
-                published,
-                {value: _mean_text(row, endings, runs) for value, row, endings in rows},
-                names[nearest] if nearest is not None else "",
-                resolved.file.id,
-                spelling,
-                model,
-                metric,
-                {value: float(np.nanmean(row)) for value, row, _ in rows if not np.isnan(row).all()},
-                dict(zip(names, _intervals(table[:, ok], runs[ok], resolved.mean_of, rounding), strict=False)),
-            )
+            where = f"({resolved.file.spec.label}, {resolved.profile}, {select}, {len(runs)} cells)"
+            figure: dict[str, Any] = {
+                "experiment": resolved.file.id,
+                "dataset": spelling,
+                "model": model,
+                "metric": metric,
+            }
+            figure |= {"label": f"{spelling} {model} {metric} {where}", "published": published}
+            for number, (value, row, endings) in enumerate(zip(lines, table, ended, strict=True)):
+                low, high = _interval(row[ok], runs[ok], resolved.mean_of, rounding)
+                yield figure | {
+                    "value": value,
+                    "leaks": reading.values[value].leaks,
+                    "nearest": number == nearest,
+                    "text": _mean_text(row, endings, runs),
+                    "mean": float(np.nanmean(row)) if not np.isnan(row).all() else np.nan,
+                    "low": low,
+                    "high": high,
+                }
 
 
 def _mean_text(values: _Values, endings: NDArray[Any], runs: NDArray[np.int64]) -> str:
@@ -117,13 +107,13 @@ def _mean_text(values: _Values, endings: NDArray[Any], runs: NDArray[np.int64]) 
     return mean.text + (f" ({len(bad)} {bad[0]})" if len(bad) else "")
 
 
-def _intervals(table: _Values, runs: NDArray[np.int64], mean_of: int, rounding: float) -> Iterator[tuple[float, float]]:
-    """Yield the interval of the verdicts under each value of the reading."""
-    if len(set(runs.tolist())) >= FEWEST_RUNS:
-        for row in table:
-            draws = draws_of_means(run_means(row, runs), least_half_width=0.0)
-            half_width = draws.half_width(mean_of) + rounding
-            yield draws.mean - half_width, draws.mean + half_width
+def _interval(values: _Values, runs: NDArray[np.int64], mean_of: int, rounding: float) -> tuple[float, float]:
+    """Return the ends of the interval of the verdicts, NaN if there are too few runs."""
+    if len(set(runs.tolist())) < FEWEST_RUNS:
+        return np.nan, np.nan
+    draws = draws_of_means(run_means(values, runs), least_half_width=0.0)
+    half_width = draws.half_width(mean_of) + rounding
+    return draws.mean - half_width, draws.mean + half_width
 
 
 def _pick(table: _Values, runs: NDArray[np.int64], published: float, rounding: float, test_share: float) -> int | None:
@@ -150,11 +140,12 @@ def _nearest_to(draws: _Values, published: float, test_share: float) -> int | No
     return nearest if all(test.confirming <= LEVEL for test in tests) else None
 
 
-def reading_rows(reading: Reading, comparisons: Sequence[ReadingComparison]) -> tuple[list[str], list[list[str]]]:
-    """Return the table of a reading: its headings, and a line for each published figure."""
+def reading_table(reading: Reading, lines: pd.DataFrame) -> pd.DataFrame:
+    """Return the table of a reading in texts: a line for each published figure, a column for each value."""
     names = {value: value + " (leaking)" * choice.leaks for value, choice in reading.values.items()}
     rows = []
-    for figure in comparisons:
-        means = [figure.means.get(value, "not run") for value in names]
-        rows.append([figure.label, f"{figure.published:g}", *means, names.get(figure.nearest, "")])
-    return ["figure", "published", *names.values(), "nearest"], rows
+    for (label, published), group in lines.groupby(["label", "published"], sort=False):
+        texts = group.set_index("value")["text"]
+        nearest = "".join(names[value] for value in group["value"][group["nearest"]])
+        rows.append([label, f"{published:g}", *(texts.get(value, "not run") for value in names), nearest])
+    return pd.DataFrame(rows, columns=["figure", "published", *names.values(), "nearest"])

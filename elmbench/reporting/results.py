@@ -82,6 +82,11 @@ class Results:
     def gains(self) -> pd.DataFrame:
         return optimism(self.cells, self.resolved)
 
+    @property
+    def default_gains(self) -> pd.DataFrame:
+        """The gains under the default readings."""
+        return self.gains[self.gains["reading"] == ""]
+
     @cached_property
     def claims(self) -> list[ClaimOutcome]:
         return list(check_claims(self.summary, self.measured))

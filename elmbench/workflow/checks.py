@@ -12,9 +12,10 @@ from elmbench.layouts import layout_of
 from elmbench.layouts.table import VERDICTS
 from elmbench.reporting.baseline import BaselineCheck, compare_with_baseline, refuse_failures, update_baseline
 from elmbench.reporting.cells import read_cells
+from elmbench.reporting.claim_outcomes import ClaimOutcome
 from elmbench.reporting.folders import ResultsDirs, has_results, results_folder
 from elmbench.reporting.joint import joint_record, self_test
-from elmbench.reporting.papers import PaperResults, TableResults, TestedClaim, papers_of
+from elmbench.reporting.papers import PaperResults, TableResults, papers_of
 from elmbench.reporting.results import read_results, records, rewrite_results
 from elmbench.specs.catalogue import PROFILES, ExperimentFile, Watch, find_experiment, load_catalogue
 from elmbench.specs.profiles import resolve
@@ -117,7 +118,7 @@ def published_record(papers: Iterable[PaperResults]) -> list[dict[str, Any]]:
     return [_table_record(table, paper.claims) for paper in papers for table in paper.tables]
 
 
-def _table_record(table: TableResults, claims: Sequence[TestedClaim]) -> dict[str, Any]:
+def _table_record(table: TableResults, claims: Sequence[ClaimOutcome]) -> dict[str, Any]:
     first, id = table.results[0], table.file.id
     joint = joint_record([joint for joint, _ in table.joints])
     compared = [figure for _, figure in table.compared_figures if figure.measure.metric == joint["metric"]]
@@ -131,7 +132,7 @@ def _table_record(table: TableResults, claims: Sequence[TestedClaim]) -> dict[st
         "joint": joint | {"self_test": self_test(compared, id, *table.profiles)},
         "figures": records(pd.DataFrame(table.figures)),
         "claims": [
-            test.outcome.record() | {"profile": test.results.resolved.profile} for test in claims if test.table == id
+            outcome.record() | {"profile": outcome.resolved.profile} for outcome in claims if outcome.table == id
         ],
         "missing_runs": records(table.missing_runs),
         "metrics": [asdict(agreement) for agreement in first.agreements],

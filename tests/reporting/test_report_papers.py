@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -158,17 +159,18 @@ def test_a_main_claim_names_claims_that_the_tables_declare(key: str) -> None:
 
 
 def test_the_result_of_a_main_claim_counts_its_statements() -> None:
+    resolved: Any = None
     above = Claim.model_validate(
         {"says": "it is", "dataset": "a", "metric": "mcc", "model": "m", "is": "above", "than": ["n"]}
     )
-    fails = ClaimOutcome(above, "does not hold")
+    fails = ClaimOutcome(above, resolved, "does not hold")
     undecided, holds = replace(fails, verdict="undecided"), replace(fails, verdict="holds")
     assert result_in_words([holds]) == "holds"
     assert result_in_words([fails, undecided, holds, fails]) == "1 holds, 2 do not hold, 1 undecided"
     # Far less than a third of the time is not a third, but no slower.
     time = {"metric": "fit_seconds", "is": "between", "between": [0.2, 0.5]}
     third = Claim.model_validate(above.model_dump(by_alias=True) | time)
-    result = ClaimOutcome(third, "does not hold", finding=Finding("t", 0.01, 1.0, 0.0, 3, "runs"))
+    result = ClaimOutcome(third, resolved, "does not hold", finding=Finding("t", 0.01, 1.0, 0.0, 3, "runs"))
     assert result_in_words([result]) == "ratio smaller than stated"
     assert result_in_words([replace(result, finding=Finding("t", 2.0, 1.0, 0.0, 3, "runs")), holds]) == (
         "1 holds, 1 ratio larger than stated"
@@ -177,10 +179,10 @@ def test_the_result_of_a_main_claim_counts_its_statements() -> None:
 
 def test_check_and_site_test_the_same_claims_of_all_profiles() -> None:
     (paper,) = gather(ResultsDirs(RESULTS), lambda files: [file for file in files if file.spec.paper == "kos-elm"])
-    on_site = [(one.table, one.outcome.record()) for one in paper.claims]
+    on_site = [(one.table, one.record()) for one in paper.claims]
     tables = [table.file.id for table in paper.tables if table.results]
     (checked,) = check_published(tables, None, ResultsDirs(RESULTS))
-    assert on_site == [(one.table, one.outcome.record()) for one in checked.claims]
+    assert on_site == [(one.table, one.record()) for one in checked.claims]
     assert checked.sentences == paper.sentences
     counts = [(table.file.id, table.counts) for table in checked.tables]
     assert counts == [(table.file.id, table.counts) for table in paper.tables]

@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 from made_cells import Toy, cell, folds, results_of
 
-from elmbench.reporting.readings import ReadingComparison, compare_readings, reading_rows
+from elmbench.reporting.readings import compare_readings, reading_table
 
-Compare = Callable[..., list[ReadingComparison]]
+Compare = Callable[..., pd.DataFrame]
 FIGURES = "WDBC,ELM,mcc,0.9,,\nWDBC,ELM,train_seconds,0.5,,\n"
 
 
@@ -19,9 +20,10 @@ FIGURES = "WDBC,ELM,mcc,0.9,,\nWDBC,ELM,train_seconds,0.5,,\n"
 def compared(toy: Toy, tmp_path: Path) -> Compare:
     """Compare the reading `order` on these cells."""
 
-    def compare(lines: list[dict[str, Any]], figures: str = FIGURES, **changes: Any) -> list[ReadingComparison]:
+    def compare(lines: list[dict[str, Any]], figures: str = FIGURES, **changes: Any) -> pd.DataFrame:
         resolved = toy(figures, **changes)
-        return compare_readings(resolved.file.paper.readings, [results_of(resolved, lines, tmp_path)])["order"]
+        lines = compare_readings(resolved.file.paper.readings, [results_of(resolved, lines, tmp_path)])
+        return lines[lines["reading"] == "order"].set_index("value")
 
     return compare
 
@@ -74,8 +76,8 @@ LAST = cell(fold=3, reading="order=stored", **DIVERGED)
     ],
 )
 def test_the_value_that_fits(compared: Compare, lines: list[dict[str, Any]], printed: str, fits: str) -> None:
-    (result,) = compared(lines, f"WDBC,ELM,mcc,{printed},,\n")
-    assert result.nearest == fits
+    result = compared(lines, f"WDBC,ELM,mcc,{printed},,\n")["nearest"]
+    assert [*result.index[result]] == [fits] * bool(fits)
 
 
 @pytest.mark.parametrize(
@@ -89,25 +91,25 @@ def test_the_value_that_fits(compared: Compare, lines: list[dict[str, Any]], pri
 def test_equal_figures_and_a_single_value_of_a_reading_are_not_compared(
     compared: Compare, lines: list[dict[str, Any]]
 ) -> None:
-    assert compared(lines) == []
+    assert compared(lines).empty
 
 
 def test_only_cells_that_both_were_run_on_are_compared(compared: Compare) -> None:
     more = [line | {"run": 1, "mcc": 0.1} for line in folds("ELM", 0.1, 0.1)]
-    (result,) = compared([*folds("ELM", 0.70, 0.71), *more, *stored(0.90, 0.89)])
-    assert result.means["shuffled"] == "0.705"
-    assert "2 cells" in result.label
+    result = compared([*folds("ELM", 0.70, 0.71), *more, *stored(0.90, 0.89)])
+    assert result["text"]["shuffled"] == "0.705"
+    assert "2 cells" in result["label"].iloc[0]
 
 
 def test_cells_that_did_not_end_ok_are_named_and_decide_nothing(compared: Compare) -> None:
     lines = [*folds("ELM", 0.70, 0.71, 0.70), *stored(0.90, 0.89, 0.90)]
-    assert compared(lines)[0].nearest == "stored"
+    assert compared(lines)["nearest"].to_dict() == {"shuffled": False, "stored": True}
     lines[5] |= DIVERGED
-    (result,) = compared(lines)
-    assert (result.means["stored"], result.nearest) == ("0.895 (1 diverged)", "")
+    result = compared(lines)
+    assert (result["text"]["stored"], result["nearest"].any()) == ("0.895 (1 diverged)", False)
     lines[3] |= DIVERGED
     lines[4] |= DIVERGED
-    assert compared(lines)[0].means["stored"] == "diverged"
+    assert compared(lines)["text"]["stored"] == "diverged"
 
 
 def test_correlations_are_compared_and_absent_data_are_not(compared: Compare) -> None:
@@ -119,15 +121,15 @@ def test_correlations_are_compared_and_absent_data_are_not(compared: Compare) ->
     lines += [line | {"reading": "order=stored", "spearman@h=1": 0.6} for line in lines]
     # This profile leaves h = 5 out.
     figures = [("WDBC", 1), ("WDBC", 5), ("WDBC", 10), ("heart", 1)]
-    (result,) = compared(lines, "".join(f"{name},ELM,spearman@h={h},0.9,,\n" for name, h in figures), **changes)
-    assert result.means == {"shuffled": "0.500", "stored": "0.600"}
-    assert result.label == "WDBC ELM spearman@h=1 (Table I, paper, nested, 1 cells)"
+    result = compared(lines, "".join(f"{name},ELM,spearman@h={h},0.9,,\n" for name, h in figures), **changes)
+    assert result["text"].to_dict() == {"shuffled": "0.500", "stored": "0.600"}
+    assert {*result["label"]} == {"WDBC ELM spearman@h=1 (Table I, paper, nested, 1 cells)"}
 
 
 def test_the_rows_of_a_reading_and_the_leaking_value(compared: Compare, toy: Toy, paper: dict[str, Any]) -> None:
     paper["readings"]["order"]["values"]["stored"]["leaks"] = True
-    rows = reading_rows(toy().file.paper.readings["order"], compared([*folds("ELM", *FAR), *stored(*NEAR)]))
-    assert rows == (
-        ["figure", "published", "shuffled", "stored (leaking)", "nearest"],
-        [["WDBC ELM mcc (Table I, paper, nested, 5 cells)", "0.9", "0.700", "0.900", "stored (leaking)"]],
-    )
+    lines = compared([*folds("ELM", *FAR), *stored(*NEAR)]).reset_index()
+    table = reading_table(toy().file.paper.readings["order"], lines)
+    assert [*table] == ["figure", "published", "shuffled", "stored (leaking)", "nearest"]
+    label = "WDBC ELM mcc (Table I, paper, nested, 5 cells)"
+    assert table.to_numpy().tolist() == [[label, "0.9", "0.700", "0.900", "stored (leaking)"]]

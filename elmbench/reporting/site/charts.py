@@ -75,12 +75,9 @@ def rank_diagram(comparison: Statistics, name: str) -> Picture:
     return Picture(label, draw_critical_differences(comparison, name))
 
 
-def optimism_chart(results: Results) -> Picture | None:
+def optimism_chart(results: Results) -> Picture:
     """Return the gains of the oracle: a dot for each data set, the mean of each model and its interval."""
-    gains = results.gains[results.gains["reading"] == ""]
-    if not len(gains):
-        return None
-    groups = list(gains.groupby("model", sort=False)["optimism"])
+    groups = list(results.default_gains.groupby("model", sort=False)["optimism"])
     figure, axes = new_figure(7, 0.9 + 0.22 * len(groups))
     axes.use_sticky_edges = False
     axes.axvline(0, linestyle="--", color="grey", linewidth=0.8)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from operator import attrgetter
+from typing import Any
 
 import pandas as pd
 
@@ -14,10 +14,9 @@ from elmbench.layouts.table import COMPLETE
 from elmbench.metrics import less_is_better
 from elmbench.numerics.significance import sign
 from elmbench.registry import registry
-from elmbench.reporting.papers import PaperResults, TableResults
-from elmbench.reporting.readings import ReadingComparison
+from elmbench.reporting.papers import PaperResults
 from elmbench.reporting.results import Results
-from elmbench.specs.profiles import resolve
+from elmbench.specs.catalogue import ExperimentFile
 
 #: A reading that leaks explains a figure if it closes at least this share of the distance between ours and the print.
 _CLOSED = 0.5
@@ -26,6 +25,7 @@ _LEVEL = 0.05
 #: The fewest figures of a table, and the share of them outside of the intervals, that no reading then explains.
 _FEWEST, _MOST = 10, 0.5
 _FIGURE = ["dataset", "model", "metric"]
+_ENTRY = ["experiment", *_FIGURE]
 
 
 @dataclass(frozen=True)
@@ -37,140 +37,94 @@ class Finding:
 
     paper: str
     title: str
-    evidence: tuple[str, ...]
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    links: tuple[tuple[str, str], ...]
-
-
-#: A finding, and its strength compared with others of its kind.
-_Ranked = tuple[float, Finding] | None
+    evidence: Sequence[str]
+    figures: pd.DataFrame
+    links: Sequence[tuple[str, str]]
 
 
 def find(papers: Sequence[PaperResults]) -> list[Finding]:
-    """Return the strongest finding of each kind and paper: leaks, choices on test folds, tables without a reading."""
-    kinds: list[list[Finding]] = []
-    for search in (_leak, _choice, _farthest_table):
-        kinds.append([finding for _, finding in sorted(filter(None, map(search, papers)), key=lambda pair: -pair[0])])
+    """Return a finding of each kind and paper: leaks, choices on test folds, tables without a reading."""
+    kinds = [list(filter(None, map(search, papers))) for search in (_leak, _choice, _farthest_table)]
     return [kind[0] for kind in kinds if kind] + [finding for kind in kinds for finding in kind[1:]]
 
 
-def _leak(paper: PaperResults) -> _Ranked:
+def _leak(paper: PaperResults) -> Finding | None:
     """Return the model that matches its figures only if test rows leak into training."""
-    explained: dict[tuple[str, str], list[ReadingComparison]] = {}
-    for name, comparisons in paper.readings.items():
-        reading = paper.paper.readings[name]
-        for figure in comparisons:
-            is_leak = figure.nearest in reading.values and reading.values[figure.nearest].leaks
-            is_near = _distance(figure, figure.nearest) <= _CLOSED * _distance(figure, reading.default)
-            if is_leak and is_near and not _other_reading_fits(paper, name, figure):
-                explained.setdefault((name, figure.model), []).append(figure)
-    if not explained:
+    lines = paper.readings.assign(distance=(paper.readings["mean"] - paper.readings["published"]).abs())
+    default = {name: reading.default for name, reading in paper.paper.readings.items()}
+    at_default = lines["distance"].where(lines["value"] == lines["reading"].map(default))
+    is_near = lines["distance"] <= _CLOSED * at_default.groupby([lines["reading"], lines["label"]]).transform("max")
+    leaks = lines[lines["leaks"] & lines["nearest"] & is_near]
+    is_alone = []
+    for _, line in leaks.iterrows():
+        others = lines[(lines[_ENTRY] == line[_ENTRY]).all(axis=1) & (lines["reading"] != line["reading"])]
+        is_alone.append(not (others["distance"] <= line["distance"]).any())
+    by_value: Any = leaks.loc[is_alone].groupby(["reading", "value", "model"], sort=False)
+    groups = list(by_value)
+    if not groups:
         return None
-    (name, model), figures = max(explained.items(), key=lambda item: len(item[1]))
-    reading, leaking = paper.paper.readings[name], figures[0].nearest
-    published = " and ".join(f"{figure.published:g} on {figure.dataset}" for figure in figures)
-    distances = " and ".join(f"{_distance(figure, leaking):.3f}" for figure in figures)
-    intervals = "; ".join(_interval(figure, leaking) for figure in figures)
-    choices = (reading.default, leaking)
-    rows = (
-        (figure.dataset, f"{figure.published:g}", *(f"{figure.values[value]:.3f}" for value in choices))
-        for figure in figures
-    )
-    return 0, Finding(
+    (name, leaking, model), figures = max(groups, key=lambda group: len(group[1]))
+    reading = paper.paper.readings[name]
+    published = [f"{line['published']:g} on {line['dataset']}" for _, line in figures.iterrows()]
+    means = lines[lines["label"].isin(figures["label"])].pivot_table("mean", "label", "value", sort=False)
+    columns = {f"{name}={value}": means[value].map("{:.3f}".format).to_list() for value in (default[name], leaking)}
+    table = {"data set": figures["dataset"], "published": figures["published"].map("{:g}".format), **columns}
+    return Finding(
         paper.paper.key,
-        f"{model} comes within {distances} of its published {published} only if test rows leak: {name}={leaking}",
+        f"{model} comes within {' and '.join(figures['distance'].map('{:.3f}'.format))} of its published "
+        f"{' and '.join(published)} only if test rows leak: {name}={leaking}",
         (
             f"{reading.question} Our default: {reading.values[reading.default].says}.",
             f"With {name}={leaking} ({reading.values[leaking].says}), the same folds and random numbers give the "
             "means in the table. No other reading comes as near.",
-            f"Its interval of 95 % for the published figure: {intervals}.",
+            f"Its interval of 95 % for the published figure: {'; '.join(figures.apply(_interval, axis=1))}.",
         ),
-        ("data set", "published", f"{name}={reading.default}", f"{name}={leaking}"),
-        tuple(rows),
+        pd.DataFrame(table),
         (
             (f"{paper.readings_page}#{name}", "every figure under both readings"),
-            *(paper.link(id) for id in dict.fromkeys(figure.experiment for figure in figures)),
+            *map(paper.link, figures["experiment"].unique()),
         ),
     )
 
 
-def _distance(figure: ReadingComparison, value: str) -> float:
-    return abs(figure.values.get(value, math.nan) - figure.published)
+def _interval(line: pd.Series[Any]) -> str:
+    if math.isnan(line["low"]):
+        return f"too few runs on {line['dataset']}"
+    side = "inside" if line["low"] <= line["published"] <= line["high"] else "outside"
+    return f"{line['low']:.4f} to {line['high']:.4f} on {line['dataset']}, where {line['published']:g} is {side}"
 
 
-def _interval(figure: ReadingComparison, value: str) -> str:
-    if value not in figure.intervals:
-        return f"too few runs on {figure.dataset}"
-    low, high = figure.intervals[value]
-    side = "inside" if low <= figure.published <= high else "outside"
-    return f"{low:.4f} to {high:.4f} on {figure.dataset}, where {figure.published:g} is {side}"
-
-
-def _other_reading_fits(paper: PaperResults, name: str, figure: ReadingComparison) -> bool:
-    """Return True if another reading brings our mean as near to the figure."""
-    entry = attrgetter("experiment", *_FIGURE)
-    others = (other for key, comparisons in paper.readings.items() if key != name for other in comparisons)
-    distances = (_distance(other, value) for other in others if entry(other) == entry(figure) for value in other.values)
-    return any(distance <= _distance(figure, figure.nearest) for distance in distances)
-
-
-@dataclass(frozen=True)
-class _Choice:
-    """The number of a model's figures in a table that are nearer to each choice of hyperparameters, or as near."""
-
-    table: TableResults
-    model: str
-    oracle: int
-    nested: int
-    equal: int
-    medians: tuple[float, float]
-
-    @property
-    def is_of_oracle(self) -> bool:
-        """True if at least twice as many figures are nearer to the choice on the test folds."""
-        return self.oracle > 0 and self.oracle >= 2 * self.nested
-
-    @property
-    def p(self) -> float:
-        """The p-value of the sign test."""
-        return sign(self.oracle, self.oracle + self.nested).confirming
-
-
-def _choice(paper: PaperResults) -> _Ranked:
+def _choice(paper: PaperResults) -> Finding | None:
     """Return the table in which most models' figures are nearer to a choice on the test folds than chance explains.
 
     Each model is judged separately, because a paper may have chosen differently for some of them.
     """
-    choices = [choice for table in paper.tables if table.results for choice in _choices(table)]
-    strong = [choice for choice in choices if choice.is_of_oracle and choice.p * len(choices) <= _LEVEL]
-    if not strong:
+    choices = pd.concat([_choices(table.results[0]) for table in paper.run] or [pd.DataFrame()], ignore_index=True)
+    if not len(choices):
         return None
-    table = max(strong, key=lambda choice: choice.oracle - choice.nested).table
-    label = table.file.spec.label
-    near = [choice for choice in choices if choice.table is table and choice.is_of_oracle]
-    rest = [choice for choice in choices if choice.table is table and choice not in near]
-    others = [f"{choice.model} {choice.oracle}:{choice.nested}" for choice in rest]
-    counts = ", ".join(f"{choice.model} {choice.oracle}:{choice.nested}:{choice.equal}" for choice in near)
-    models = [choice.model for choice in near]
-    listed = " and ".join(filter(None, (", ".join(models[:-1]), models[-1])))
-    rows = []
-    for choice in choices:
-        medians = (f"{median:+.4f}" for median in choice.medians)
-        rows.append((choice.table.file.spec.label, choice.model, str(choice.oracle), str(choice.nested), *medians))
-    return sum(choice.oracle - choice.nested for choice in near), Finding(
+    oracle, nested = choices["oracle nearer"], choices["nested nearer"]
+    p = [sign(k, k + rest).confirming if k else 1.0 for k, rest in zip(oracle, nested, strict=True)]
+    is_of_oracle = (oracle > 0) & (oracle >= 2 * nested)
+    strong = (oracle - nested)[is_of_oracle & (pd.Series(p) * len(choices) <= _LEVEL)]
+    if not len(strong):
+        return None
+    label = str(choices.loc[strong.idxmax(), "table"])
+    counts = choices["model"] + " " + oracle.astype(str) + ":" + nested.astype(str)
+    near, rest = (choices["table"] == label) & is_of_oracle, (choices["table"] == label) & ~is_of_oracle
+    listed = ", ".join(counts[near] + ":" + choices["equal"][near].astype(str))
+    models = " and ".join(filter(None, (", ".join(choices["model"][near][:-1]), choices["model"][near].iloc[-1])))
+    return Finding(
         paper.paper.key,
-        f"The figures of {listed} in {label} of {paper.paper.key.upper()} are nearer to hyperparameters chosen on the "
+        f"The figures of {models} in {label} of {paper.paper.key.upper()} are nearer to hyperparameters chosen on the "
         "test folds",
         (
             "Each published figure is compared with our means for hyperparameters of the best mean over the test folds "
             "(oracle) and for those chosen on inner folds (nested). Nearer to oracle, to nested, and as near: "
-            f"{counts}. A choice by the authors on the test folds is an inference from these counts.",
-            *([f"The other models do not show it: {', '.join(others)}."] if others else ()),
-            *_counter_evidence(table, paper),
+            f"{listed}. A choice by the authors on the test folds is an inference from these counts.",
+            *([f"The other models do not show it: {', '.join(counts[rest])}."] if rest.any() else ()),
+            *_counter_evidence(label, [table.file for table in paper.tables]),
         ),
-        ("table", "model", "oracle nearer", "nested nearer", "oracle − print", "nested − print"),
-        tuple(rows),
+        choices.drop(columns="equal").map(lambda value: f"{value:+.4f}" if isinstance(value, float) else str(value)),
         (
             (f"optimism.html#{paper.paper.key}", "the gain of the choice, by data set and model"),
             (paper.page, "its tables"),
@@ -178,20 +132,26 @@ def _choice(paper: PaperResults) -> _Ranked:
     )
 
 
-def _choices(table: TableResults) -> Iterator[_Choice]:
-    """Yield the counts of each estimator of a table, its columns together."""
-    lines = _comparable(table.results[0])
+def _choices(results: Results) -> pd.DataFrame:
+    """Return a line for each estimator of a table, its columns together.
+
+    It has the numbers of figures that are nearer to each choice, or as near, and the median differences.
+    """
+    lines = _comparable(results)
     lines = lines[lines["reading"] == ""]
     gains = lines.pivot_table("mean", [*_FIGURE, "published"], "select", sort=False)
     gains = gains.reindex(columns=["oracle", "nested"]).dropna().reset_index()
-    for select in ("oracle", "nested"):
-        gains[select] = gains["metric"].map(_sign).astype(int) * (gains[select] - gains["published"])
-    columns = table.file.spec.models
-    names = gains["model"].map(lambda column: registry()[columns[column].model].name.upper())
-    for model, group in gains.groupby(names, sort=False):
-        oracle, nested = group["oracle"].abs(), group["nested"].abs()
-        nearer = (int((oracle < nested).sum()), int((oracle > nested).sum()), int((oracle == nested).sum()))
-        yield _Choice(table, str(model), *nearer, (group["oracle"].median(), group["nested"].median()))
+    signs = gains["metric"].map(lambda metric: -1 if less_is_better(metric) else 1).astype(int)
+    differences = gains[["oracle", "nested"]].sub(gains["published"], axis=0).mul(signs, axis=0)
+    models = results.resolved.file.spec.models
+    names = gains["model"].map(lambda column: registry()[models[column].model].name.upper())
+    rows = []
+    for model, group in differences.groupby(names, sort=False):
+        closer = group["nested"].abs() - group["oracle"].abs()
+        counts = [int(hits.sum()) for hits in (closer > 0, closer < 0, closer == 0)]
+        rows.append([results.resolved.file.spec.label, str(model), *counts, *group.median()])
+    columns = ("table", "model", "oracle nearer", "nested nearer", "equal", "oracle − print", "nested − print")
+    return pd.DataFrame(rows, columns=columns)
 
 
 def _comparable(results: Results) -> pd.DataFrame:
@@ -201,66 +161,61 @@ def _comparable(results: Results) -> pd.DataFrame:
     return lines[lines["dataset"].map(results.resolved.compares).astype(bool)]
 
 
-def _sign(metric: str) -> int:
-    return -1 if less_is_better(metric) else 1
-
-
-def _counter_evidence(table: TableResults, paper: PaperResults) -> Iterator[str]:
+def _counter_evidence(label: str, files: Sequence[ExperimentFile]) -> Iterator[str]:
     """Yield the tables that print better figures for the same cells: the best on the same folds cannot be exceeded."""
-    printed = resolve(table.file, table.file.profiles[-1]).published
-    label = table.file.spec.label
-    for other in paper.tables:
-        published = resolve(other.file, other.file.profiles[-1]).published if other is not table else {}
-        shared = []
-        for key, figure in published.items():
-            first, second = figure.value, printed[key].value if key in printed else None
-            if first is not None and second is not None and key[2] not in UNJUDGED:
-                shared.append((f"{key[1]} on {figure.dataset}", _sign(key[2]) * (first - second)))
-        if better := [cell for cell, gain in shared if gain > 0]:
+    printed = {
+        file.spec.label: {(figure.model, figure.dataset, figure.metric): figure.value for figure in file.figures}
+        for file in files
+    }
+    for other, figures in printed.items():
+        shared = [
+            (f"{key[0]} on {key[1]}", second > value if less_is_better(key[2]) else value > second)
+            for key, value in figures.items()
+            if other != label and value is not None and key[2] not in UNJUDGED
+            if (second := printed[label].get(key)) is not None
+        ]
+        if better := [cell for cell, is_better in shared if is_better]:
             yield (
-                f"Evidence against it: {other.file.spec.label} prints a better figure in {len(better)} of the "
-                f"{len(shared)} cells that {label} also has ({', '.join(better)}). This would be impossible if {label} "
-                "had the best on the same folds."
+                f"Evidence against it: {other} prints a better figure in {len(better)} of the {len(shared)} cells that "
+                f"{label} also has ({', '.join(better)}). This would be impossible if {label} had the best on the same "
+                "folds."
             )
 
 
-def _farthest_table(paper: PaperResults) -> _Ranked:
-    """Return the table most of whose figures lie outside of our intervals under every reading, and their share."""
-    candidates = list(filter(None, map(_under_readings, paper.results)))
-    if not candidates:
+def _farthest_table(paper: PaperResults) -> Finding | None:
+    """Return the table most of whose figures lie outside of our intervals under every reading."""
+    tables = {one.resolved.file.id: outside for one in paper.results if (outside := _outside(one)) is not None}
+    if not tables:
         return None
-    share, results, lines = max(candidates, key=lambda candidate: candidate[0])
-    link = paper.link(results.resolved.file.id)
-    figures = lines.groupby(_FIGURE, sort=False)
-    opposite = int(figures["opposite"].all().sum())
-    rows = []
-    for reading, group in lines.groupby("reading", sort=False):
-        distance = (group["mean"] - group["published"]).abs().median()
-        rows.append((str(reading) or "defaults", str(len(group)), str(int(group["outside"].sum())), f"{distance:.3f}"))
-    signs = f" {opposite} have the other sign under all of them." if opposite else ""
-    return share, Finding(
+    id, (_, lines) = max(tables.items(), key=lambda item: item[1][0])
+    link, figures = paper.link(id), lines.groupby(_FIGURE, sort=False)
+    opposite = figures["opposite"].all().sum()
+    rows = [
+        (reading or "defaults", str(len(group)), str(group["outside"].sum()), f"{group['distance'].median():.3f}")
+        for reading, group in lines.groupby("reading", sort=False)
+    ]
+    return Finding(
         paper.paper.key,
         f"Most figures of {link[1]} of {paper.paper.key.upper()} are not reproduced under any reading",
         (
-            f"Under each of {len(rows)} readings, with {int(lines['runs'].min())} runs or more, "
-            f"{int(figures['outside'].all().sum())} of its {len(figures)} figures that can be compared lie outside of "
-            f"the interval of 95 %.{signs}",
+            f"Under each of {len(rows)} readings, with {lines['runs'].min()} runs or more, "
+            f"{figures['outside'].all().sum()} of its {len(figures)} figures that can be compared lie outside of "
+            "the interval of 95 %." + f" {opposite} have the other sign under all of them." * bool(opposite),
         ),
-        ("reading", "figures", "outside", "median distance"),
-        tuple(rows),
+        pd.DataFrame(rows, columns=("reading", "figures", "outside", "median distance")),
         (link, (paper.readings_page, "every figure under each reading")),
     )
 
 
-def _under_readings(results: Results) -> tuple[float, Results, pd.DataFrame] | None:
-    """Return the figures of a table under each reading, if most lie outside of the intervals under all of them."""
+def _outside(results: Results) -> tuple[float, pd.DataFrame] | None:
+    """Return the share of a table's figures outside of the intervals under all readings, and all lines, if most are."""
     lines = _comparable(results)
     lines = lines[lines["low"].notna() & lines["select"].isin(results.summary["select"].head(1))]
-    if results.resolved.profile == "ci" or lines["reading"].nunique() < 2:
-        return None
     lines = lines.assign(
+        distance=(lines["mean"] - lines["published"]).abs(),
         outside=(lines["published"] < lines["low"]) | (lines["published"] > lines["high"]),
         opposite=lines["mean"] * lines["published"] < 0,
     )
     outside = lines.groupby(_FIGURE)["outside"].all()
-    return (outside.mean(), results, lines) if len(outside) >= _FEWEST and outside.mean() > _MOST else None
+    has_readings = results.resolved.profile != "ci" and len(set(lines["reading"])) > 1
+    return (outside.mean(), lines) if has_readings and len(outside) >= _FEWEST and outside.mean() > _MOST else None

@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -23,23 +23,18 @@ from elmbench.reporting.cells import csv
 from elmbench.reporting.figures import error_and_power, facts_sentence, verdict_counts
 from elmbench.reporting.folders import SITE_MARK
 from elmbench.reporting.grids import grids_of
-from elmbench.reporting.papers import PaperResults
+from elmbench.reporting.notes import optimism_notes
+from elmbench.reporting.papers import PaperResults, TableResults
+from elmbench.reporting.readings import reading_table
 from elmbench.reporting.results import Results
 from elmbench.reporting.sentences import table_sentence
-from elmbench.reporting.site.charts import rank_diagrams, scatter
+from elmbench.reporting.site.charts import optimism_chart, rank_diagrams, scatter
 from elmbench.reporting.site.findings import find
 from elmbench.reporting.site.gather import documents
-from elmbench.reporting.site.listings import listings
+from elmbench.specs.datasets import DatasetSpec, load_dataset_specs
 
 #: The sign of each verdict, and of a figure without one.
 _SIGNS = SIGNS | {"not run": "○"}
-_LEGEND = (
-    "Reproduced: the published figure lies in the 95 % prediction interval of our runs, widened by half of the last "
-    "printed digit, and the interval is narrower than the distance between the models; consistent: it lies in the "
-    "interval, but so would figures of other models; close: in an interval twice as wide; differs: outside of that. "
-    "Too few runs: fewer than three. Not comparable: the profile cut the rows, they are not the paper's, or the "
-    "reading leaks. No data: the data set is not here, or some of its cells did not end ok."
-)
 #: The most columns of a grid.
 _MOST_COLUMNS = 16
 #: The columns of the printed figures, with their headings.
@@ -109,9 +104,8 @@ def pages(papers: Sequence[PaperResults]) -> Iterator[tuple[str, str]]:
     """Yield the name and the text of each page."""
     findings = find(papers)
     docs = documents()
-    lists = list(listings(papers))
     navigation = [(paper.page, paper.paper.key) for paper in papers]
-    navigation += [(listing.page, listing.name) for listing in lists if listing.name]
+    navigation += [("claims.html", "claims"), ("optimism.html", "optimism"), ("datasets.html", "data sets")]
     guide = [document.link for document in docs]
     navigation += [(guide[0][0], "guide")] if guide else []
 
@@ -139,12 +133,13 @@ def pages(papers: Sequence[PaperResults]) -> Iterator[tuple[str, str]]:
     for paper in papers:
         paper_findings = [finding for finding in findings if finding.paper == paper.paper.key]
         yield page(paper.page, "paper.html", paper=paper, findings=paper_findings)
-    for paper in papers:
+        if paper.paper.readings:
+            yield page(paper.readings_page, "readings.html", paper=paper)
         for table in paper.run:
             profiles = [_profile(results, first=results is table.results[0]) for results in table.results]
             yield page(table.link[0], "table.html", paper=paper, file=table.file, profiles=profiles)
-    for listing in lists:
-        yield page(listing.page, "listing.html", listing=listing)
+    for name in ("claims.html", "optimism.html", "datasets.html"):
+        yield page(name, name, papers=papers, datasets=load_dataset_specs().values())
     for document in docs:
         yield page(document.link[0], "document.html", document=document, guide=guide)
 
@@ -163,9 +158,47 @@ def _profile(results: Results, *, first: bool) -> dict[str, Any]:
         "counts": {name: counts[name] for name in VERDICTS if counts[name]},
         "sentences": [*(table_sentence(label, joint, [profile]) for joint in results.verdicts), facts_sentence(facts)],
         "sections": [section for section in sections if section["grids"]],
-        "figures": [[_text(line[name]) for name in _FIGURES] for line in figures.to_dict("records")],
+        "figures": figures[[*_FIGURES]].rename(columns=_FIGURES).astype(object).map(_text),
         "charts": list(rank_diagrams(results)) if first else [],
     }
+
+
+def _claims_table(paper: PaperResults) -> pd.DataFrame:
+    in_print = {True: "yes", False: "no", None: "–"}
+    rows = [
+        [claim.claim.says, *claim.label.split(", profile "), in_print[claim.in_print], claim.verdict, claim.evidence]
+        for claim in paper.claims
+    ]
+    return pd.DataFrame(rows, columns=["claim", "table", "profile", "in print", "verdict", "evidence"])
+
+
+def _gains_table(tables: Sequence[TableResults]) -> pd.DataFrame:
+    """Return the gains of the oracle in some tables, as texts."""
+
+    def signed_text(value: Any) -> str:
+        return "" if pd.isna(value) else f"{round(value, 4) + 0.0:+.4f}"
+
+    frames = []
+    for resolved, gains in ((table.results[0].resolved, table.results[0].default_gains) for table in tables):
+        label = f"{resolved.file.spec.label}, {resolved.profile}"
+        frames.append(gains.assign(table=label, dataset=gains["dataset"].map(resolved.spelling)))
+    lines, ends = pd.concat(frames), ["optimism", "low", "high"]
+    lines[["oracle", "nested"]] = lines[["oracle", "nested"]].map("{:.4f}".format)
+    lines[ends] = lines[ends].astype(object).map(signed_text)
+    names = {"dataset": "data set", "metric": "measure", "low": "from", "high": "to", "n": "folds"}
+    return lines[["table", "dataset", "model", "metric", "oracle", "nested", *ends, "n"]].rename(columns=names)
+
+
+def _datasets_table(papers: Sequence[PaperResults], datasets: Iterable[DatasetSpec]) -> pd.DataFrame:
+    tables = [(f"{paper.paper.key} {table.file.spec.label}", table.file) for paper in papers for table in paper.tables]
+    rows = [
+        {"name": spec.name, "title": spec.title, "task": spec.task}
+        | {"rows": spec.shape.instances, "columns": spec.shape.features}
+        | {"in": ", ".join(label for label, file in tables if spec.name in file.spec.datasets)}
+        | {"licence": spec.licence, "citation": spec.citation}
+        for spec in datasets
+    ]
+    return pd.DataFrame(rows)
 
 
 def address(results: Results, name: str) -> str:
@@ -199,8 +232,12 @@ def environment() -> Environment:
     templates.globals |= {
         "version": version("elmbench"),
         "signs": _SIGNS,
-        "legend": _LEGEND,
         "address": address,
-        "figure_columns": list(_FIGURES.values()),
+        "claims_table": _claims_table,
+        "gains_table": _gains_table,
+        "datasets_table": _datasets_table,
+        "reading_table": reading_table,
+        "optimism_notes": optimism_notes,
+        "optimism_chart": optimism_chart,
     }
     return templates

@@ -10,29 +10,27 @@ import pandas as pd
 import pytest
 
 from elmbench.reporting.papers import PaperResults, TableResults
-from elmbench.reporting.readings import ReadingComparison
 from elmbench.reporting.site import findings
-from elmbench.reporting.site.findings import _Choice, find
+from elmbench.reporting.site.findings import find
 from elmbench.specs.profiles import Resolved
 
 Toy = Callable[..., Resolved]
 
 
-def compared(reading: str, fits: str, published: float = 0.9, **values: float) -> tuple[str, ReadingComparison]:
-    means = {name: str(value) for name, value in values.items()}
-    one = ReadingComparison(
-        "", published, means, fits, "toy/one", "WDBC", "ELM", "mcc", values, {"folds": (0.86, 0.89)}
-    )
-    return reading, one
+def compared(reading: str, nearest: str, **means: float) -> list[dict[str, Any]]:
+    """Return the lines of a figure of .9 under the values of a reading."""
+    figure = {"reading": reading, "experiment": "toy/one", "dataset": "WDBC", "model": "ELM", "metric": "mcc"}
+    figure |= {"label": reading, "published": 0.9, "low": 0.86, "high": 0.89}
+    return [
+        figure | {"value": value, "leaks": value == "folds", "nearest": value == nearest, "mean": mean}
+        for value, mean in means.items()
+    ]
 
 
-def leaks(toy: Toy, *comparisons: tuple[str, ReadingComparison]) -> list[str]:
+def leaks(toy: Toy, *comparisons: list[dict[str, Any]]) -> list[str]:
     file = toy().file
-    readings: dict[str, list[ReadingComparison]] = {name: [] for name in file.paper.readings}
-    for name, one in comparisons:
-        readings[name].append(one)
     gathered = PaperResults(file.paper, (TableResults(file, ()),))
-    vars(gathered)["readings"] = readings
+    vars(gathered)["readings"] = pd.DataFrame([line for lines in comparisons for line in lines])
     result = find([gathered])
     return [f"{one.title}; {' '.join(one.evidence)}" for one in result]
 
@@ -52,14 +50,14 @@ def test_a_leak_explains_nothing_that_another_reading_does_as_well(toy: Toy) -> 
 def test_the_choice_of_hyperparameters_is_judged_model_by_model(monkeypatch: pytest.MonkeyPatch, toy: Toy) -> None:
     file = toy().file
     results: Any = SimpleNamespace()
-    table = TableResults(file, (results,))
-    paper = PaperResults(file.paper, (table,))
+    paper = PaperResults(file.paper, (TableResults(file, (results,)),))
+    columns = ["table", "model", "oracle nearer", "nested nearer", "equal", "oracle − print", "nested − print"]
 
     def title(*counts: tuple[str, int, int]) -> str:
-        choices = [_Choice(table, *count, 0, (0.0, -0.01)) for count in counts]
+        choices = pd.DataFrame([("Table I", *count, 0, 0.0, -0.01) for count in counts], columns=columns)
         monkeypatch.setattr(findings, "_choices", lambda _: choices)
         result = findings._choice(paper)
-        return f"{result[1].title} {' '.join(result[1].evidence)}" if result else ""
+        return f"{result.title} {' '.join(result.evidence)}" if result else ""
 
     # Together they are 29 against 15, less than twice as many.
     result = title(("EEM", 21, 2), ("W-ELM", 8, 13))
@@ -83,7 +81,7 @@ def test_a_table_has_no_reading_if_most_figures_lie_outside_under_all_of_them() 
         summary = pd.DataFrame(rows).assign(ended=findings.COMPLETE)
         resolved = SimpleNamespace(profile="paper", compares=lambda name: True)
         results: Any = SimpleNamespace(summary=summary, resolved=resolved)
-        result = findings._under_readings(results)
+        result = findings._outside(results)
         return result[0] if result else None
 
     assert share({"": 12, "a=b": 10}) == pytest.approx(10 / 12)
