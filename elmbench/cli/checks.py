@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -12,15 +13,18 @@ from elmbench.cli.state import state
 from elmbench.errors import ElmbenchError
 from elmbench.files import write_atomically
 from elmbench.layouts.figures import title_of
-from elmbench.layouts.table import VERDICTS
+from elmbench.layouts.table import VERDICTS, Column, Item, Note, ResultTable, Section
 from elmbench.reporting.baseline import BaselineCheck
+from elmbench.reporting.cells import csv
 from elmbench.reporting.claim_outcomes import CLAIM_VERDICTS
 from elmbench.reporting.figures import Agreement, counts_text
 from elmbench.reporting.papers import PaperResults, TableResults
 from elmbench.reporting.results import Results
 from elmbench.reporting.sentences import count_results
 from elmbench.reporting.statistics import compare_models, draw_critical_differences
-from elmbench.reporting.writers.text import grid
+from elmbench.reporting.writers.latex import latex
+from elmbench.reporting.writers.markdown import markdown
+from elmbench.reporting.writers.text import blocks, grid
 from elmbench.specs.catalogue import PROFILES
 from elmbench.specs.profiles import command_for
 
@@ -30,7 +34,16 @@ _SHORT = {"not comparable": "not comp.", "reproduced": "reprod.", "consistent": 
 _SHOWN = 20
 
 
-def show_statistics(results: Results, diagram: Path | None = None) -> None:
+def format_table(
+    form: str, table: ResultTable, frame: pd.DataFrame, commands: Sequence[str], picture: Path | None = None
+) -> str:
+    """Return a table as `csv` (the lines of `frame`), `md` or `latex`."""
+    if form == "csv":
+        return csv(frame)
+    return latex(table) if form == "latex" else markdown(table, commands, picture)
+
+
+def show_statistics(results: Results, diagram: Path | None = None, form: str = "text") -> None:
     """Print the comparison of the models over the data sets, and draw its first diagram.
 
     Raises ElmbenchError if there are no two models on the same two data sets.
@@ -45,6 +58,18 @@ def show_statistics(results: Results, diagram: Path | None = None) -> None:
         )
     if diagram is not None:
         write_atomically(diagram, draw_critical_differences(comparisons[0], title_of(resolved)))
+    if form != "text" and not state.as_json:
+        names = comparisons[0].columns
+        columns = tuple(Column(name, name, numeric=name != "model") for name in names)
+        sections = tuple(
+            Section(c.heading, (), tuple(dict(zip(names, map(Item, row), strict=True)) for row in c.rows))
+            for c in comparisons
+        )
+        notes = tuple(Note("statistics", f"{c.source}: {c.differences}") for c in comparisons)
+        whole = replace(results.table, columns=columns, sections=sections, notes=notes)
+        frame = pd.concat([c.frame.assign(source=c.source) for c in comparisons])
+        state.console.file.write(format_table(form, whole, frame, results.commands))
+        return
     parts: list[RenderableType] = []
     for comparison in comparisons:
         table = grid(comparison.columns, comparison.rows, right=comparison.columns[1:], whole=("model",))
@@ -74,13 +99,16 @@ def published_text(papers: Sequence[PaperResults]) -> RenderableType:
     parts: list[RenderableType] = []
     if counts:
         headings = _stack_words(_SHORT.get(verdict, verdict) for verdict in VERDICTS)
-        parts.append(grid(("experiment", *headings), counts, right=headings, whole=headings))
+        parts += blocks(("experiment", *headings), counts, state.width)
         if len(counts) > 1:
             parts.append(Text("A figure that several tables print counts once in the sentences below.", style="dim"))
     if rows:
         columns = _stack_words(Agreement.COLUMNS)
-        parts += [Text(""), grid(("experiment", *columns), rows, right=columns[1:], whole=columns)]
-        parts.append(Text(Agreement.LEGEND, style="dim"))
+        parts += [
+            Text(""),
+            *blocks(("experiment", *columns), rows, state.width, 2),
+            Text(Agreement.LEGEND, style="dim"),
+        ]
     figures, facts = (sum((paper.counts[i] for paper in papers), Counter[str]()) for i in (0, 1))
     counted_once = counts_text(figures, facts, pd.concat([table.missing_runs for table in tables]))
     return Group(*parts, Text(""), Text(counted_once), *_claims(papers), *_papers(papers))

@@ -97,10 +97,8 @@ def table(
     ] = None,
 ) -> None:
     """Print a table from its cells.csv."""
-    from elmbench.reporting.cells import csv
+    from elmbench.cli.checks import format_table, show_statistics
     from elmbench.reporting.results import read_results, records
-    from elmbench.reporting.writers.latex import latex
-    from elmbench.reporting.writers.markdown import markdown
     from elmbench.specs.catalogue import find_experiment, load_catalogue
     from elmbench.specs.profiles import recorded_comparison, resolve
 
@@ -120,21 +118,16 @@ def table(
         resolved = resolve(find_experiment(experiment), profile)
     dirs, key = state.results_dirs, (resolved.profile, resolved.file.id)
     if statistics or diagram is not None:
-        from elmbench.cli.checks import show_statistics
-
-        show_statistics(read_results(resolved, dirs.find(*key)), diagram)
+        show_statistics(read_results(resolved, dirs.find(*key)), diagram, form)
         return
     results = read_results(resolved, dirs.find(*key), options.split_words(metric))
     if state.as_json:
         state.emit(records(results.summary))
     elif form == "text":
         state.console.print(results.renderable(state.width))
-    elif form == "csv":
-        state.console.file.write(csv(results.summary))
-    elif form == "md":
-        state.console.file.write(markdown(results.table, results.commands, results.picture))
     else:
-        state.console.file.write(latex(results.table))
+        text = format_table(form, results.table, results.summary, results.commands, results.picture)
+        state.console.file.write(text)
     if dirs.committed is not None:
         state.remark(dirs.origin(*key))
 

@@ -9,15 +9,15 @@ import re
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from elmbench.errors import ElmbenchError
 from elmbench.files import write_atomically
-from elmbench.metrics import COUNTS, REGISTRY, find_metric
+from elmbench.metrics import COUNTS, REGISTRY, find_metric, names_taking
 from elmbench.protocol.stored import StoredPredictions, metric_columns
 from elmbench.running.store import CLEAN, Store
 from elmbench.specs.measures import FACTS
@@ -82,7 +82,17 @@ def cells_frame(planned: list[Cell], store: Store, values: list[str], resolved: 
         optional = [name for name in optional if name != CLEAN_TIMES]
     columns = [*CELL_NAMES, "status", "reason", "params", *values, *TIMES, "n_units", "condition", "n_test", *optional]
     frame = pd.DataFrame(lines, columns=columns)
-    return frame.astype({name: "Int64" for name in _WHOLE if name in columns})
+    return _mark_overflow(frame.astype({name: "Int64" for name in _WHOLE if name in columns}))
+
+
+def _mark_overflow(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return cells in which those have diverged whose predictions are so large that an error of them is infinite."""
+    errors = cells[[name for name in cells if name.partition("@")[0] in names_taking("values")]].astype(float)
+    cells.loc[np.isinf(errors).any(axis=1), ["status", "reason"]] = [
+        "diverged",
+        "an error of the predictions is infinite",
+    ]
+    return cells
 
 
 def _line(cell: Cell, result: dict[str, Any]) -> dict[str, Any]:
@@ -195,7 +205,7 @@ def read_cells(path: Path) -> pd.DataFrame:
         missing = [name for name in (*CELL_NAMES, "status", "params", "n_units") if name not in frame.columns]
         damage = f"it lacks the columns {', '.join(missing)}" if missing else _damage(frame)
         if damage is None:
-            return frame if "reason" in frame else frame.assign(reason="")
+            return _mark_overflow(frame if "reason" in frame else frame.assign(reason=""))
         problem = f"{path}: {damage}"
     except (FileNotFoundError, NotADirectoryError):
         problem, expected = f"{path} is not there", "results of an earlier run"
@@ -233,26 +243,25 @@ def _is_mapping(text: str) -> bool:
 
 def provenance(resolved: Resolved, planned: list[Cell], store: Store, commands: list[str]) -> dict[str, Any]:
     """Return the data, models, software and commands behind the numbers of a table."""
-    datasets: defaultdict[str, set[str]] = defaultdict(set)
-    models: dict[str, str] = {}
-    environments: Counter[str] = Counter()
+    records: dict[str, tuple[dict[str, Any], str]] = {}
     solvers: Counter[str] = Counter()
-    for cell in planned:
-        records = records_below(filter(None, [cell.key]), store)
-        record = next(records, None)
-        if record is None:
-            continue
-        environments[record["environment"]] += 1
-        # Work that only combines results of other work has no data of its own.
-        units = (record["unit"] for record in chain([record], records))
-        unit: dict[str, Any] = next((unit for unit in units if "dataset" in unit), {})
-        if unit:
-            datasets[cell.dataset].add(unit["dataset"]["identity"])
-        if "model" in unit:
-            models[cell.model] = f"{unit['model']}, version {unit['version']}"
     # Each candidate on each fold counts once; "bound failed" and "... given up" count those that then used another.
     for record in records_below((cell.key for cell in planned if cell.key), store):
+        records[record["key"]] = record["unit"], record["environment"]
         solvers.update(record["result"].get("solvers", {}))
+
+    def unit_with_data(key: str) -> dict[str, Any]:
+        """Return the description of some work, or, if it only combines results, of work that it needs."""
+        unit: dict[str, Any] = records[key][0] if key in records else {}
+        needs = work_from(unit).needs if unit and "dataset" not in unit else ()
+        return next(filter(None, map(unit_with_data, needs)), unit)
+
+    done = [(cell, unit_with_data(cell.key)) for cell in planned if cell.key in records]
+    datasets: defaultdict[str, set[str]] = defaultdict(set)
+    for cell, unit in done:
+        if "dataset" in unit:
+            datasets[cell.dataset].add(unit["dataset"]["identity"])
+    environments = Counter(records[cell.key][1] for cell, _ in done)
     spec = json.dumps(resolved.file.content, sort_keys=True, default=str)
     remarks = {cell.dataset: cell.remarks for cell in planned if cell.remarks}
     return {
@@ -262,7 +271,7 @@ def provenance(resolved: Resolved, planned: list[Cell], store: Store, commands: 
         "spec_sha256": hashlib.sha256(spec.encode()).hexdigest(),
         "datasets": {name: sorted(checksums) for name, checksums in datasets.items()},
         **({"remarks": remarks} if remarks else {}),
-        "models": models,
+        "models": {c.model: f"{unit['model']}, version {unit['version']}" for c, unit in done if "model" in unit},
         "environments": [{"cells": n, **store.environment(name)} for name, n in environments.items()],
         "solvers": dict(solvers),
         **(comparison_record(resolved) if resolved.profile == COMPARE else {}),

@@ -127,15 +127,20 @@ class Statistics:
     columns = ("model", "average rank", "win rate", "best wins/ties/loses", "p Nemenyi", "p Wilcoxon-Holm")
 
     @property
-    def rows(self) -> list[tuple[str, ...]]:
-        """The texts of a line for each model: its rank, its wins, and the tests of its difference from the best one."""
+    def frame(self) -> pd.DataFrame:
+        """A line for each model: its rank, its wins, and the tests of its difference from the best one."""
         best, *_ = self.ranks
-        rows = []
-        for model, rank in self.ranks.items():
-            tests = (f"{test[best][model]:.2g}" for test in (self.nemenyi, self.wilcoxon) if model != best)
-            against = ("", "", "") if model == best else (self.wins[best][model], *tests)
-            rows.append((model, f"{rank:.2f}", f"{100 * self.win_rates[model]:.0f} %", *against))
-        return rows
+        tests = [pairs[best] for pairs in (self.wins, self.nemenyi, self.wilcoxon)]
+        lines = [(m, rank, self.win_rates[m], *(test.get(m) for test in tests)) for m, rank in self.ranks.items()]
+        return pd.DataFrame(lines, columns=self.columns)
+
+    @property
+    def rows(self) -> list[list[str]]:
+        """The lines of `frame` as texts."""
+        shares = self.frame.assign(**{"win rate": 100 * self.frame["win rate"]})
+        formats = dict(zip(self.columns, ("{}", "{:.2f}", "{:.0f} %", "{}", "{:.2g}", "{:.2g}"), strict=True))
+        texts = [shares[name].map(text.format, na_action="ignore").fillna("") for name, text in formats.items()]
+        return [list(row) for row in zip(*texts, strict=True)]
 
     @property
     def differences(self) -> str:

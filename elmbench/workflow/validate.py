@@ -2,7 +2,7 @@
 
 from itertools import product
 
-from elmbench.errors import ElmbenchError
+from elmbench.errors import ElmbenchError, unknown_name
 from elmbench.layouts import layout_of
 from elmbench.registry import check_parameters, find_model
 from elmbench.specs.catalogue import ExperimentFile, check_readings, load_catalogue
@@ -42,7 +42,11 @@ def _check_experiment(file: ExperimentFile) -> None:
             experiment.spec.protocol.metric_for(dataset.task)
             experiment.spec.protocol.outer.split(dataset.name, dataset.task)
         layout = layout_of(experiment)
+        columns = list(dict.fromkeys((*layout.models(experiment), *file.all_columns)))
         for (name, column, metric), figure in experiment.published.items():
+            if column not in columns and not (figure.cited or figure.note):
+                error = unknown_name("published model", column, columns, "elmbench validate")
+                raise invalid(error.found, f"{error.expected}; a figure of a model that the suite lacks needs a note")
             if layout.judges and figure.value is not None and column in layout.models(experiment):
                 metrics = [measure.column for measure in layout.measures(experiment, name, column)]
                 if metric not in metrics:

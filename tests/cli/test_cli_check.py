@@ -213,3 +213,16 @@ def test_no_number_is_broken_over_two_lines(elmbench: Callable) -> None:
     words = {tuple(line.split()) for line in out.splitlines()}
     assert ("ospvm/table12", "train_accuracy", "0.00085", "2/2", "2/2", "76/80", "95%") in words
     assert max(map(len, out.splitlines())) <= 80
+
+
+def test_a_narrow_terminal_has_blocks_of_columns_with_the_names_of_tables(
+    elmbench: Callable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "50")
+    out = elmbench(
+        "check", "rkelm/figure3-regression", "rkelm/table3", "--against", "published", "--results-dir", RESULTS
+    ).out
+    lines = [line.split() for line in out.splitlines()]
+    table = [line[2:] for line in lines if line[:2] == ["rkelm/table3", "rmse"]]
+    assert table == [["0.007", "0.87", "3/3"], ["4/50", "343/360", "95%"]]
+    assert max(map(len, out.splitlines())) <= 50

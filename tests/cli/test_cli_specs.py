@@ -124,6 +124,7 @@ def test_broken_yaml(elmbench: Callable, toy: Callable, verb: str) -> None:
         ({"layout": "curvs"}, "WDBC", "unknown kind of table 'curvs' (did you mean 'curves'?)"),
         ({}, "WDCB", "unknown data set 'WDCB' (did you mean 'WDBC'?)"),
         ({}, "WDBC,ELM,acc,1,,\nWDBC", "the published metric 'acc' is not in the table"),
+        ({}, "WDBC,EML,mcc,1,,\nWDBC", "unknown published model 'EML' (did you mean 'ELM'?)"),
         ({"models": {"ELM": {"model": "elm", "params": {"hidden": 3}}}}, "WDBC", "'elm' has no parameter 'hidden'"),
     ],
 )

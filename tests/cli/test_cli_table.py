@@ -103,5 +103,7 @@ def test_models_are_compared_over_data_sets(elmbench: Callable, real: Path, tmp_
     measured, published = elmbench(*words, "--json").json
     assert (measured["source"], published["source"]) == ("measured", "published")
     assert list(measured["ranks"].values()) == sorted(measured["ranks"].values())
+    for form, beginning in {"csv": "model,average rank,", "md": "# Table 3: ", "latex": "\\begin{table}"}.items():
+        assert elmbench(*words, "--format", form).out.startswith(beginning)
     result = elmbench("table", "table4", *CI, "--statistics", "--results-dir", real, code=2)
     assert "no two models on the same two data sets" in result.err

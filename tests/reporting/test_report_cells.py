@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import random
 import shutil
 from collections.abc import Callable
@@ -11,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from made_cells import RESULTS, Toy, cell_in_store, keep, value_columns
+from made_cells import RESULTS, Toy, cell, cell_in_store, keep, value_columns
 
 import elmbench
 from elmbench.errors import ElmbenchError
@@ -95,6 +96,12 @@ def test_cells_are_read_as_they_were_written(written: Callable[..., pd.DataFrame
     assert again["reading"].tolist() == ["", "", "", ""]
     write_frame(again, tmp_path / "again.csv")
     assert (tmp_path / "again.csv").read_text() == (tmp_path / "cells.csv").read_text()
+
+
+def test_a_cell_with_an_infinite_error_has_diverged(tmp_path: Path) -> None:
+    lines = [cell(nrmse=math.inf), cell(fold=1, nrmse=0.5, condition=math.inf), cell(fold=2, log_loss=math.inf)]
+    write_frame(pd.DataFrame(lines), tmp_path / "cells.csv")
+    assert read_cells(tmp_path / "cells.csv")["status"].tolist() == ["diverged", "ok", "ok"]
 
 
 def test_no_reason_holds_a_path_of_this_machine(written: Callable[..., pd.DataFrame]) -> None:

@@ -108,7 +108,7 @@ def _choice(paper: PaperResults) -> Finding | None:
     strong = (oracle - nested)[is_of_oracle & (pd.Series(p) * len(choices) <= _LEVEL)]
     if not len(strong):
         return None
-    label = str(choices.loc[strong.idxmax(), "table"])
+    label = str(choices["table"].iloc[int(strong.idxmax())])
     counts = choices["model"] + " " + oracle.astype(str) + ":" + nested.astype(str)
     near, rest = (choices["table"] == label) & is_of_oracle, (choices["table"] == label) & ~is_of_oracle
     listed = ", ".join(counts[near] + ":" + choices["equal"][near].astype(str))

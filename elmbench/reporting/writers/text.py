@@ -37,6 +37,17 @@ def grid(
     return table
 
 
+def blocks(headings: Sequence[str], rows: Sequence[Sequence[Any]], width: int, n_names: int = 1) -> Iterator[RichTable]:
+    """Yield a table of text in blocks of columns that fit the width; each begins with the first `n_names` columns."""
+    lines = [headings, *rows]
+    widths = [max(len(word) for line in lines for word in str(line[i]).split("\n")) for i in range(len(headings))]
+    names = [*range(n_names)]
+    room = width - sum(widths[:n_names]) - GAP * (n_names - 1)
+    for group in side_by_side([[i] for i in range(n_names, len(headings))], widths.__getitem__, room):
+        columns = [[line[i] for i in names + group] for line in lines]
+        yield grid(columns[0], columns[1:], right=columns[0][n_names:], whole=columns[0][1:])
+
+
 def side_by_side(units: Sequence[Sequence[T]], width_of: Callable[[T], int], room: int) -> list[list[T]]:
     """Return columns in groups that each fit the width; the columns of a unit stay together."""
     groups: list[list[T]] = [[]]
