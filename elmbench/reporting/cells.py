@@ -87,7 +87,7 @@ def cells_frame(planned: list[Cell], store: Store, values: list[str], resolved: 
 
 def _mark_overflow(cells: pd.DataFrame) -> pd.DataFrame:
     """Return cells in which those have diverged whose predictions are so large that an error of them is infinite."""
-    errors = cells[[name for name in cells if name.partition("@")[0] in names_taking("values")]].astype(float)
+    errors = cells[[name for name in map(str, cells) if name.partition("@")[0] in names_taking("values")]].astype(float)
     cells.loc[np.isinf(errors).any(axis=1), ["status", "reason"]] = [
         "diverged",
         "an error of the predictions is infinite",

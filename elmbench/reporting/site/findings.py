@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from elmbench.layouts.base import UNJUDGED
@@ -105,10 +106,10 @@ def _choice(paper: PaperResults) -> Finding | None:
     oracle, nested = choices["oracle nearer"], choices["nested nearer"]
     p = [sign(k, k + rest).confirming if k else 1.0 for k, rest in zip(oracle, nested, strict=True)]
     is_of_oracle = (oracle > 0) & (oracle >= 2 * nested)
-    strong = (oracle - nested)[is_of_oracle & (pd.Series(p) * len(choices) <= _LEVEL)]
-    if not len(strong):
+    strong = (oracle - nested).where(is_of_oracle & (pd.Series(p) * len(choices) <= _LEVEL))
+    if strong.isna().all():
         return None
-    label = str(choices["table"].iloc[int(strong.idxmax())])
+    label = str(choices["table"].iloc[int(np.nanargmax(strong))])
     counts = choices["model"] + " " + oracle.astype(str) + ":" + nested.astype(str)
     near, rest = (choices["table"] == label) & is_of_oracle, (choices["table"] == label) & ~is_of_oracle
     listed = ", ".join(counts[near] + ":" + choices["equal"][near].astype(str))
