@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import permutations
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -25,6 +25,9 @@ from elmbench.specs.measures import FACTS, Measure
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.protocol import is_quality
 
+#: Columns of `summary.csv` that identify a published figure.
+FIGURE = ["dataset", "model", "metric"]
+
 
 @dataclass(frozen=True)
 class ComparedFigure:
@@ -34,6 +37,7 @@ class ComparedFigure:
     stands for. `runs` and `means` are the numbers of our runs and their means.
     """
 
+    profile: str
     dataset: str
     printed_dataset: str
     model: str
@@ -69,7 +73,7 @@ def compared_figures(figures: pd.DataFrame, measured: MeasuredCells) -> Iterator
         means, draws = run_means(values, columns["run"]), draws_of(values, columns, measure)
         paper = resolved.published[dataset, model, column]
         printed = printed_of(dataset, paper, layout, resolved)
-        yield ComparedFigure(dataset, paper.dataset, model, measure, runs, means, draws, printed)
+        yield ComparedFigure(resolved.profile, dataset, paper.dataset, model, measure, runs, means, draws, printed)
 
 
 @dataclass(frozen=True)
@@ -203,13 +207,11 @@ def mean_rank_correlation(rows: Iterable[tuple[Sequence[float], Sequence[float]]
     return float(np.mean(correlations)) if correlations else None
 
 
-def verdict_counts(figures: Iterable[Mapping[Any, Any]]) -> tuple[Counter[str], Counter[str]]:
+def verdict_counts(figures: pd.DataFrame) -> tuple[Counter[str], Counter[str]]:
     """Return the numbers of figures and of facts of data sets with each verdict; the empty one does not count."""
-    counts: tuple[Counter[str], Counter[str]] = Counter(), Counter()
-    for line in figures:
-        if line["verdict"]:
-            counts[line["metric"] in FACTS][line["verdict"]] += 1
-    return counts
+    lines = figures[figures["verdict"] != ""]
+    is_fact = lines["metric"].isin(FACTS)
+    return Counter(lines["verdict"][~is_fact]), Counter(lines["verdict"][is_fact])
 
 
 def missing_runs(figures: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:

@@ -9,26 +9,29 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from elmbench.layouts import layout_of
 from elmbench.layouts.table import JUDGED, VERDICTS
 from elmbench.reporting import group_by
 from elmbench.reporting.claim_outcomes import ClaimOutcome, correct_by_holm
-from elmbench.reporting.figures import ComparedFigure, facts_sentence, missing_runs, verdict_counts
+from elmbench.reporting.figures import FIGURE, ComparedFigure, facts_sentence, missing_runs, verdict_counts
 from elmbench.reporting.joint import JointVerdict, judge_table, main_verdict
 from elmbench.reporting.readings import compare_readings
 from elmbench.reporting.results import Results
 from elmbench.reporting.sentences import answer_sentence, result_in_words, table_sentence
+from elmbench.reporting.summary import COLUMNS
 from elmbench.specs.catalogue import PROFILES, ExperimentFile
-from elmbench.specs.measures import FACTS, Measure
+from elmbench.specs.measures import Measure
 from elmbench.specs.papers import MainClaim, Paper
 from elmbench.specs.profiles import resolve
 from elmbench.specs.published import ALL
 
 #: The ranks of verdicts by their evidence: a figure counts under the profile with the highest rank.
 _WORTH = dict.fromkeys(VERDICTS, 0) | {"not comparable": 1, "too few runs": 2} | dict.fromkeys(JUDGED, 3)
+
+
+_NO_FIGURES = pd.DataFrame(columns=[*COLUMNS, "profile"])
 
 
 @dataclass(frozen=True)
@@ -53,53 +56,38 @@ class TableResults:
         return len(self.results[0].default_gains) > 0
 
     @cached_property
-    def sources(self) -> dict[tuple[str, str, str], tuple[Results, dict[Any, Any]]]:
-        """The results that each figure (data set, model, measure) counts under, and its line of `summary.csv` there."""
-        sources: dict[tuple[str, str, str], tuple[Results, dict[Any, Any]]] = {}
-        for results in sorted(self.results, key=lambda results: -PROFILES.index(results.resolved.profile)):
-            for line in results.figures.to_dict("records"):
-                figure = line["dataset"], line["model"], line["metric"]
-                verdict = line["verdict"]
-                if verdict and (figure not in sources or _WORTH[verdict] > _WORTH[sources[figure][1]["verdict"]]):
-                    sources[figure] = results, line
-        return sources
-
-    @cached_property
-    def figures(self) -> list[dict[Any, Any]]:
-        """The line of each figure in `summary.csv`, and its profile."""
-        return [line | {"profile": results.resolved.profile} for results, line in self.sources.values()]
+    def figures(self) -> pd.DataFrame:
+        """The line of each published figure in `summary.csv` of the profile that it counts under, and the profile."""
+        lines = pd.concat([one.figures.assign(profile=one.resolved.profile) for one in self.results] or [_NO_FIGURES])
+        lines = lines[lines["verdict"] != ""]
+        best = lines.sort_values("verdict", key=lambda names: names.map(_WORTH), ascending=False, kind="stable")
+        return lines[FIGURE].drop_duplicates().merge(best.drop_duplicates(FIGURE), on=FIGURE)[[*lines]]
 
     @cached_property
     def missing_runs(self) -> pd.DataFrame:
         """The models that have too few runs for an interval, with the runs and minutes that they lack."""
-        missing = []
-        for results in self.results:
-            figures = zip(*(results.figures[name] for name in ("dataset", "model", "metric")), strict=True)
-            is_counted = [figure in self.sources and self.sources[figure][0] is results for figure in figures]
-            missing.append(missing_runs(results.figures[np.array(is_counted, dtype=bool)], results.cells))
-        return pd.concat(missing)
+        profile = self.figures["profile"]
+        lacking = [missing_runs(self.figures[profile == one.resolved.profile], one.cells) for one in self.results]
+        return pd.concat(lacking)
 
     @cached_property
-    def compared_figures(self) -> list[tuple[str, ComparedFigure]]:
-        """The figures that are compared with our runs, with their profiles."""
-        return [
-            (results.resolved.profile, figure)
-            for results in self.results
-            for figure in results.compared_figures
-            if self.sources[figure.dataset, figure.model, figure.measure.column][0] is results
-        ]
+    def compared_figures(self) -> list[ComparedFigure]:
+        """The figures that are compared with our runs."""
+        counted = {*self.figures[[*FIGURE, "profile"]].itertuples(index=False, name=None)}
+        compared = (figure for one in self.results for figure in one.compared_figures)
+        return [f for f in compared if (f.dataset, f.model, f.measure.column, f.profile) in counted]
 
     @property
     def profiles(self) -> list[str]:
         """The names of the profiles of the compared figures, which are part of the seed of permutations."""
-        return sorted({profile for profile, _ in self.compared_figures})
+        return sorted({figure.profile for figure in self.compared_figures})
 
     @cached_property
     def joints(self) -> list[tuple[JointVerdict, tuple[str, ...]]]:
         """The verdict on each metric, and the profiles of its figures."""
         joints = []
-        for joint in judge_table((figure for _, figure in self.compared_figures), self.file.id, *self.profiles):
-            profiles = {profile for profile, figure in self.compared_figures if figure.measure.metric == joint.metric}
+        for joint in judge_table(self.compared_figures, self.file.id, *self.profiles):
+            profiles = {figure.profile for figure in self.compared_figures if figure.measure.metric == joint.metric}
             joints.append((joint, tuple(name for name in reversed(PROFILES) if name in profiles)))
         return joints
 
@@ -184,17 +172,18 @@ class PaperResults:
     def counts(self) -> tuple[Counter[str], Counter[str]]:
         """The numbers of figures and of facts with each verdict; those that several tables print count once."""
         best: dict[tuple[Any, ...], str] = {}
-        for table in self.tables:
-            for (dataset, model, metric), (results, line) in table.sources.items():
-                spec, paper = results.resolved.spec, results.resolved.published[dataset, model, metric]
+        for table in self.run:
+            experiments = {one.resolved.profile: one.resolved for one in table.results}
+            for line in table.figures.to_dict("records"):
+                resolved, model, metric = experiments[line["profile"]], line["model"], line["metric"]
+                spec, paper = resolved.spec, resolved.published[line["dataset"], model, metric]
                 # An equal number for another variant of the model, or by another criterion, is another figure.
                 params = spec.models[model].params if model in spec.models else {}
                 variant = json.dumps(params, sort_keys=True, default=str), spec.protocol.criterion
-                figure = metric.partition("@")[0] in FACTS, paper.dataset, model, metric, paper.value, variant
-                if figure not in best or _WORTH[line["verdict"]] > _WORTH[best[figure]]:
-                    best[figure] = line["verdict"]
-        figures, facts = (Counter(best[key] for key in best if key[0] == is_fact) for is_fact in (False, True))
-        return figures, facts
+                figure = metric, paper.dataset, model, paper.value, variant
+                best[figure] = max(best.get(figure, line["verdict"]), line["verdict"], key=_WORTH.__getitem__)
+        lines = [(metric, verdict) for (metric, *_), verdict in best.items()]
+        return verdict_counts(pd.DataFrame(lines, columns=["metric", "verdict"]))
 
     @property
     def verdicts(self) -> dict[str, int]:

@@ -31,6 +31,7 @@ from elmbench.reporting.cells import (
 from elmbench.reporting.claim_outcomes import ClaimOutcome, claims_frame
 from elmbench.reporting.claims import check_claims
 from elmbench.reporting.figures import (
+    FIGURE,
     Agreement,
     ComparedFigure,
     agreements,
@@ -99,7 +100,7 @@ class Results:
     def figures(self) -> pd.DataFrame:
         """The line of each published figure in the summary, under the default readings and the first selection."""
         lines = self.summary[(self.summary["reading"] == "") & self.summary["published"].notna()]
-        return lines.drop_duplicates(["dataset", "model", "metric"])
+        return lines.drop_duplicates(FIGURE)
 
     @cached_property
     def compared_figures(self) -> list[ComparedFigure]:
@@ -147,7 +148,7 @@ class Results:
         if self.resolved.file.spec.published is None:
             return table
         marks = [Text(MARKS, style="dim")] if len(self.figures) else []
-        counts = counts_text(*verdict_counts(self.figures.to_dict("records")), self.missing_runs)
+        counts = counts_text(*verdict_counts(self.figures), self.missing_runs)
         return Group(table, Text(""), *marks, Text(counts))
 
     @property

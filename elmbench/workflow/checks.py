@@ -5,8 +5,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from elmbench.errors import ElmbenchError
 from elmbench.layouts import layout_of
 from elmbench.layouts.table import VERDICTS
@@ -121,7 +119,7 @@ def published_record(papers: Iterable[PaperResults]) -> list[dict[str, Any]]:
 def _table_record(table: TableResults, claims: Sequence[ClaimOutcome]) -> dict[str, Any]:
     first, id = table.results[0], table.file.id
     joint = joint_record([joint for joint, _ in table.joints])
-    compared = [figure for _, figure in table.compared_figures if figure.measure.metric == joint["metric"]]
+    compared = [figure for figure in table.compared_figures if figure.measure.metric == joint["metric"]]
     verdicts, facts = ({verdict: counts[verdict] for verdict in VERDICTS} for counts in table.counts)
     return {
         "experiment": id,
@@ -130,7 +128,7 @@ def _table_record(table: TableResults, claims: Sequence[ClaimOutcome]) -> dict[s
         "verdicts": verdicts,
         "facts": facts,
         "joint": joint | {"self_test": self_test(compared, id, *table.profiles)},
-        "figures": records(pd.DataFrame(table.figures)),
+        "figures": records(table.figures),
         "claims": [
             outcome.record() | {"profile": outcome.resolved.profile} for outcome in claims if outcome.table == id
         ],

@@ -33,7 +33,7 @@ def figure(dataset: str, model: str, means: Sequence[float], print_: float, metr
     """A figure with these run means; the print is a single draw without rounding."""
     array, printed = np.array(means), Printed(print_, 0.0)
     draws, runs = draws_of_means(array, 0.0), np.arange(len(array))
-    return ComparedFigure(dataset, dataset, model, Measure(metric), runs, array, draws, printed)
+    return ComparedFigure("paper", dataset, dataset, model, Measure(metric), runs, array, draws, printed)
 
 
 def table(rng: np.random.Generator, truth: Any, runs: int = 10, noise: float = 0.01) -> list[ComparedFigure]:

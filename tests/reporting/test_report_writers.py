@@ -171,7 +171,7 @@ def test_the_missing_runs_and_the_facts_have_their_own_sentence() -> None:
         return {"verdict": verdict, "metric": metric}
 
     def counted(lines: list[dict[str, Any]], missing: pd.DataFrame) -> str:
-        return counts_text(*verdict_counts(lines), missing)
+        return counts_text(*verdict_counts(pd.DataFrame(lines, columns=["verdict", "metric"])), missing)
 
     none = pd.DataFrame({"more_runs": [], "minutes": []})
     assert counted([], none) == counted([line("")], none) == "No published figure to judge."

@@ -42,8 +42,7 @@ class Picture:
 
 def scatter(papers: Iterable[PaperResults]) -> tuple[Picture, int]:
     """Return the picture of published against measured scores and errors, and the number of figures beyond 0 to 1."""
-    lines = [line for paper in papers for table in paper.tables for line in table.figures]
-    figures = pd.DataFrame(lines, columns=["metric", "verdict", "mean", "published"])
+    figures = pd.concat([table.figures for paper in papers for table in paper.tables])
     is_score = figures["metric"].str.partition("@")[0].map(is_quality)
     figures = figures[figures["verdict"].isin(_MARKS) & is_score].dropna(subset="mean")
     is_visible = figures["mean"].between(0, 1) & figures["published"].between(0, 1)

@@ -15,6 +15,7 @@ from elmbench.layouts.table import COMPLETE
 from elmbench.metrics import less_is_better
 from elmbench.numerics.significance import sign
 from elmbench.registry import registry
+from elmbench.reporting.figures import FIGURE
 from elmbench.reporting.papers import PaperResults
 from elmbench.reporting.results import Results
 from elmbench.specs.catalogue import ExperimentFile
@@ -25,8 +26,7 @@ _CLOSED = 0.5
 _LEVEL = 0.05
 #: The fewest figures of a table, and the share of them outside of the intervals, that no reading then explains.
 _FEWEST, _MOST = 10, 0.5
-_FIGURE = ["dataset", "model", "metric"]
-_ENTRY = ["experiment", *_FIGURE]
+_ENTRY = ["experiment", *FIGURE]
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ def _choices(results: Results) -> pd.DataFrame:
     """
     lines = _comparable(results)
     lines = lines[lines["reading"] == ""]
-    gains = lines.pivot_table("mean", [*_FIGURE, "published"], "select", sort=False)
+    gains = lines.pivot_table("mean", [*FIGURE, "published"], "select", sort=False)
     gains = gains.reindex(columns=["oracle", "nested"]).dropna().reset_index()
     signs = gains["metric"].map(lambda metric: -1 if less_is_better(metric) else 1).astype(int)
     differences = gains[["oracle", "nested"]].sub(gains["published"], axis=0).mul(signs, axis=0)
@@ -189,7 +189,7 @@ def _farthest_table(paper: PaperResults) -> Finding | None:
     if not tables:
         return None
     id, (_, lines) = max(tables.items(), key=lambda item: item[1][0])
-    link, figures = paper.link(id), lines.groupby(_FIGURE, sort=False)
+    link, figures = paper.link(id), lines.groupby(FIGURE, sort=False)
     opposite = figures["opposite"].all().sum()
     rows = [
         (reading or "defaults", str(len(group)), str(group["outside"].sum()), f"{group['distance'].median():.3f}")
@@ -217,6 +217,6 @@ def _outside(results: Results) -> tuple[float, pd.DataFrame] | None:
         outside=(lines["published"] < lines["low"]) | (lines["published"] > lines["high"]),
         opposite=lines["mean"] * lines["published"] < 0,
     )
-    outside = lines.groupby(_FIGURE)["outside"].all()
+    outside = lines.groupby(FIGURE)["outside"].all()
     has_readings = results.resolved.profile != "ci" and len(set(lines["reading"])) > 1
     return (outside.mean(), lines) if has_readings and len(outside) >= _FEWEST and outside.mean() > _MOST else None

@@ -148,7 +148,7 @@ def _profile(results: Results, *, first: bool) -> dict[str, Any]:
     """Return the content of a profile; the first one has charts and the measures that the paper does not print."""
     label, profile = results.resolved.file.spec.label, results.resolved.profile
     figures = results.figures[results.figures["verdict"] != ""]
-    counts, facts = verdict_counts(figures.to_dict("records"))
+    counts, facts = verdict_counts(figures)
     sections = [
         _section(section, results, with_extra=first and i == 0) for i, section in enumerate(results.table.sections)
     ]
