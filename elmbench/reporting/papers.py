@@ -230,5 +230,7 @@ def answer_papers(results: Iterable[Results]) -> list[PaperResults]:
     `sentences` of a paper has the evidence in words, `counts` the numbers of figures and facts with each verdict.
     """
     by_table = group_by(results, lambda table: table.resolved.file.id).values()
+    for group in by_table:
+        group.sort(key=lambda table: -PROFILES.index(table.resolved.profile))
     papers = papers_of(TableResults(group[0].resolved.file, tuple(group)) for group in by_table)
     return [paper for paper in papers if paper.sentences]

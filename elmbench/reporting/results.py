@@ -1,7 +1,7 @@
 """The files of a table below the results folder."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -17,7 +17,6 @@ from elmbench.layouts import layout_of, with_metrics
 from elmbench.layouts.base import Outputs
 from elmbench.layouts.table import ResultTable
 from elmbench.metrics import find_metric
-from elmbench.protocol.stored import StoredPredictions, metric_columns
 from elmbench.reporting.cells import (
     CELL_NAMES,
     TIMES,
@@ -25,7 +24,6 @@ from elmbench.reporting.cells import (
     provenance,
     read_cells,
     read_environment,
-    stored_in,
     write_frame,
 )
 from elmbench.reporting.claim_outcomes import ClaimOutcome, claims_frame
@@ -108,11 +106,6 @@ class Results:
         return list(compared_figures(self.figures, self.measured))
 
     @cached_property
-    def missing_runs(self) -> pd.DataFrame:
-        """The models that have too few runs for an interval, with the runs and minutes that they lack."""
-        return missing_runs(self.figures, self.cells)
-
-    @cached_property
     def verdicts(self) -> list[JointVerdict]:
         """The verdicts on the table, one for each metric with published figures."""
         return judge_table(self.compared_figures, self.resolved.file.id, self.resolved.profile)
@@ -148,7 +141,7 @@ class Results:
         if self.resolved.file.spec.published is None:
             return table
         marks = [Text(MARKS, style="dim")] if len(self.figures) else []
-        counts = counts_text(*verdict_counts(self.figures), self.missing_runs)
+        counts = counts_text(*verdict_counts(self.figures), missing_runs(self.figures, self.cells))
         return Group(table, Text(""), *marks, Text(counts))
 
     @property
@@ -233,32 +226,19 @@ def rewrite_results(resolved: Resolved, results_dir: Path) -> Results:
 
 def _stored_metrics(cells: pd.DataFrame, names: Sequence[str], resolved: Resolved, results_dir: Path) -> pd.DataFrame:
     """Return metrics of the stored predictions of cells, a column each."""
-    if not names:
-        return pd.DataFrame(index=cells.index)
-    store = Store(results_dir)
-    profile, experiment = resolved.profile, resolved.file.id
-    keys = {tuple(getattr(cell, name) for name in CELL_NAMES): cell.key for cell in store.cells(profile, experiment)}
-    metrics = [find_metric(name) for name in names]
-    tasks = {metric.task for metric in metrics}
-    missing = 0
-
-    def read_predictions() -> Iterator[StoredPredictions | None]:
-        nonlocal missing
-        for line in cells.to_dict("records"):
-            ok, key = line["status"] == "ok", keys.get(tuple(line[name] for name in CELL_NAMES))
-            stored = stored_in(store.result(key)) if key and ok else None
-            missing += stored is None and ok and resolved.dataset(line["dataset"]).task in tasks
-            yield stored
-
-    columns = metric_columns(read_predictions(), metrics)
-    if missing:
+    store, profile, experiment = Store(results_dir), resolved.profile, resolved.file.id
+    stored = cells_frame(store.cells(profile, experiment) if names else [], store, [*names], resolved)
+    metrics = cells[CELL_NAMES].merge(stored[[*CELL_NAMES, *names]], "left", CELL_NAMES, indicator="origin")
+    tasks = cells["dataset"].map(lambda name: resolved.dataset(name).task)
+    is_needed = (cells["status"] == "ok") & tasks.isin([find_metric(name).task for name in names])
+    if missing := int((is_needed & (metrics["origin"] == "left_only")).sum()):
         raise ElmbenchError(
             f"cells.csv of {experiment} ({profile}) has no column {', '.join(names)}, and {store.root} lacks the "
             f"predictions of {missing} of {len(cells)} cells",
             expected="the store of the run that wrote cells.csv",
             next_step=f"{command_for(profile, experiment)}, then this command again",
         )
-    return pd.DataFrame(columns, index=cells.index, dtype=float)
+    return metrics[[*names]].astype(float)
 
 
 def _write_table(results: Results, commands: Sequence[str], outputs: Iterable[Outputs] | None = None) -> None:

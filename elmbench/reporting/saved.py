@@ -23,6 +23,23 @@ _TEXT = ("dataset", "model", "metric", "select", "reading", "verdict", "ended", 
 _WHOLE = ("n", "runs", "runs_to_tell")
 
 
+def _read(path: Path, columns: list[str]) -> pd.DataFrame:
+    """Return a file of results, with `columns` and no lines if it is missing."""
+    if not path.is_file():
+        return pd.DataFrame(columns=columns)
+    try:
+        return read_frame(path, _TEXT, _WHOLE)
+    except (OSError, ValueError) as error:
+        raise ElmbenchError(
+            f"cannot read {path}: {error}", expected="a file as it was written", next_step="elmbench table --update"
+        ) from error
+
+
+def _file(name: str, columns: list[str]) -> cached_property[pd.DataFrame]:
+    """Return the property that reads a file of a table."""
+    return cached_property(lambda table: _read(table.folder / name, columns))
+
+
 @dataclass(frozen=True)
 class SavedTable:
     """The files of one table under one profile.
@@ -54,17 +71,9 @@ class SavedTable:
     def cells(self) -> pd.DataFrame:
         return read_cells(self.folder / "cells.csv")
 
-    @cached_property
-    def summary(self) -> pd.DataFrame:
-        return _read(self.folder / "summary.csv", COLUMNS)
-
-    @cached_property
-    def claims(self) -> pd.DataFrame:
-        return _read(self.folder / "claims.csv", claim_outcomes.COLUMNS)
-
-    @cached_property
-    def optimism(self) -> pd.DataFrame:
-        return _read(self.folder / "optimism.csv", GAINS)
+    summary = _file("summary.csv", COLUMNS)
+    claims = _file("claims.csv", claim_outcomes.COLUMNS)
+    optimism = _file("optimism.csv", GAINS)
 
     @cached_property
     def figure(self) -> pd.DataFrame | None:
@@ -139,15 +148,3 @@ def read_results(folder: Path | str = RESULTS_DIR) -> SavedResults:
         problem = f"{folder} holds no table" if top.is_dir() else f"the folder {folder} does not exist"
         raise ElmbenchError(problem, expected="a folder of results with cells.csv", next_step="elmbench run table4")
     return SavedResults({"/".join(table.names): table for table in tables})
-
-
-def _read(path: Path, columns: list[str]) -> pd.DataFrame:
-    """Return a file of results, with `columns` and no lines if it is missing."""
-    if not path.is_file():
-        return pd.DataFrame(columns=columns)
-    try:
-        return read_frame(path, _TEXT, _WHOLE)
-    except (OSError, ValueError) as error:
-        raise ElmbenchError(
-            f"cannot read {path}: {error}", expected="a file as it was written", next_step="elmbench table --update"
-        ) from error
