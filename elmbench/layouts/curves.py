@@ -157,7 +157,6 @@ def number_of(measure: Measure) -> float:
 
 
 def _thin_points(values: list[float]) -> list[float]:
-    """Return the values of a curve that a table shows."""
     if len(values) <= _MOST_POINTS:
         return values
     if exponents_of(values) is None:

@@ -52,5 +52,4 @@ class Data(Layout):
 
 
 def _prints_parts(resolved: Resolved) -> bool:
-    """Return True if the paper prints the rows of the training and of the test part."""
     return any(figure.metric in PARTS for figure in resolved.file.figures)

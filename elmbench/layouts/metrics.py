@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from elmbench.layouts.base import ALWAYS_SHOWN, DATASET, MODEL, PUBLISHED, VALUE, VERDICT, Entry, Layout
-from elmbench.layouts.table import Column, Item, Line, Note, Ratio, gain, printed_item, quantity
+from elmbench.layouts.table import Column, Item, Line, Note, gain, printed_item, quantity
 from elmbench.metrics import PREQUENTIAL, REGISTRY, columns, counts_rows, find_metric
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
@@ -90,7 +90,7 @@ class Metrics(Layout):
                 seconds = _seconds(by_metric.get("fit_seconds"))
                 base = seconds if base is None else base
                 yield line | {
-                    name: Ratio(f"{value / base[name]:.2g}") for name, value in seconds.items() if base.get(name)
+                    name: Item(f"{value / base[name]:.2g}") for name, value in seconds.items() if base.get(name)
                 }
 
 

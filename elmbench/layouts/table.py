@@ -33,22 +33,6 @@ class Item:
     text: str
 
 
-class Verdict(Item):
-    """The verdict on a published figure: one of `VERDICTS`."""
-
-
-class Ending(Item):
-    """The ending of an entry without a cell that ended ok."""
-
-
-class Gain(Item):
-    """The optimism of a selection: the mean under `oracle` minus the mean under `nested`."""
-
-
-class Ratio(Item):
-    """A time as a multiple of the first model's on the same data set."""
-
-
 def quantity(mean: float, std: float | None = None, places: int | None = None, ok: int | None = None) -> Item:
     """Return a mean and its deviation, such as `0.93 ± 0.012` or `0.93 (3 ok)`.
 
@@ -61,9 +45,9 @@ def quantity(mean: float, std: float | None = None, places: int | None = None, o
     return Item(" ± ".join(format_fixed(value, places) for value in numbers) + ("" if ok is None else f" ({ok} ok)"))
 
 
-def ending(status: str) -> Ending:
+def ending(status: str) -> Item:
     """Return an ending as the papers print it, such as `out of memory` or `-`; a text such as `> 600 s` stays."""
-    return Ending(_ENDINGS.get(status, status))
+    return Item(_ENDINGS.get(status, status))
 
 
 def printed_item(figure: PublishedValue) -> Item:
@@ -73,20 +57,20 @@ def printed_item(figure: PublishedValue) -> Item:
     return Item(f"{figure.value}" + (f" ± {figure.std}" if figure.std is not None else ""))
 
 
-def gain(value: float) -> Gain:
+def gain(value: float) -> Item:
     """Return the optimism of a selection with its sign."""
-    return Gain(f"{round(value, 3) + 0.0:+.3f}")
+    return Item(f"{round(value, 3) + 0.0:+.3f}")
 
 
 #: The items of a line by the column's name; missing columns are empty.
 Line = Mapping[str, Item]
-#: The sentence that explains each kind of item.
+#: The sentence that explains a column.
 _LEGEND = {
-    Verdict: "Verdicts: reproduced (in the 95 % prediction interval of our runs, widened by half of the last printed "
+    "verdict": "Verdicts: reproduced (in the 95 % prediction interval of our runs, widened by half of the last printed "
     "digit), consistent (in it, but so are figures of other models), close (in one twice as wide), differs, too few "
     "runs (fewer than three).",
-    Ratio: "Fit times are of one machine; compare the ratios, over the first model on the same data set.",
-    Gain: "Optimism: the oracle's mean minus that of nested selection, on the same folds.",
+    "ratio": "Fit times are of one machine; compare the ratios, over the first model on the same data set.",
+    "optimism": "Optimism: the oracle's mean minus that of nested selection, on the same folds.",
 }
 
 
@@ -127,14 +111,14 @@ class Entry:
     mean: float | None = None
     shown: Item | None = None
     published: PublishedValue | None = None
-    verdict: Verdict | None = None
+    verdict: str = ""
     optimism: float | None = None
     chosen: str = ""
 
     def items(self, suffix: str = "") -> dict[str, Item]:
         """Return our value, the published one and the verdict, by column."""
         published = printed_item(self.published) if self.published else None
-        items = {"value": self.shown, "published": published, "verdict": self.verdict}
+        items = {"value": self.shown, "published": published, "verdict": Item(self.verdict) if self.verdict else None}
         return {name + suffix: item for name, item in items.items() if item is not None}
 
 
@@ -186,9 +170,10 @@ class ResultTable:
     @property
     def legend(self) -> list[str]:
         """The sentences that explain the verdicts, the times and the optimism that the table shows."""
-        items = [item for section in self.sections for line in section.lines for item in line.values()]
-        kinds = {type(item) for item in items if not isinstance(item, Verdict) or item.text in COMPARED}
-        return [sentence for kind, sentence in _LEGEND.items() if kind in kinds]
+        items = [item for section in self.sections for line in section.lines for item in line.items()]
+        names = {name for name, item in items if not name.startswith("verdict") or item.text in COMPARED}
+        columns = {name.removeprefix("published_").rstrip("0123456789") for name in names}
+        return [sentence for column, sentence in _LEGEND.items() if column in columns]
 
 
 def format_fixed(value: float, places: int) -> str:

@@ -149,7 +149,6 @@ def _compare_classes(old: dict[Any, Any], new: dict[Any, Any]) -> Iterator[tuple
 
 
 def _real(line: dict[Any, Any], name: str) -> float:
-    """Return a figure of a line, NaN if it has none."""
     value = line.get(name)
     return np.nan if value is None or pd.isna(value) else float(value)
 

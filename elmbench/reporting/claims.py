@@ -166,7 +166,6 @@ def _test_on_one(claim: Claim, pair: _Pair, results: _Results) -> Finding:
 
 
 def _test_on_most(claim: Claim, rows: list[list[_Pair]]) -> list[Finding]:
-    """Return the tests of a claim over data sets."""
     if claim.relation == "close" or is_of_ratios(claim) or claim.test == "sign":
         n_true = sum(all(is_true(claim, *pair.means) for pair in row) for row in rows)
         findings = {"": sign(n_true, len(rows))}

@@ -36,7 +36,6 @@ def _read(path: Path, columns: list[str]) -> pd.DataFrame:
 
 
 def _file(name: str, columns: list[str]) -> cached_property[pd.DataFrame]:
-    """Return the property that reads a file of a table."""
     return cached_property(lambda table: _read(table.folder / name, columns))
 
 

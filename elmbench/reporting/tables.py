@@ -17,7 +17,6 @@ from elmbench.layouts.table import (
     Item,
     ResultTable,
     Section,
-    Verdict,
     ending,
     quantity,
     three_figures,
@@ -67,7 +66,6 @@ def build_table(
 
 
 def _protocol(resolved: Resolved) -> str:
-    """Return the protocol in words."""
     protocol = resolved.spec.protocol
     outer, rows = protocol.outer, resolved.settings.tune_rows
     runs = f", {outer.runs} runs" if outer.runs > 1 else ""
@@ -102,7 +100,6 @@ def _coverage(resolved: Resolved, cells: pd.DataFrame) -> str:
 def _entries(
     summary: pd.DataFrame, cells: pd.DataFrame, optimism: dict[Any, float], layout: Layout, resolved: Resolved
 ) -> Iterator[Entry]:
-    """Yield the entries of one section of a summary."""
     params = _common_params(cells) if layout.ranks else {}
 
     @cache
@@ -119,7 +116,7 @@ def _entries(
             None if pd.isna(line["mean"]) else float(line["mean"]),
             _mean_or_ending(line, measure, cells, layout, resolved),
             resolved.published.get((dataset, model, column)),
-            Verdict(verdict) if verdict else None,
+            verdict,
             optimism.get((dataset, model)),
             params.get((dataset, model), ""),
         )

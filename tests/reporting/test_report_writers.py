@@ -14,7 +14,7 @@ import pytest
 from made_cells import Toy, folds, results_of, runs
 from rich.console import Console
 
-from elmbench.layouts.table import SIGNS, VERDICTS, Column, Item, Note, ResultTable, Section, Verdict
+from elmbench.layouts.table import SIGNS, VERDICTS, Column, Item, Note, ResultTable, Section
 from elmbench.reporting.figures import counts_text, verdict_counts
 from elmbench.reporting.results import Results
 from elmbench.reporting.writers.html import html
@@ -109,7 +109,7 @@ def test_a_table_wider_than_the_terminal_is_cut_between_its_metrics() -> None:
     for i in range(4):
         names = [f"{name}_{i}" for name in ("value", "published", "verdict")]
         columns += [Column(names[0], f"metric {i}"), Column(names[1], "published"), Column(names[2], "verdict")]
-        line |= {names[0]: Item(f"0.9{i}000 ± 0.01000"), names[1]: Item(f"0.8{i}00"), names[2]: Verdict("differs")}
+        line |= {names[0]: Item(f"0.9{i}000 ± 0.01000"), names[1]: Item(f"0.8{i}00"), names[2]: Item("differs")}
     table = ResultTable("Table 1", "", tuple(columns), (Section("published", (), (line,)),), ())
     console = Console(file=io.StringIO(), width=80)
     console.print(*section_text(table, table.sections[0]))

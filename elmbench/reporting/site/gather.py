@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
+from typing import NamedTuple
 
 from markdown_it import MarkdownIt
 from markupsafe import Markup
@@ -48,18 +48,13 @@ def _table(file: ExperimentFile, dirs: ResultsDirs) -> TableResults:
     return TableResults(file, tuple(results))
 
 
-@dataclass(frozen=True)
-class Document:
-    """A document of `docs/`: the stem of its file, its heading and its text as HTML."""
+class Document(NamedTuple):
+    """A document of `docs/`; `link` is its address below the site and its name in the guide."""
 
     stem: str
+    link: tuple[str, str]
     title: str
     content: Markup
-
-    @property
-    def link(self) -> tuple[str, str]:
-        """Its address below the site, and its name in the guide."""
-        return f"docs-{self.stem}.html", self.stem.replace("-", " ") if self.stem in _GUIDE else self.stem
 
 
 def documents() -> list[Document]:
@@ -84,4 +79,5 @@ def _document(path: Path, stems: set[str]) -> Document:
             link.attrs["href"] = "index.html"  # the file is not on the site
     content = parser.renderer.render(tokens, parser.options, {})
     content = content.replace("<th>", '<th scope="col">').replace("<th ", '<th scope="col" ')
-    return Document(path.stem, title, Markup(content))
+    link = f"docs-{path.stem}.html", path.stem.replace("-", " ") if path.stem in _GUIDE else path.stem
+    return Document(path.stem, link, title, Markup(content))

@@ -173,8 +173,6 @@ def _claims_table(paper: PaperResults) -> pd.DataFrame:
 
 
 def _gains_table(tables: Sequence[TableResults]) -> pd.DataFrame:
-    """Return the gains of the oracle in some tables, as texts."""
-
     def signed_text(value: Any) -> str:
         return "" if pd.isna(value) else f"{round(value, 4) + 0.0:+.4f}"
 
@@ -209,7 +207,9 @@ def address(results: Results, name: str) -> str:
 def _section(section: Section, results: Results, *, with_extra: bool) -> dict[str, Any]:
     readings = ", ".join(map(str, section.readings))
     grids = [grid for grid in grids_of(section, results.resolved) if len(grid.columns) <= _MOST_COLUMNS]
-    printed = [grid for grid in grids if grid.has_printed] or grids[:1]
+    # A table of times begins with them.
+    of_times = [grid for grid in grids if results.table.columns[2].name == "fit" and "fit_seconds" in grid.measures]
+    printed = [grid for grid in grids if grid.has_printed] or (of_times or grids)[:1]
     extra = [grid for grid in grids if grid not in printed] if with_extra and not section.readings else []
     short = f"profile {results.resolved.profile}, {section.select}" + (f", {readings}" if readings else "")
     names = dict.fromkeys(figure.entry.measure.column for grid in extra for figure in grid.figures)

@@ -111,7 +111,7 @@ def _texts(figure: GridFigure | None, deviations: bool) -> tuple[Text, Text]:
     ours = Text(_short(entry.shown.text if entry.shown is not None else "-", deviations) + "*" * figure.best)
     if entry.published is None:
         return ours, Text("")
-    verdict = entry.verdict.text if entry.verdict is not None else ""
+    verdict = entry.verdict
     papers = _short(printed_item(entry.published).text, deviations) + "*" * figure.best_printed
     return ours, Text(f"{papers} {SIGNS[verdict]}" if verdict else papers, style=COLOURS.get(verdict, ""))
 

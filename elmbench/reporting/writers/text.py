@@ -10,7 +10,7 @@ from rich.console import RenderableType
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from elmbench.layouts.table import Column, Ending, Item, ResultTable, Section, Verdict
+from elmbench.layouts.table import Column, Item, ResultTable, Section
 
 #: Characters of a line, and between two columns.
 WIDTH, GAP = 80, 2
@@ -102,4 +102,4 @@ def _width(section: Section, column: Column) -> int:
 def _colour(item: Item | None) -> Text:
     if item is None:
         return Text("")
-    return Text(item.text, style=COLOURS.get(item.text, "") if isinstance(item, Verdict | Ending) else "")
+    return Text(item.text, style=COLOURS.get(item.text, ""))

@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from made_cells import committed
 
 from elmbench.errors import ElmbenchError
 from elmbench.reporting.folders import SITE_MARK, ResultsDirs
 from elmbench.reporting.site import pages
 from elmbench.reporting.site.gather import gather
-from elmbench.reporting.site.pages import write_site
+from elmbench.reporting.site.pages import _section, write_site
 from elmbench.workflow.report import report
 
 
@@ -80,3 +81,10 @@ def test_an_old_site_stays_where_a_new_one_fails(
 def test_without_results_there_is_no_site(tmp_path: Path) -> None:
     with pytest.raises(ElmbenchError, match="no table has results"):
         gather(ResultsDirs(tmp_path / "none"))
+
+
+def test_a_table_of_times_begins_with_them() -> None:
+    results = committed("fast/rkelm/figure4")
+    section = _section(results.table.sections[0], results, with_extra=True)
+    assert [grid.measures for grid in section["grids"]] == [{"fit_seconds"}]
+    assert "accuracy" in section["beside"]
