@@ -16,11 +16,10 @@ from elmbench.layouts.figures import title_of
 from elmbench.layouts.table import VERDICTS, Column, Item, Note, ResultTable, Section
 from elmbench.reporting.baseline import BaselineCheck
 from elmbench.reporting.cells import csv
-from elmbench.reporting.claim_outcomes import CLAIM_VERDICTS
+from elmbench.reporting.claim_outcomes import CLAIM_VERDICTS, count_results
 from elmbench.reporting.figures import Agreement, counts_text
 from elmbench.reporting.papers import PaperResults, TableResults
 from elmbench.reporting.results import Results
-from elmbench.reporting.sentences import count_results
 from elmbench.reporting.statistics import compare_models, draw_critical_differences
 from elmbench.reporting.writers.latex import latex
 from elmbench.reporting.writers.markdown import markdown

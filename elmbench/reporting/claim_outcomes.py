@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
@@ -21,6 +22,9 @@ CLAIM_VERDICTS: tuple[ClaimVerdict, ...] = get_args(ClaimVerdict)
 #: Columns of `claims.csv`.
 COLUMNS = ["says", "dataset", "metric", "model", "is", "than", "in_print", "verdict", "test", "estimate"]
 COLUMNS += ["low", "high", "p", "n", "of", "remark"]
+#: The plurals of results of claims.
+_RESULTS = {"holds": "hold", "does not hold": "do not hold"}
+_RESULTS |= {f"ratio {side} than stated": f"ratios {side} than stated" for side in ("smaller", "larger")}
 #: The relations in words.
 _RELATIONS = {"no-worse": "no worse than", "no-better": "no better than"}
 
@@ -159,3 +163,21 @@ def correct_by_holm(outcomes: Sequence[ClaimOutcome]) -> list[ClaimOutcome]:
             remark = f"by itself it {outcome.verdict}, but not after Holm's correction for {len(p_values)} claims"
             results[i] = replace(outcome, verdict="undecided", remark="; ".join(filter(None, (remark, outcome.remark))))
     return results
+
+
+def result_in_words(outcomes: Sequence[ClaimOutcome]) -> str:
+    """Return the number of statements with each result, such as "1 holds, 2 do not hold"; of one, its result."""
+    results = []
+    for outcome in outcomes:
+        stated, finding, result = outcome.claim.between, outcome.finding, str(outcome.verdict)
+        if outcome.verdict == "does not hold" and stated and finding is not None and finding.of != "data sets":
+            result = f"ratio {'smaller' if finding.estimate < stated[0] else 'larger'} than stated"
+        results.append((CLAIM_VERDICTS.index(outcome.verdict), result))
+    names = [result for _, result in sorted(results, key=lambda pair: pair[0])]
+    return names[0] if len(names) == 1 else count_results(names)
+
+
+def count_results(results: Iterable[str]) -> str:
+    """Return the number of claims with each result, in the order of the results."""
+    counts = Counter(results)
+    return ", ".join(f"{n} {_RESULTS.get(name, name) if n > 1 else name}" for name, n in counts.items())

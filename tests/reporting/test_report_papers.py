@@ -14,10 +14,9 @@ from rich.text import Text
 from elmbench.cli.checks import published_text
 from elmbench.layouts.table import JUDGED, VERDICTS
 from elmbench.numerics.significance import Finding
-from elmbench.reporting.claim_outcomes import ClaimOutcome
+from elmbench.reporting.claim_outcomes import ClaimOutcome, result_in_words
 from elmbench.reporting.folders import ResultsDirs
-from elmbench.reporting.papers import PaperResults, TableResults, answer_papers
-from elmbench.reporting.sentences import answer_sentence, result_in_words, table_sentence
+from elmbench.reporting.papers import PaperResults, TableResults, answer_papers, answer_sentence, table_sentence
 from elmbench.reporting.site.gather import gather
 from elmbench.specs.catalogue import find_experiment, load_catalogue
 from elmbench.specs.experiments import Claim

@@ -79,5 +79,5 @@ def _document(path: Path, stems: set[str]) -> Document:
             link.attrs["href"] = "index.html"  # the file is not on the site
     content = parser.renderer.render(tokens, parser.options, {})
     content = content.replace("<th>", '<th scope="col">').replace("<th ", '<th scope="col" ')
-    link = f"docs-{path.stem}.html", path.stem.replace("-", " ") if path.stem in _GUIDE else path.stem
-    return Document(path.stem, link, title, Markup(content))
+    address = f"docs-{path.stem}.html", path.stem.replace("-", " ") if path.stem in _GUIDE else path.stem
+    return Document(path.stem, address, title, Markup(content))

@@ -24,10 +24,9 @@ from elmbench.reporting.figures import error_and_power, facts_sentence, verdict_
 from elmbench.reporting.folders import SITE_MARK
 from elmbench.reporting.grids import grids_of
 from elmbench.reporting.notes import optimism_notes
-from elmbench.reporting.papers import PaperResults, TableResults
+from elmbench.reporting.papers import PaperResults, TableResults, table_sentence
 from elmbench.reporting.readings import reading_table
 from elmbench.reporting.results import Results
-from elmbench.reporting.sentences import table_sentence
 from elmbench.reporting.site.charts import optimism_chart, rank_diagrams, scatter
 from elmbench.reporting.site.findings import find
 from elmbench.reporting.site.gather import documents
