@@ -256,12 +256,12 @@ def provenance(resolved: Resolved, planned: list[Cell], store: Store, commands: 
         needs = work_from(unit).needs if unit and "dataset" not in unit else ()
         return next(filter(None, map(unit_with_data, needs)), unit)
 
-    done = [(cell, unit_with_data(cell.key)) for cell in planned if cell.key in records]
+    units = [(cell, unit_with_data(cell.key)) for cell in planned if cell.key in records]
     datasets: defaultdict[str, set[str]] = defaultdict(set)
-    for cell, unit in done:
+    for cell, unit in units:
         if "dataset" in unit:
             datasets[cell.dataset].add(unit["dataset"]["identity"])
-    environments = Counter(records[cell.key][1] for cell, _ in done)
+    environments = Counter(records[cell.key][1] for cell, _ in units)
     spec = json.dumps(resolved.file.content, sort_keys=True, default=str)
     remarks = {cell.dataset: cell.remarks for cell in planned if cell.remarks}
     return {
@@ -271,7 +271,7 @@ def provenance(resolved: Resolved, planned: list[Cell], store: Store, commands: 
         "spec_sha256": hashlib.sha256(spec.encode()).hexdigest(),
         "datasets": {name: sorted(checksums) for name, checksums in datasets.items()},
         **({"remarks": remarks} if remarks else {}),
-        "models": {c.model: f"{unit['model']}, version {unit['version']}" for c, unit in done if "model" in unit},
+        "models": {c.model: f"{unit['model']}, version {unit['version']}" for c, unit in units if "model" in unit},
         "environments": [{"cells": n, **store.environment(name)} for name, n in environments.items()],
         "solvers": dict(solvers),
         **(comparison_record(resolved) if resolved.profile == COMPARE else {}),

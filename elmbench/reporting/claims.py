@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -80,8 +81,7 @@ class _Results:
         return draws_of(self._cells.values(key, measure), self._cells.columns(key), measure).least_half_width
 
 
-@dataclass(frozen=True)
-class _Pair:
+class _Pair(NamedTuple):
     """The values of the two columns of a comparison on one data set."""
 
     dataset: str

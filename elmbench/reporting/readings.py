@@ -18,12 +18,6 @@ from elmbench.reporting.results import Results
 from elmbench.reporting.verdicts import FEWEST_RUNS, draws_of_means, run_means
 from elmbench.specs.papers import Reading
 
-#: The explanation of the column `nearest`.
-NEAREST = (
-    "The column nearest names the value whose mean is nearer to the published figure than any other value's. A t-test "
-    "of the two distances must say so (p ≤ .025): over the runs, or over the folds if there are fewer than three runs. "
-    "It must do so for every figure that rounds to the published one."
-)
 #: Columns of `compare_readings`; those up to `published` identify a figure.
 COLUMNS = ["reading", "experiment", "dataset", "model", "metric", "label", "published"]
 COLUMNS += ["value", "leaks", "nearest", "text", "mean", "low", "high"]
@@ -75,14 +69,14 @@ def _compare(name: str, reading: Reading, results: Results) -> Iterator[dict[str
             published, rounding = float(paper.value), layout.last_place(paper) / 2
             nearest = _pick(table[:, ok], runs[ok], published, rounding, share_of_test_rows(dataset, resolved) or 0.0)
             spelling = resolved.spelling(dataset)
-            where = f"({resolved.file.spec.label}, {resolved.profile}, {select}, {len(runs)} cells)"
+            origin = f"({resolved.file.spec.label}, {resolved.profile}, {select}, {len(runs)} cells)"
             figure: dict[str, Any] = {
                 "experiment": resolved.file.id,
                 "dataset": spelling,
                 "model": model,
                 "metric": metric,
             }
-            figure |= {"label": f"{spelling} {model} {metric} {where}", "published": published}
+            figure |= {"label": f"{spelling} {model} {metric} {origin}", "published": published}
             for number, (value, row, endings) in enumerate(zip(lines, table, ended, strict=True)):
                 low, high = _interval(row[ok], runs[ok], resolved.mean_of, rounding)
                 yield figure | {

@@ -111,9 +111,9 @@ def _choice(paper: PaperResults) -> Finding | None:
         return None
     label = str(choices["table"].iloc[int(np.nanargmax(strong))])
     counts = choices["model"] + " " + oracle.astype(str) + ":" + nested.astype(str)
-    near, rest = (choices["table"] == label) & is_of_oracle, (choices["table"] == label) & ~is_of_oracle
-    listed = ", ".join(counts[near] + ":" + choices["equal"][near].astype(str))
-    models = " and ".join(filter(None, (", ".join(choices["model"][near][:-1]), choices["model"][near].iloc[-1])))
+    nearer, rest = (choices["table"] == label) & is_of_oracle, (choices["table"] == label) & ~is_of_oracle
+    listed = ", ".join(counts[nearer] + ":" + choices["equal"][nearer].astype(str))
+    models = " and ".join(filter(None, (", ".join(choices["model"][nearer][:-1]), choices["model"][nearer].iloc[-1])))
     return Finding(
         paper.paper.key,
         f"The figures of {models} in {label} of {paper.paper.key.upper()} are nearer to hyperparameters chosen on the "
