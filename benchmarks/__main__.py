@@ -8,7 +8,7 @@ from pathlib import Path
 
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from benchmarks.measure import Record, Run, record
+from benchmarks.measure import Record, Run, make_record
 from benchmarks.report import environment_line, line, write_report
 from elmbench.files import RESULTS_DIR
 
@@ -58,7 +58,7 @@ def _records(key: str, run: Run, trial: bool) -> list[Record]:
         return [result | ({"target": None, "met": None} if trial else {}) for result in run(trial)]
     except Exception as error:  # noqa: BLE001 - the other rows are measured
         traceback.print_exc()
-        return [record(key, "", skipped=f"failed: {type(error).__name__}: {error}")]
+        return [make_record(key, "", skipped=f"failed: {type(error).__name__}: {error}")]
 
 
 if __name__ == "__main__":

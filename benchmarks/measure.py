@@ -1,13 +1,11 @@
-"""Times of two sides in turn, and the records of the benchmark."""
+"""Processor times of two sides in turn, and the records of the benchmark."""
 
 import gc
 import math
 import resource
 import statistics
-import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -23,8 +21,6 @@ Run = Callable[[bool], Iterable[Record]]
 LONG_ROUND = 30.0
 #: Largest difference between scores that count as the same.
 EQUAL = 1e-8
-#: Positions in an array of seconds: the processor time of this process and its ended children, and the wall time.
-CPU, WALL = 0, 1
 
 
 def cpu_seconds() -> float:
@@ -33,46 +29,26 @@ def cpu_seconds() -> float:
     return sum(usage.ru_utime + usage.ru_stime for usage in usages)
 
 
-def time_call(work: Callable[[], Any]) -> tuple[Array, Any]:
-    """Return the seconds of `work()`, indexed by `CPU` and `WALL`, and its result."""
+def time_call(work: Callable[[], Any]) -> tuple[float, Any]:
+    """Return the processor seconds of `work()` and its result."""
     gc.collect()
-    wall, cpu = time.perf_counter(), cpu_seconds()
+    start = cpu_seconds()
     result = work()
-    return np.array([cpu_seconds() - cpu, time.perf_counter() - wall]), result
-
-
-@cache
-def dgemm_rate() -> float:
-    """Return the floating-point operations a second of the product of two matrices of 2,000 rows, the best of five."""
-    A, B = (np.random.default_rng(i).random((2000, 2000)) for i in (0, 1))
-    return 2 * 2000**3 / min(time_call(lambda: A @ B)[0][CPU] for _ in range(5))
-
-
-@cache
-def copy_rate() -> float:
-    """Return the bytes a second that a copy of a matrix of 5,000 rows reads and writes, the best of five."""
-    source, target = np.ones((5000, 5000)), np.empty((5000, 5000))
-    return 2 * source.nbytes / min(time_call(lambda: np.copyto(target, source))[0][CPU] for _ in range(5))
+    return cpu_seconds() - start, result
 
 
 @dataclass(frozen=True)
 class Rounds:
-    """The seconds of both sides, of shape (n_rounds, 2), and the results of the first round."""
+    """The seconds of both sides, one a round, and the results of the first round."""
 
-    ours: Array
-    theirs: Array
+    ours: Sequence[float]
+    theirs: Sequence[float]
     our_result: Any = None
     their_result: Any = None
 
-    @property
-    def ratios(self) -> list[float]:
-        """The other side's processor time over ours, one a round: a slow minute of the machine cancels."""
-        ratios: list[float] = (self.theirs[:, CPU] / self.ours[:, CPU]).tolist()
-        return ratios
-
 
 def rounds_for(first: float) -> int:
-    """Return the number of rounds of a row, from the wall seconds of the first one, both sides together."""
+    """Return the number of rounds of a row, from the seconds of the first one, both sides together."""
     return 2 if first > LONG_ROUND else 5
 
 
@@ -84,61 +60,29 @@ def in_turn(ours: Callable[[], Any], theirs: Callable[[], Any], *, scale: float 
     their_seconds, their_result = time_call(theirs)
     our_seconds, our_result = time_call(ours)
     rounds = [(their_seconds, our_seconds)]
-    for _ in range(rounds_for(their_seconds[WALL] + our_seconds[WALL]) - 1):
+    for _ in range(rounds_for(their_seconds + our_seconds) - 1):
         rounds.append((time_call(theirs)[0], time_call(ours)[0]))
-    times = np.array(rounds)
-    return Rounds(times[:, 1], scale * times[:, 0], our_result, their_result)
+    return Rounds([ours for _, ours in rounds], [scale * theirs for theirs, _ in rounds], our_result, their_result)
 
 
-def make_record(
-    rounds: Rounds, name: str, against: str, *, operations: float | None = None, of_bound: bool = False, **facts: Any
-) -> Record:
-    """Return the record of two sides; `facts` are the other arguments of `record`.
+def make_record(name: str, against: str, rounds: Rounds | None = None, **facts: Any) -> Record:
+    """Return a line of the benchmark; the ratio of a round is the time of the other side over ours.
 
-    The share of the bound is that of `operations` at the rate of dgemm, or the ratio if the other side is the bound.
+    `facts`: `target`, the ratio to reach; `subset`, the candidates that the other side was measured on, if not all;
+    `same_choice`, True if both sides chose the same candidate; `largest_difference` between their scores; `note`;
+    `points` of a scaling (`x`, `ours`, `theirs`, `slope`, `slope_against`, `axis`); `skipped`, the reason why there are
+    no `rounds`.
     """
-    ours, theirs = (np.median(seconds, axis=0) for seconds in (rounds.ours, rounds.theirs))
-    if of_bound:
-        facts["share"] = statistics.median(rounds.ratios)
-    elif operations is not None:
-        facts["share"] = operations / dgemm_rate() / ours[CPU]
-    return record(name, against, rounds.ratios, ours, theirs, **facts)
-
-
-def record(
-    name: str,
-    against: str,
-    ratios: Sequence[float] = (),
-    ours: Array | None = None,
-    theirs: Array | None = None,
-    **facts: Any,
-) -> Record:
-    """Return a line of the benchmark.
-
-    `ratios`: one a round, the time of the other side over ours; for a bound, the share of it that is reached. `ours`,
-    `theirs`: median seconds; of the other side for all candidates, even if it was measured on a subset. `facts`:
-    `target`, the ratio to reach; `subset`, the candidates that the other side was measured on, if not all;
-    `same_choice`, True if both sides chose the same candidate; `largest_difference` between their scores; `share`, the
-    least time of the work on this machine over that of elmbench; `note`; `points` of a scaling (`x`, `ours`, `theirs`,
-    `slope`, `slope_against`, `axis`); `skipped`, the reason why it was not measured.
-    """
-    defaults = dict.fromkeys(("target", "same_choice", "largest_difference", "share", "points", "skipped"))
+    defaults = dict.fromkeys(("target", "same_choice", "largest_difference", "points", "skipped"))
     facts = {"subset": "", "note": "", **defaults, **facts}
-    ratio, target, difference = (
-        statistics.median(ratios) if ratios else None,
-        facts["target"],
-        facts["largest_difference"],
-    )
-    met = None
-    if target is not None and ratio is not None:
-        met = ratio >= target and facts["same_choice"] is not False and (difference is None or difference <= EQUAL)
+    result: Record = {"name": name, "against": against, "met": None, **facts}
+    if rounds is None:
+        return result | dict.fromkeys(("ratio", "spread", "cpu_seconds", "against_cpu_seconds"))
+    ratios = [theirs / max(ours, 1e-6) for ours, theirs in zip(rounds.ours, rounds.theirs, strict=True)]
+    ratio, target, difference = statistics.median(ratios), facts["target"], facts["largest_difference"]
+    if target is not None:
+        result["met"] = ratio >= target and facts["same_choice"] is not False and (difference or 0.0) <= EQUAL
     if difference is not None and not math.isfinite(difference):
-        facts["largest_difference"] = 1e308  # JSON has no infinity
-    times = {
-        f"{prefix}{kind}_seconds": None if seconds is None else float(seconds[i])
-        for prefix, seconds in (("", ours), ("against_", theirs))
-        for i, kind in enumerate(("cpu", "wall"))
-    }
-    spread = [min(ratios), max(ratios)] if ratios else None
-    head = {"ratio": ratio, "met": met, "name": name, "against": against, "rounds": len(ratios), "spread": spread}
-    return head | times | facts | {"extrapolated": bool(facts["subset"])}
+        result["largest_difference"] = 1e308  # JSON has no infinity
+    seconds = {"cpu_seconds": statistics.median(rounds.ours), "against_cpu_seconds": statistics.median(rounds.theirs)}
+    return result | seconds | {"ratio": ratio, "spread": [min(ratios), max(ratios)]}

@@ -15,6 +15,7 @@ from sklearn.linear_model import Ridge, RidgeClassifier
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils import check_random_state
 
 from benchmarks.measure import Array
@@ -129,20 +130,10 @@ def kernel_ridge(problem: Problem, candidates: Candidates) -> Array:
     return grid_search(KernelRidge(kernel="rbf"), problem, parameters)
 
 
-class HiddenNodes(TransformerMixin, BaseEstimator):
-    """The hidden layer of an ELM as a step of a pipeline, with the nodes that elmbench draws for the seed 0."""
-
-    def __init__(self, n_hidden: int = 100) -> None:
-        self.n_hidden = n_hidden
-
-    def fit(self, X: Array, y: Any = None) -> "HiddenNodes":
-        """Draw the nodes."""
-        self.weights_, self.biases_ = draw_hidden_nodes(self.n_hidden, X.shape[1], check_random_state(0))
-        return self
-
-    def transform(self, X: Array) -> Any:
-        """Return the outputs of the nodes."""
-        return expit(X @ self.weights_.T + self.biases_)
+def hidden_nodes(X: Array, n_hidden: int) -> Any:
+    """Return the outputs of the nodes that elmbench draws for the seed 0."""
+    weights, biases = draw_hidden_nodes(n_hidden, X.shape[1], check_random_state(0))
+    return expit(X @ weights.T + biases)
 
 
 class KernelAtCentres(TransformerMixin, BaseEstimator):
@@ -163,8 +154,10 @@ class KernelAtCentres(TransformerMixin, BaseEstimator):
 
 def ridge_pipeline(problem: Problem, candidates: Candidates) -> Array:
     """Search a pipeline of random features and Ridge, which is the ELM, by GridSearchCV."""
-    pipeline = make_pipeline(HiddenNodes(), Ridge(fit_intercept=False, solver="cholesky"))
-    parameters = [{"hiddennodes__n_hidden": c["n_hidden"], "ridge__alpha": 1.0 / c["C"]} for c in candidates]
+    pipeline = make_pipeline(FunctionTransformer(hidden_nodes), Ridge(fit_intercept=False, solver="cholesky"))
+    parameters = [
+        {"functiontransformer__kw_args": {"n_hidden": c["n_hidden"]}, "ridge__alpha": 1.0 / c["C"]} for c in candidates
+    ]
     return grid_search(pipeline, problem, parameters)
 
 

@@ -1,7 +1,6 @@
 """`bench.json` and `bench.md`."""
 
 import json
-import re
 from pathlib import Path
 
 from benchmarks.measure import EQUAL, LONG_ROUND, Record
@@ -13,23 +12,18 @@ PLOT = "scaling.png"
 EXPLANATION = f"""\
 `ratio` is how many times the processor time of elmbench the other side takes, in the same sitting; against a bound of
 the machine, it is the share of the bound that is reached. Both sides run in turn with one thread of linear algebra, for
-five rounds, or two where a round takes over {LONG_ROUND:g} s; ratio and times are medians, the range is over the
+five rounds, or two where a round takes over {LONG_ROUND:g} s; ratio and seconds are medians, the range is over the
 rounds. Where the other side would take over {LONG_SIDE:g} s ({LONG_POINT:g} s in scalings) it is measured on a random
 subset of the candidates and scaled by their number (*extrapolated*). A target is met where the ratio is reached, the
-same candidate chosen, and every score that both sides have computed the same to {EQUAL:g}. `of bound` is the time that
-the work takes at least on this machine, as a share of the time of elmbench: its bytes at the bandwidth of copies for
-the online models, else its operations at the rate of dgemm. Of a search these are one factor for each kernel matrix or
-number of nodes and fold, and the solutions and predictions for all C. `before` lists the ratios of earlier commits,
-which were measured in other sittings.
+same candidate chosen, and every score that both sides have computed the same to {EQUAL:g}.
 """
 
-#: Earlier ratios that a row keeps.
-KEPT = 4
 #: Why a row misses its target, by its key.
 REASONS = {
     "k-elm-wdbc": (
-        "for the smallest of 22 ridges, LAPACK's reduction to tridiagonal form is the cheapest way for half of the "
-        "kernels. It takes half of the time, and half of its operations are products with one vector"
+        "half of the kernels have up to 17 ridges too small for a Krylov space. A reduction to tridiagonal form, "
+        "4/3 n^3 operations for all of them, half of these products with one vector, is the cheapest way: it takes "
+        "half of the time, and steps in Krylov spaces a fifth"
     ),
     "k-elm-series": (
         "most of the time goes into steps of Krylov solvers, each of which reads half of a kernel matrix, and into "
@@ -48,9 +42,6 @@ REASONS = {
     "tables": (
         "FB-KOS-ELM and ALD-KOS-ELM learn row by row, so candidates share only the kernel; K-ELM has few values of C "
         "for each gamma"
-    ),
-    "k-elm-fit": (
-        "LAPACK's factorisation runs at 84 to 88 % of the rate of dgemm, and the kernel takes another tenth of the time"
     ),
     "hpelm": "both sides spend their time in the same products",
 }
@@ -77,32 +68,13 @@ def write_report(folder: Path, row: str, records: list[Record], environment: str
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "bench.json"
     stored = json.loads(path.read_text("utf-8")) if path.is_file() else []
-    earlier = {(entry["name"], entry["against"]): entry for entry in stored if entry["row"] == row}
     entries = [entry for entry in stored if entry["row"] != row and entry["row"] in order]
-    for result in records:
-        new = {"row": row, "environment": environment, **result}
-        entries.append(new | {"before": _list_ratios(new, earlier.get((result["name"], result["against"])))})
+    entries += [{"row": row, "environment": environment, **result} for result in records]
     entries.sort(key=lambda entry: order.index(entry["row"]))
     path.write_text(json.dumps(entries, indent=1, allow_nan=False) + "\n", "utf-8")
     if scalings := [entry for entry in entries if entry["points"]]:
         write_plot(scalings, folder / PLOT)
     (folder / "bench.md").write_text(markdown(entries), "utf-8")
-
-
-def _list_ratios(record: Record, earlier: Record | None) -> list[Record]:
-    """Return the ratios of earlier commits, the latest first."""
-    if earlier is None:
-        return []
-    ratios: list[Record] = earlier.get("before", [])
-    commit, new = (_commit(entry["environment"]) for entry in (earlier, record))
-    if earlier["ratio"] is not None and commit != new:
-        ratios = [{"commit": commit, "ratio": earlier["ratio"]}, *ratios]
-    return ratios[:KEPT]
-
-
-def _commit(environment: str) -> str:
-    match = re.search(r"commit (\w{1,7})", environment)
-    return match[1] if match else "unknown"
 
 
 def markdown(records: list[Record]) -> str:
@@ -125,9 +97,8 @@ def markdown(records: list[Record]) -> str:
 
 
 _HEAD = (
-    "| what | against | ratio | range | target | | elmbench, CPU (wall) s | other side, CPU (wall) s | scores "
-    "| of bound | before |\n"
-    "|---|---|--:|--:|--:|---|--:|--:|---|--:|---|\n"
+    "| what | against | ratio | range | target | | elmbench, s | other side, s | scores |\n"
+    "|---|---|--:|--:|--:|---|--:|--:|---|\n"
 )
 
 
@@ -145,20 +116,18 @@ def line(record: Record) -> str:
     """Return a record as a line of a Markdown table."""
     target = "" if record["target"] is None else f"{record['target']:g}"
     if record["skipped"]:
-        return f"| {record['name']} | {record['against']} | - | | {target} | not measured | | | | | |"
+        return f"| {record['name']} | {record['against']} | - | | {target} | not measured | | | |"
     verdict = {None: "", True: "met", False: "**missed**"}[record["met"]]
     low, high = record["spread"]
-    against = record["against"] + (", *extrapolated*" if record["extrapolated"] else "")
-    pairs = [(record[f"{side}cpu_seconds"], record[f"{side}wall_seconds"]) for side in ("", "against_")]
-    ours, theirs = ("" if cpu is None else f"{cpu:.3g} ({wall:.3g})" for cpu, wall in pairs)
+    against = record["against"] + (", *extrapolated*" if record["subset"] else "")
+    seconds = (record["cpu_seconds"], record["against_cpu_seconds"])
+    ours, theirs = ("" if value is None else f"{value:.3g}" for value in seconds)
     choice = {None: "", True: "same choice", False: "**another choice**"}[record["same_choice"]]
     difference = record["largest_difference"]
-    ratios = ", ".join(f"{entry['ratio']:.3g} ({entry['commit']})" for entry in record.get("before", []))
-    share = "" if record.get("share") is None else f"{record['share']:.2g}"
     scores = "" if difference is None else "equal" if difference == 0 else f"within {difference:.1g}"
     return (
         f"| {record['name']} | {against} | {record['ratio']:.3g} | {low:.3g} to {high:.3g} | {target} | {verdict} "
-        f"| {ours} | {theirs} | {', '.join(filter(None, (choice, scores)))} | {share} | {ratios} |"
+        f"| {ours} | {theirs} | {', '.join(filter(None, (choice, scores)))} |"
     )
 
 

@@ -4,12 +4,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
 from sklearn.model_selection import GridSearchCV
 
-from benchmarks.measure import WALL, Array, Record, Run, copy_rate, in_turn, make_record, record, time_call
+from benchmarks.measure import Record, Run, in_turn, make_record, time_call
 from benchmarks.problems import (
     Problem,
     Side,
@@ -26,7 +25,6 @@ from benchmarks.problems import (
 from elmbench import PathSearchCV
 from elmbench.errors import DataUnavailableError
 from elmbench.models import KELMClassifier
-from elmbench.numerics.fold_solutions import FoldView
 from elmbench.specs.grids import candidates
 from elmbench.work.scoring import best
 
@@ -63,7 +61,7 @@ def compare(problem: Problem, grid: Grid, sides: Sides, name: str, longest: floa
     sides.ours(problem, points[:2])  # loads and compiles
     pilot = [points[i] for i in order[:3]]
     seconds, _ = time_call(lambda: sides.theirs(problem, pilot))
-    cost = seconds[WALL] / len(pilot)
+    cost = seconds / len(pilot)
     size = len(points) if len(points) * cost <= longest else min(len(points), max(3, int(longest / 2 / cost)))
     numbers = sorted(order[:size])
     sample = [points[i] for i in numbers]
@@ -71,9 +69,9 @@ def compare(problem: Problem, grid: Grid, sides: Sides, name: str, longest: floa
     rounds = in_turn(ours, theirs, scale=len(points) / size)
     our_scores, their_scores = rounds.our_result[numbers], rounds.their_result
     return make_record(
-        rounds,
         name,
         sides.against,
+        rounds,
         subset=f"{size} of {len(points)} candidates at random" if size < len(points) else "",
         same_choice=best(our_scores) == best(their_scores),
         largest_difference=float(np.max(np.abs(our_scores - their_scores))),
@@ -81,72 +79,16 @@ def compare(problem: Problem, grid: Grid, sides: Sides, name: str, longest: floa
     )
 
 
-def least_operations(problem: Problem, grid: Grid) -> float:
-    """Return the operations that a search of a direct method cannot avoid, with all values of C at once.
-
-    They are one Gram or kernel matrix a fold (of the most nodes, or for each gamma), one Cholesky factor for each size
-    or gamma, and the solutions and predictions for each C.
-    """
-    n, d = problem.X.shape
-    kernel, ridges = "gamma" in grid, len(grid["C"]) * max(1, len(problem.labels or ()) - 1)
-    total = 0.0
-    for train, test in problem.folds:
-        sizes = [len(train)] * len(grid["gamma"]) if kernel else next(iter(grid.values()))
-        total += len(sizes) * n**2 * d / len(problem.folds) if kernel else 2 * n * max(sizes) * d
-        total += 0.0 if kernel else len(train) * max(sizes) * min(max(sizes), len(train))
-        for size in sizes:
-            order = min(size, len(train))
-            total += order**3 / 3 + 2 * ridges * (order**2 + len(test) * size)
-    return total
-
-
-def bytes_of_products(search: Side, problem: Problem, candidates: list[dict[str, Any]]) -> float:
-    """Return the bytes that a search by K-ELM reads for products with kernel matrices, half of each matrix."""
-    total = 0.0
-    original = FoldView.make_product
-
-    def count_bytes(part: FoldView, K: Array) -> Callable[[Array, Array], None]:
-        product = original(part, K)
-
-        def counting(v: Array, w: Array) -> None:
-            nonlocal total
-            total += 4 * len(v) ** 2
-            product(v, w)
-
-        return counting
-
-    with patch.object(FoldView, "make_product", count_bytes):
-        search(problem, candidates)
-    return total
-
-
-def _search_of_products(
-    name: str, sides: Sides, data: str, grid: Grid, target: float | None, trial: bool
-) -> Iterator[Record]:
-    """Measure a search by K-ELM as `_search` does, and set the bytes of its products against copies."""
-    (result,) = _search(name, sides, data, grid, target, trial)
-    total = bytes_of_products(sides.ours, PROBLEMS[data](trial), candidates(thin_grid(grid, trial)))
-    seconds = total / copy_rate()
-    read = (
-        f"products read {total / 1e9:.0f} GB of kernel matrices, which at the bandwidth of copies take {seconds:.1f} s"
-    )
-    yield result | {"note": f"{read}, {seconds / result['cpu_seconds']:.0%} of the time"}
-
-
-def thin_grid(grid: Grid, trial: bool) -> Grid:
-    """Return a grid, in a trial with every third or fifth value only."""
-    return {name: values[:: 5 if len(values) > 6 else 3] for name, values in grid.items()} if trial else grid
-
-
 def _search(name: str, sides: Sides, data: str, grid: Grid, target: float | None, trial: bool) -> Iterator[Record]:
     """Measure a search over a whole grid, in a trial over a part of it."""
     try:
         problem = PROBLEMS[data](trial)
     except DataUnavailableError as error:
-        yield record(name, sides.against, skipped=error.found)
+        yield make_record(name, sides.against, skipped=error.found)
         return
-    grid = thin_grid(grid, trial)
-    yield compare(problem, grid, sides, name, operations=least_operations(problem, grid), target=target)
+    if trial:
+        grid = {parameter: values[:: 5 if len(values) > 6 else 3] for parameter, values in grid.items()}
+    yield compare(problem, grid, sides, name, target=target)
 
 
 def _path_search(name: str, data: str, grid: Grid, target: float, trial: bool) -> Iterator[Record]:
@@ -198,7 +140,7 @@ _PAIRS, _SIZES, _ROWS = "22 gamma x 22 C x 3 folds", "19 L x 22 C x 3 folds", "5
 
 ROWS: dict[str, Run] = {
     "k-elm-wdbc": partial(_search, f"K-ELM, WDBC, {_PAIRS}", _K_ELM, "wdbc", KERNEL_GRID, 40.0),
-    "k-elm-series": partial(_search_of_products, f"K-ELM, {_ROWS}, {_PAIRS}", _K_ELM, "series", KERNEL_GRID, 40.0),
+    "k-elm-series": partial(_search, f"K-ELM, {_ROWS}, {_PAIRS}", _K_ELM, "series", KERNEL_GRID, 40.0),
     "elm-wdbc": partial(_search, f"ELM, WDBC, {_SIZES}", _ELM, "wdbc", NODES_GRID, 40.0),
     "elm-wdbc-pipeline": partial(_search, f"ELM, WDBC, {_SIZES}", _PIPELINE, "wdbc", NODES_GRID, None),
     "elm-series": partial(_search, f"ELM, {_ROWS}, {_SIZES}", _ELM, "series", NODES_GRID, 40.0),
