@@ -23,9 +23,6 @@ from elmbench.numerics.arrays import Array
 from elmbench.numerics.scores import confusion_counts, roc_areas
 from elmbench.numerics.threads import threads_for
 
-#: Errors of a path for parameters or rows that it does not accept. Fits then raise them for each candidate.
-_REFUSALS = (ValueError, TypeError, ArithmeticError, MemoryError)
-
 
 @dataclass
 class _Grid:
@@ -60,7 +57,7 @@ class PathSearchCV(GridSearchCV):
     estimator : estimator
     param_grid : dict or list of dict
     scoring, n_jobs, refit, cv, verbose, pre_dispatch, error_score, return_train_score
-        As in `GridSearchCV`. A path runs in this process and ignores `n_jobs`.
+        As in `GridSearchCV`. A path runs in this process, prints nothing, and ignores `n_jobs`.
 
     Attributes
     ----------
@@ -131,7 +128,7 @@ class PathSearchCV(GridSearchCV):
         folds = [(numbers[np.asarray(train)], numbers[np.asarray(test)]) for train, test in cv.split(X, y, **options)]
         try:
             out = _path_results(X, y, folds, grids, len(candidates), scorer_methods)
-        except _REFUSALS:
+        except Exception:  # noqa: BLE001 - fits raise it again, or score it, candidate by candidate
             return False
         self.n_splits_, self.multimetric_, self.scorer_ = len(folds), isinstance(scorers, dict), scorers
         self.cv_results_ = results = self._format_results(candidates, len(folds), out)
@@ -192,7 +189,7 @@ def _path_results(
     started = time.perf_counter()
     values: list[dict[str, Array]] = []
     for j, (train, test) in enumerate(folds):
-        true = np.asarray(_safe_indexing(y, test))
+        true = _safe_indexing(y, test)
         responses = {method: np.asarray(outputs[j])}
         if len(methods) > 1:
             classes = np.unique(_safe_indexing(y, train))
@@ -217,18 +214,19 @@ def _is(name: str, scorer: Any) -> bool:
     return reference._score_func is scorer._score_func and reference._kwargs == scorer._kwargs
 
 
-def _scores_of(scorer: Any, y: NDArray[Any], predicted: NDArray[Any]) -> Array:
+def _scores_of(scorer: Any, y: Any, predicted: NDArray[Any]) -> Array:
     """Return the scores of p candidates, from predictions of shape (p, n) or (p, n, k), or decision values (p, n)."""
     metric = next((entry for entry in REGISTRY.values() if entry.scorer and _is(entry.scorer, scorer)), None)
+    labels = np.asarray(y)
     if metric and metric.takes == "counts" and predicted.dtype.kind != "f":
-        classes = np.unique(np.concatenate([y, predicted.ravel()]))
-        true, labels = np.searchsorted(classes, y), np.searchsorted(classes, predicted)
+        classes = np.unique(np.concatenate([labels, predicted.ravel()]))
         if metric.name not in ("precision", "recall", "f1") or (len(classes) == 2 and classes[1] == 1):
-            return np.asarray(metric.function(confusion_counts(true, labels, len(classes))))
-    if metric and metric.takes == "values" and y.ndim == 1 and np.ptp(y) > 0 and np.isfinite(predicted).all():
-        return np.asarray(scorer._sign * metric.function(y, predicted))
+            codes = np.searchsorted(classes, labels), np.searchsorted(classes, predicted)
+            return np.asarray(scorer._sign * metric.function(confusion_counts(*codes, len(classes))))
+    if metric and metric.takes == "values" and labels.ndim == 1 and np.ptp(labels) > 0 and np.isfinite(predicted).all():
+        return np.asarray(scorer._sign * metric.function(labels, predicted))
     if metric and metric.name == "roc_auc":
-        return roc_areas(y == y.max(), predicted)
+        return np.asarray(scorer._sign * roc_areas(labels == labels.max(), predicted))
     return np.array([scorer._sign * scorer._score_func(y, outputs, **scorer._kwargs) for outputs in predicted])
 
 

@@ -15,7 +15,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import Ridge
-from sklearn.metrics import accuracy_score, make_scorer, matthews_corrcoef
+from sklearn.metrics import accuracy_score, make_scorer, matthews_corrcoef, roc_auc_score
 from sklearn.model_selection import GridSearchCV, GroupKFold, ShuffleSplit, StratifiedKFold
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
@@ -154,14 +154,20 @@ def test_one_fit_serves_a_search_on_a_path(monkeypatch: pytest.MonkeyPatch) -> N
         (make_scorer(matthews_corrcoef), True),
         (["accuracy", "f1"], "accuracy"),
         ({"mine": make_scorer(accuracy_score), "auc": "roc_auc"}, "mine"),
+        ({"mine": make_scorer(accuracy_score), "broken": make_scorer(lambda y, predicted: {}["score"])}, "mine"),
+        (make_scorer(accuracy_score, greater_is_better=False), True),
+        (make_scorer(roc_auc_score, response_method="decision_function", greater_is_better=False), True),
+        (make_scorer(lambda y, predicted: float((y.iloc[::2] == predicted[::2]).mean())), True),
         (lambda estimator, X, y: float((estimator.predict(X) == y).mean()) - X[:, 0].mean() / 1e4, True),
         (lambda estimator, X, y: {"f1": estimator.score(X, y), "size": -estimator[-1].n_units_}, "f1"),
         (lambda estimator, X, y: float(estimator.decision_function(X)[y == 1].mean()), True),
         (lambda estimator, X, y: float((estimator.predict(X[::2]) == y[::2]).mean()), True),
     ],
 )
+@pytest.mark.filterwarnings("ignore:(Scoring failed|One or more of the test scores)")
 def test_any_scorer(scoring: Any, refit: Any) -> None:
     X, y = rows("wdbc")
+    y = pd.Series(y, index=np.arange(len(y)) + 1000)
     plain, search = both(*CASES["kernel"][1:], X, y, cv=3, scoring=scoring, refit=refit)
     assert_same(plain, search)
     assert search.score(X, y) == plain.score(X, y)
