@@ -12,7 +12,7 @@ from elmbench.models.base.parameters import estimator
 from elmbench.models.base.paths import Grid
 from elmbench.models.base.weights import WeightedClassifier, WeightedRegressor, weight_key
 from elmbench.numerics.arrays import EPS, Array
-from elmbench.numerics.fold_solutions import FoldView, FoldViews, fold_solutions
+from elmbench.numerics.fold_solutions import FoldView, fold_solutions, fold_views
 from elmbench.numerics.kernels import kernel_ladder, kernel_round_off
 from elmbench.numerics.pairwise import Kernel
 from elmbench.numerics.rows import Rows
@@ -49,15 +49,15 @@ class _KELM(KernelSystemMixin):
             return
         trained = np.unique(np.concatenate([train for train, _ in grid.folds]))
         has_view = [bool(np.isin(test, trained).all()) for _, test in grid.folds]
-        parts = FoldViews(
+        order, parts = fold_views(
             [(train, test if view else test[:0]) for (train, test), view in zip(grid.folds, has_view, strict=True)]
         )
-        targets = [grid.encode(part.rows) for part in parts.folds]
-        room = np.empty(max(len(part.rows) for part in parts.folds) ** 2)
-        for gamma, omega in kernel_ladder(grid.X[parts.order], list(gammas)):
+        targets = [grid.encode(part.rows) for part in parts]
+        room = np.empty(max(len(part.rows) for part in parts) ** 2)
+        for gamma, omega in kernel_ladder(grid.X[order], list(gammas)):
             members = sorted(gammas[gamma], key=lambda i: -grid.models[i].C)
             ridges = np.array([1.0 / grid.models[i].C for i in members])
-            for j, part in enumerate(parts.folds):
+            for j, part in enumerate(parts):
                 T, decode = targets[j]
                 probes = None if has_view[j] else grid.X[grid.folds[j][1]]
                 result = _fold_outputs(grid, gamma, omega, room, part, T, ridges, probes)

@@ -25,16 +25,14 @@ _SINGLE, _CACHED, _CACHE = 95e9, 75e9, 24e6  # operations a second in single pre
 
 
 class FoldView:
-    """One fold of a matrix whose rows have the order of `FoldViews`.
+    """One fold of a matrix whose rows have the order of `fold_views`.
 
-    `rows` are the original numbers of the training rows, in the order of the matrix. `training` are their positions in
-    the matrix, and `test` those of the test rows, in the fold's order.
+    `rows` are the original numbers of the training rows, and `positions` those in the matrix, which ascend. `test` are
+    the positions of the test rows, in the fold's order.
     """
 
     def __init__(self, positions: Indices, rows: Indices, test: Indices) -> None:
-        self.training = positions
-        self.rows = rows
-        self.test = test
+        self.rows, self.test = rows, test
         ends = np.flatnonzero(np.diff(positions) != 1) + 1
         #: Pairs of slices: some of the training rows, and their positions in the matrix.
         self._runs = [
@@ -69,7 +67,7 @@ class FoldView:
         return product
 
     def product(self, K: Array, Z: Array) -> Array:
-        """Return the product of the test rows of K with Z, of shape (n_train, m), which has the order of `rows`."""
+        """Return the product of K between the test and the training rows with Z, of shape (n_train, m)."""
         start = self.test.min(initial=len(K))
         block = K[start : self.test.max(initial=start) + 1]
         total = np.zeros((Z.shape[1], len(block)))
@@ -78,28 +76,24 @@ class FoldView:
         return total[:, self.test - start].T
 
 
-class FoldViews:
-    """An order of rows in which the training part of a fold consists of few contiguous parts, and often of one.
+def fold_views(folds: list[tuple[Indices, Indices]]) -> tuple[Indices, list[FoldView]]:
+    """Return the rows of all folds, each once, in an order that leaves few gaps in training parts, and the folds in it.
 
     Rows with the same roles in all folds, pairs of training and test rows, are adjacent. In a k-fold cross-validation,
-    the training part of the first and the last fold is contiguous, and that of the others has two parts. `order` has
-    the rows of all folds, each once.
+    the training part of the first and the last fold is contiguous, and that of the others has two parts.
     """
-
-    def __init__(self, folds: list[tuple[Indices, Indices]]) -> None:
-        n = 1 + max((int(part.max()) for fold in folds for part in fold if len(part)), default=-1)
-        roles = np.zeros((len(folds), n), dtype=np.int8)
-        for role, (train, test) in zip(roles, folds, strict=True):
-            role[test] += 1
-            role[train] += 2
-        rows = np.flatnonzero(roles.any(axis=0))
-        self.order: Indices = rows[np.lexsort(roles[::-1, rows])]
-        position = np.empty(n, dtype=np.intp)
-        position[self.order] = np.arange(len(self.order))
-        self.folds = []
-        for train, test in folds:
-            positions = np.sort(position[train])
-            self.folds.append(FoldView(positions, self.order[positions], position[test]))
+    n = 1 + max((int(part.max()) for fold in folds for part in fold if len(part)), default=-1)
+    roles = np.zeros((len(folds), n), dtype=np.int8)
+    for role, (train, test) in zip(roles, folds, strict=True):
+        role[test] += 1
+        role[train] += 2
+    rows = np.flatnonzero(roles.any(axis=0))
+    order = rows[np.lexsort(roles[::-1, rows])]
+    position = np.empty(n, dtype=np.intp)
+    position[order] = np.arange(len(order))
+    sorted_positions = [np.sort(position[train]) for train, _ in folds]
+    views = [FoldView(p, order[p], position[test]) for p, (_, test) in zip(sorted_positions, folds, strict=True)]
+    return order, views
 
 
 def krylov_seconds(n: int, steps: float) -> float:
@@ -143,8 +137,7 @@ def fold_solutions(
     product(np.ones(n), sums)
 
     def pays(space: KrylovSpace) -> bool:
-        # After the many steps for the larger ridges, a parabola is too hopeful.
-        total = space.steps + steps_left(space.logs, accelerating=not inverts)
+        total = space.steps + steps_left(space.logs)
         return krylov_seconds(n, total) - krylov_seconds(n, space.steps) < alternative
 
     spaces = [KrylovSpace(product, b, ridges, float(sums.mean())) for b in B.T]

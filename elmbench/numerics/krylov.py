@@ -132,22 +132,12 @@ class KrylovSpace:
         return (Y.T @ self._W[:, :m].T).T  # as in `FoldView.product`
 
 
-def steps_left(logs: list[float], accelerating: bool = True) -> float:
-    """Return the number of steps until the last of a falling, mostly concave sequence reaches zero.
-
-    If it is `accelerating`, as residuals in a Krylov space often are, it is extrapolated by the parabola through the
-    last value and those a quarter and half of the sequence earlier; else by the line through its last half.
-    """
+def steps_left(logs: list[float]) -> float:
+    """Return the number of steps until a falling sequence reaches zero on the line through its last half."""
     last = len(logs) - 1
-    quarter = max(1, last // 4)
-    late_rate = (logs[last - quarter] - logs[last]) / quarter
-    early_rate = (logs[last - 2 * quarter] - logs[last - quarter]) / quarter
-    gain = max(0.0, (late_rate - early_rate) / quarter) if accelerating else 0.0
-    speed = late_rate + gain * quarter / 2 if accelerating else (late_rate + early_rate) / 2
-    if gain == 0:
-        return logs[last] / speed if speed > 0 else math.inf
-    # logs[last] = speed t + gain t^2 / 2
-    return (-speed + math.sqrt(speed * speed + 2 * gain * logs[last])) / gain
+    half = max(1, last // 2)
+    fall = logs[last - half] - logs[last]
+    return logs[last] * half / fall if fall > 0 else math.inf
 
 
 def length_of(v: Array) -> float:
