@@ -208,21 +208,19 @@ def test_the_most_faithful_profile_of_what_was_run_is_compared(elmbench: Callabl
     elmbench("check", "kos-elm/table3", "--results-dir", real, code=3)
 
 
-def test_no_number_is_broken_over_two_lines(elmbench: Callable) -> None:
-    out = elmbench("check", "rkelm/table12", "ospvm/table12", "--against", "published", "--results-dir", RESULTS).out
-    words = {tuple(line.split()) for line in out.splitlines()}
-    assert ("ospvm/table12", "train_accuracy", "0.00085", "2/2", "2/2", "76/80", "95%") in words
-    assert max(map(len, out.splitlines())) <= 80
-
-
-def test_a_narrow_terminal_has_blocks_of_columns_with_the_names_of_tables(
-    elmbench: Callable, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("columns", "table", "metric", "figures"),
+    [
+        (80, "ospvm/table12", "train_accuracy", ["0.00085 2/2 2/2 76/80 95%"]),
+        # Blocks of columns, each with the names of tables.
+        (50, "rkelm/table3", "rmse", ["0.007 0.87 3/3", "4/50 343/360 95%"]),
+    ],
+)
+def test_no_number_and_no_name_is_broken_over_two_lines(
+    elmbench: Callable, monkeypatch: pytest.MonkeyPatch, columns: int, table: str, metric: str, figures: list[str]
 ) -> None:
-    monkeypatch.setenv("COLUMNS", "50")
-    out = elmbench(
-        "check", "rkelm/figure3-regression", "rkelm/table3", "--against", "published", "--results-dir", RESULTS
-    ).out
+    monkeypatch.setenv("COLUMNS", str(columns))
+    out = elmbench("check", table, "rkelm/figure3-regression", "--against", "published", "--results-dir", RESULTS).out
     lines = [line.split() for line in out.splitlines()]
-    table = [line[2:] for line in lines if line[:2] == ["rkelm/table3", "rmse"]]
-    assert table == [["0.007", "0.87", "3/3"], ["4/50", "343/360", "95%"]]
-    assert max(map(len, out.splitlines())) <= 50
+    assert [" ".join(line[2:]) for line in lines if line[:2] == [table, metric]] == figures
+    assert max(map(len, out.splitlines())) <= columns
