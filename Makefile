@@ -3,26 +3,27 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= 2
-# Of `make fuzz`: each run has its own seed; it is in the command that make prints.
+# The seed of `make fuzz`, another one in each run; make prints it with the command.
 SEED ?= $(shell date +%s)
-# Targets that make the committed results write to results/, where no command writes by itself.
+# No command writes to results/ by itself.
 COMMITTED := $(BIN)/elmbench --results-dir results
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
-# Numerical threads of the tests: pinned, so that results do not depend on the machine's cores.
+# Threads of the tests, so that results do not depend on the machine's cores.
 THREADS := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
 .PHONY: reproduce test-all test-rest results results-eem results-rkelm results-ospvm results-mk-elm bench schemas pages fingerprints test fuzz mutants lint types check baseline lock clean help
 
 help: ## Show the targets.
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 15
 
-reproduce: $(VENV)/.runtime ## Run what needs no download (profile fast) and print the tables.
+reproduce: $(VENV)/.runtime ## Rerun a table of each paper without downloads, and compare with the papers.
 	$(BIN)/elmbench run kos-elm/table4 -d wdbc --jobs $(JOBS)
 	$(BIN)/elmbench run rkelm/table6 rkelm/table7 rkelm/table12 -d waveform-drawn --jobs $(JOBS)
 	$(BIN)/elmbench run eem/table4 ospvm/table12 mk-elm/algorithm1 --profile ci --runs 3 --jobs $(JOBS)
 	$(BIN)/elmbench check --against published --results-dir elmbench-results
+	@echo 'next: source $(BIN)/activate, then: elmbench list experiments'
 
-results: $(VENV)/.runtime ## Make the committed results again; ELMBENCH_DATA_DIR must name the folder of data files.
+results: $(VENV)/.runtime ## Compute the committed results; ELMBENCH_DATA_DIR must name the folder of data files.
 	@test -n "$$ELMBENCH_DATA_DIR" || { echo "set ELMBENCH_DATA_DIR to a folder with sylva.csv and calhousing.csv"; exit 2; }
 	$(COMMITTED) run --paper kos-elm --jobs $(JOBS)
 	$(COMMITTED) run kos-elm/table5 --runs 3 --jobs $(JOBS)
@@ -44,7 +45,7 @@ results: $(VENV)/.runtime ## Make the committed results again; ELMBENCH_DATA_DIR
 	$(COMMITTED) run table6 -d mackey-glass --reading mg-noise=0 --jobs $(JOBS)
 	$(COMMITTED) report
 
-results-eem: $(VENV)/.runtime ## The same for the EEM paper, of as many of its data sets as the folder holds.
+results-eem: $(VENV)/.runtime ## The same for the EEM paper, on those of its data sets that the folder has.
 	@test -n "$$ELMBENCH_DATA_DIR" || { echo "set ELMBENCH_DATA_DIR to a folder with the EEM paper's data files"; exit 2; }
 	$(COMMITTED) run --paper eem --jobs $(JOBS)
 	$(COMMITTED) run eem/table4 --profile paper --runs 10 -m w-elm -m eem -m ls-svm -m eekm --jobs $(JOBS)
@@ -88,31 +89,31 @@ results-mk-elm: $(VENV)/.runtime ## The same for the MK-ELM paper.
 	$(COMMITTED) run mk-elm/algorithm1 --jobs $(JOBS)
 	$(COMMITTED) run mk-elm/algorithm1 --profile paper -d wdbc -d ionosphere --jobs $(JOBS)
 
-bench: $(VENV)/.runtime .bench-packages/.installed ## Measure against scikit-learn and others, half an hour; ROWS="elm-wdbc ..." for some.
+bench: $(VENV)/.runtime .bench-packages/.installed ## Measure against scikit-learn and others (half an hour); ROWS="elm-wdbc ..." for some.
 	$(THREADS) $(BIN)/python -m benchmarks $(ROWS)
 
-# Other packages of the kind, apart from .venv; where they do not install, their rows of the benchmark say so.
+# Other ELM packages, apart from .venv; if one cannot be installed, its rows of the benchmark say so.
 .bench-packages/.installed: benchmarks/requirements.lock | $(VENV)/.runtime
 	rm -rf $(@D) && mkdir $(@D)
 	$(PIP) --no-deps --require-hashes --target $(@D) -r $< || echo "other ELM packages do not install here"
 	@touch $@
 
-test: $(VENV)/.dev ## Run the tests, in about six minutes on two cores.
+test: $(VENV)/.dev ## Run the tests (six minutes on two cores).
 	$(THREADS) $(BIN)/python -m pytest -n $(JOBS) -m "not exhaustive"
 
-test-all: test test-rest ## Run the tests, then the rest: a quarter of an hour in all.
+test-all: test test-rest ## Run all tests (a quarter of an hour).
 
 test-rest: $(VENV)/.dev ## Run what `make test` leaves out: every variant, and ten times the random problems.
 	$(THREADS) $(BIN)/python -m pytest -n $(JOBS) -m "exhaustive or hypothesis" --hypothesis-profile=thorough
 
-fuzz: $(VENV)/.dev ## Run the tests of random problems and of damaged input on new and more ones; SEED=... of an earlier run.
+fuzz: $(VENV)/.dev ## Test on new random problems and damaged input; SEED=... repeats an earlier run.
 	$(THREADS) $(BIN)/python -m pytest -n $(JOBS) --timeout=3000 -m "hypothesis or seeded" \
 	  --hypothesis-profile=fuzz --hypothesis-seed=$(SEED)
 
-mutants: $(VENV)/.dev .mutant-packages/.installed ## Plant faults and count which the tests notice; MODULES="..." MUTANTS=20 each.
+mutants: $(VENV)/.dev .mutant-packages/.installed ## Plant faults and count those that the tests detect; MODULES="..." MUTANTS=20 each.
 	$(THREADS) SEED=$(SEED) PYTHONPATH=$(CURDIR)/.mutant-packages $(BIN)/python -m tools.mutants $(MODULES)
 
-# What plants faults, apart from .venv.
+# The tool that plants faults, apart from .venv.
 .mutant-packages/.installed: tools/mutants.lock | $(VENV)/.runtime
 	rm -rf $(@D) && mkdir $(@D)
 	$(PIP) --require-hashes --target $(@D) -r $<
@@ -130,13 +131,13 @@ check: $(VENV)/.runtime ## Run profile ci into an empty folder and compare with 
 	$(BIN)/elmbench --results-dir "$$folder" -q run --all --profile ci --jobs $(JOBS) > /dev/null && \
 	$(BIN)/elmbench --results-dir "$$folder" check --against baseline
 
-fingerprints: $(VENV)/.runtime ## Rewrite the fingerprints of the data sets at hand in datasets.yaml.
+fingerprints: $(VENV)/.runtime ## Rewrite the fingerprints of the available data sets in datasets.yaml.
 	$(BIN)/python -m tools.fingerprints
 
 schemas: $(VENV)/.runtime ## Rewrite the JSON Schemas of the YAML files.
 	$(BIN)/python -m tools.schemas
 
-pages: $(VENV)/.runtime ## Write the tables in docs/results from the committed results.
+pages: $(VENV)/.runtime ## Rewrite the tables in README.md and docs/ from the committed results.
 	$(BIN)/python -m tools.results_pages
 
 lock: $(VENV)/.dev ## Resolve the dependencies again and pin them with hashes.

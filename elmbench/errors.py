@@ -45,7 +45,8 @@ def closest(name: str, known: list[str]) -> str | None:
     from difflib import get_close_matches
 
     spellings = {one.lower(): one for one in known}
-    guesses = get_close_matches(name, known, n=1, cutoff=0.5)
+    longer = [one for one in known if len(name) > 2 and one.lower().startswith(name.lower())]
+    guesses = sorted(longer, key=len) + get_close_matches(name, known, n=1, cutoff=0.5)
     guesses += [spellings[guess] for guess in get_close_matches(name.lower(), spellings, n=1, cutoff=0.5)]
     return next(iter(guesses), None)
 

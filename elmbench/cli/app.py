@@ -13,6 +13,7 @@ from typing import Annotated, Any
 import typer
 from typer import Option
 
+import elmbench
 from elmbench.cli.state import state
 from elmbench.errors import ElmbenchError
 
@@ -27,46 +28,38 @@ app = typer.Typer(
 )
 
 
-def _print_version(value: bool) -> None:
+def _version(value: bool) -> None:
     if value:
-        from importlib.metadata import version
-
-        typer.echo(f"elmbench {version('elmbench')}")
+        typer.echo(f"elmbench {elmbench.__version__}")
         raise typer.Exit
 
 
 @app.callback()
 def options(
     results_dir: Annotated[
-        str | None,
-        Option(
-            envvar="ELMBENCH_RESULTS_DIR",
-            help="Folder of results and of the store; by default elmbench-results.",
-        ),
+        str | None, Option(envvar="ELMBENCH_RESULTS_DIR", help="Results (default: elmbench-results).")
     ] = None,
-    data_dir: Annotated[
-        str | None, Option(envvar="ELMBENCH_DATA_DIR", help="Folder of data files; searched before any download.")
-    ] = None,
-    cache_dir: Annotated[
-        str | None, Option(envvar="ELMBENCH_CACHE_DIR", help="Folder of downloads and generated series.")
-    ] = None,
+    data_dir: Annotated[str | None, Option(envvar="ELMBENCH_DATA_DIR", help="Your data files, used first.")] = None,
+    cache_dir: Annotated[str | None, Option(envvar="ELMBENCH_CACHE_DIR", help="Downloads and generated data.")] = None,
     plugin: Annotated[
         list[Path] | None, Option(envvar="ELMBENCH_PLUGIN", help="Python file that defines MODELS.")
     ] = None,
     spec_dir: Annotated[
-        list[Path] | None, Option(envvar="ELMBENCH_SPEC_DIR", help="Folder of your own data sets and tables.")
+        list[Path] | None, Option(envvar="ELMBENCH_SPEC_DIR", help="Your data sets and tables.")
     ] = None,
     quiet: Annotated[
         bool, Option("-q", "--quiet", envvar="ELMBENCH_QUIET", help="Print results and errors only.")
     ] = False,
     as_json: Annotated[bool, Option("--json", envvar="ELMBENCH_JSON", help="Print JSON.")] = False,
-    version: Annotated[
-        bool, Option("--version", help="Print the version and exit.", callback=_print_version, is_eager=True)
-    ] = False,
-    debug: Annotated[bool, Option("--debug", envvar="ELMBENCH_DEBUG", help="Show the traceback of an error.")] = False,
+    version: Annotated[bool, Option("--version", help="Print the version.", callback=_version, is_eager=True)] = False,
+    debug: Annotated[bool, Option("--debug", envvar="ELMBENCH_DEBUG", help="Print the traceback of an error.")] = False,
 ) -> None:
-    """Store the options of the whole app and load the plug-ins."""
-    state.named_results_dir = None if results_dir is None else _folder(results_dir)
+    """Store the options of the whole app and load the plug-ins and your own tables."""
+    path = None if results_dir is None else Path(results_dir).expanduser()
+    if path is not None and (not results_dir or (os.path.lexists(path) and not path.is_dir())):
+        problem = f"--results-dir is {results_dir!r}, which is not a folder"
+        raise ElmbenchError(problem, expected="a folder, which need not exist", next_step="name one, or leave it out")
+    state.named_results_dir = path
     state.data_dir, state.quiet, state.as_json, state.debug = data_dir, quiet, as_json, debug
     if cache_dir is not None:
         os.environ["ELMBENCH_CACHE_DIR"] = cache_dir
@@ -79,14 +72,6 @@ def options(
 
         for path in spec_dir:
             add_spec_dir(path)
-
-
-def _folder(results_dir: str) -> Path:
-    path = Path(results_dir).expanduser()
-    if not results_dir.strip() or (os.path.lexists(path) and not path.is_dir()):
-        problem = f"--results-dir is {results_dir!r}, which is {'not a folder' if results_dir.strip() else 'empty'}"
-        raise ElmbenchError(problem, expected="a folder, which need not exist", next_step="name one, or leave it out")
-    return path
 
 
 def hoist(arguments: list[str], parameters: Iterable[Any]) -> list[str]:

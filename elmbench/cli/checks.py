@@ -18,13 +18,12 @@ from elmbench.reporting.baseline import BaselineCheck
 from elmbench.reporting.cells import csv
 from elmbench.reporting.claim_outcomes import CLAIM_VERDICTS, count_results
 from elmbench.reporting.figures import Agreement, counts_text
-from elmbench.reporting.papers import PaperResults, TableResults
+from elmbench.reporting.papers import PaperResults
 from elmbench.reporting.results import Results
 from elmbench.reporting.statistics import compare_models, draw_critical_differences
 from elmbench.reporting.writers.latex import latex
 from elmbench.reporting.writers.markdown import markdown
 from elmbench.reporting.writers.text import blocks, grid
-from elmbench.specs.catalogue import PROFILES
 from elmbench.specs.profiles import command_for
 
 #: Headings that would be too wide.
@@ -132,20 +131,9 @@ def _claims(papers: Sequence[PaperResults]) -> Iterator[Text]:
 def _papers(papers: Sequence[PaperResults]) -> Iterator[Text]:
     """Yield the sentences on each paper, and its main claims if all tables of a claim are checked."""
     for paper in papers:
-        first, *others = paper.sentences or [_no_comparison(paper.tables)]
+        first, *rest = paper.sentences or [paper.no_comparison]
         yield Text(f"\n{paper.paper.key}: {first}", style="bold")
-        yield from (Text(f"- {sentence}") for sentence in others)
+        yield from (Text(f"- {sentence}") for sentence in rest)
         for main, result, _ in paper.main_claims:
             if {*main.tested_by} <= {table.file.id for table in paper.tables}:
                 yield Text(f'- claim "{main.says}" ({main.where}): {result}.')
-
-
-def _no_comparison(tables: Sequence[TableResults]) -> str:
-    """Return the sentence on a paper without compared figures."""
-    specs = [table.file.spec for table in tables]
-    labels = ", ".join(spec.label for spec in specs)
-    if all(spec.published is None for spec in specs):
-        return f"no published figures of {labels} are available."
-    if all(table.results[0].resolved.profile == PROFILES[0] for table in tables):
-        return f"no figure is compared: {labels} ran on data that stand in for the paper's (profile {PROFILES[0]})."
-    return f"no figure of {labels} is compared."

@@ -15,31 +15,24 @@ from elmbench.specs.catalogue import ExperimentFile
 from elmbench.specs.profiles import resolve
 from elmbench.specs.protocol import Scale
 
-#: A plan of a table with more lines than this is shown with one line for each data set.
-_MOST_LINES = 100
-
 
 def plan_table(lines: list[dict[str, Any]]) -> RichTable:
-    """Return the plan of a run: a line for each data set and model, or only for each data set if there are many.
-
-    Several tables have one line each.
-    """
-    several = len({line["experiment"] for line in lines}) > 1
-    keys = ["experiment"] if several else ["dataset"] if len(lines) > _MOST_LINES else ["dataset", "model"]
+    """Return the plan of a run: a line for each data set and model, or for each table if there are several."""
+    keys = ["experiment"] if len({line["experiment"] for line in lines}) > 1 else ["dataset", "model"]
     rows = []
     for _, group in groupby(lines, key=itemgetter(*keys)):
         entries = list(group)
-        cells, *others, unavailable = (
-            sum(line[name] for line in entries) for name in ("cells", "to_run", "fits", "unavailable")
+        cells, unavailable, *counts = (
+            sum(line[name] for line in entries) for name in ("cells", "unavailable", "to_run", "fits")
         )
         seconds = [line["seconds"] for line in entries]
         time = duration(sum(filter(None, seconds)))
         if None in seconds:
             time = f"> {time}" if any(seconds) else "unknown"
         estimate = "no data" if unavailable == cells else time
-        rows.append([*(entries[0][name] for name in keys), cells, *others, estimate])
-    left, right = [name.replace("dataset", "data set") for name in keys], ("cells", "to run", "fits", "one core")
-    return grid((*left, *right), rows, right=right, whole=left)
+        rows.append([*(entries[0][name] for name in keys), cells, *counts, estimate])
+    names, numbers = [name.replace("dataset", "data set") for name in keys], ("cells", "to run", "fits", "one core")
+    return grid((*names, *numbers), rows, right=numbers, whole=names)
 
 
 def show_experiment(file: ExperimentFile) -> RenderableType:

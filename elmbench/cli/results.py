@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Literal
@@ -28,25 +29,18 @@ def status(experiment: options.Table = None) -> None:
     from elmbench.workflow.status import table_status
 
     store = Store(state.results_dir)
-    if experiment is not None and experiment not in {name for name, _ in store.tables()}:
-        # Reading all experiment files takes a while.
-        from elmbench.specs.catalogue import find_experiment
-
-        experiment = find_experiment(experiment).id
     lines = table_status(store, experiment)
-    rows = [
-        (line.experiment, line.profile, line.planned, ", ".join(f"{n} {status}" for status, n in line.ended.items()))
-        for line in lines
-    ]
+    endings = [", ".join(f"{n} {status}" for status, n in line.ended.items()) for line in lines]
+    rows = [(line.experiment, line.profile, line.planned, text) for line, text in zip(lines, endings, strict=True)]
     text = grid(("experiment", "profile", "cells", "ended"), rows, right=("cells",)) if rows else None
     state.emit([asdict(line) for line in lines], text)
     if store.n_damaged:
-        state.say(f"{store.n_damaged} damaged records in {store.root}: the next run computes them again")
+        state.say(f"{store.root} has {store.n_damaged} damaged records; the next run computes them again")
     if not rows:
         committed = state.results_dirs.committed
-        written = 0 if committed is None else len(list(committed.glob("*/*/*/cells.csv")))
-        hint = f"{committed} holds {written} committed tables: elmbench table table4"
-        state.say(f"nothing has been run into {state.results_dir}; {hint if written else 'next: elmbench run table4'}")
+        tables = 0 if committed is None else len(list(committed.glob("*/*/*/cells.csv")))
+        hint = f"{committed} holds {tables} committed tables: elmbench table table4"
+        state.say(f"{state.results_dir} holds no runs; {hint if tables else 'next: elmbench run table4'}")
     for line in lines:
         table = f"{line.experiment} ({line.profile})"
         if missing := line.ended.get("missing"):
@@ -58,49 +52,44 @@ def status(experiment: options.Table = None) -> None:
 @app.command()
 def merge(
     folders: Annotated[list[Path], typer.Argument(help="Results folders of other machines, with their .store.")],
-    into: Annotated[
-        Path | None, typer.Option(help="Folder of the joined results; by default the results folder.")
-    ] = None,
+    target: Annotated[Path | None, typer.Option("--into", help="Target; default: --results-dir.")] = None,
 ) -> None:
     """Join the results of several machines and write the tables.
 
-    Results with other specifications, data or versions are rejected.
+    Results with different specifications, data or versions are rejected.
     """
     from elmbench.workflow.merge import merge as join
 
-    into = into or state.results_dir
-    merged = join(folders, into)
-    written = [str(result.folder) for result in merged.tables]
-    content = {"results": merged.results, "tables": written, "unknown": merged.unknown, "damaged": merged.damaged}
+    target = target or state.results_dir
+    merged = join(folders, target)
+    tables = [str(result.folder) for result in merged.tables]
+    content = {"results": merged.results, "tables": tables, "unknown": merged.unknown, "damaged": merged.damaged}
     state.emit(content)
-    state.say(f"{merged.results} results joined in {into}", *(f"written to {folder}" for folder in written))
+    state.say(f"{merged.results} results are joined in {target}", *(f"written to {folder}" for folder in tables))
     if merged.damaged:
-        state.say(f"{merged.damaged} damaged records are left out: elmbench --results-dir {into} status")
+        state.say(f"{merged.damaged} damaged records are left out: elmbench --results-dir {target} status")
     for name in merged.unknown:
-        state.say(f"{name} is not a table of this installation: merged, not written; give --spec-dir, or compare again")
+        state.say(
+            f"{name} is not a table of this installation: joined, not written. Next: --spec-dir, or compare again"
+        )
 
 
 @app.command()
 def table(
     experiment: options.Table = None,
     profile: options.Profile = "fast",
-    form: Annotated[Literal["text", "md", "csv", "latex"], typer.Option("--format", help="Format.")] = "text",
-    update: Annotated[
-        bool, typer.Option("--update", help="Rewrite summary.csv and table.md, by default of all tables.")
-    ] = False,
+    form: Annotated[
+        Literal["text", "md", "csv", "latex"], typer.Option("--format", help="Format of the output.")
+    ] = "text",
+    update: Annotated[bool, typer.Option("--update", help="Rewrite the files beside cells.csv.")] = False,
     statistics: Annotated[bool, typer.Option("--statistics", help="Compare the models over the data sets.")] = False,
-    diagram: Annotated[
-        Path | None, typer.Option(help="With --statistics: write the diagram of critical differences as PNG.")
-    ] = None,
-    metric: Annotated[
-        options.Words, typer.Option(help="Add this metric, from stored predictions; ranks a comparison (own/NAME).")
-    ] = None,
+    diagram: Annotated[Path | None, typer.Option(help="Write a PNG of the critical differences.")] = None,
+    metric: Annotated[options.Words, typer.Option(help="Add this metric; it ranks a comparison.")] = None,
 ) -> None:
     """Print a table from its cells.csv."""
     from elmbench.cli.checks import format_table, show_statistics
     from elmbench.reporting.results import read_results, records
-    from elmbench.specs.catalogue import find_experiment, load_catalogue
-    from elmbench.specs.profiles import recorded_comparison, resolve
+    from elmbench.specs.profiles import find_resolved
 
     if update:
         from elmbench.cli.progress import show_progress
@@ -108,14 +97,11 @@ def table(
 
         updated = update_tables([experiment] if experiment else [], profile, state.results_dir, show_progress)
         folders = [str(folder) for folder in updated]
-        state.emit(folders, "\n".join(f"written: {folder}/summary.csv, table.md" for folder in folders))
+        state.emit(folders, "\n".join(f"written to {folder}" for folder in folders))
         return
     if experiment is None:
         raise ElmbenchError("no table is named", expected="an id or alias", next_step="elmbench list experiments")
-    if experiment.startswith("own/") and experiment not in load_catalogue():
-        resolved = recorded_comparison(experiment, state.results_dir)
-    else:
-        resolved = resolve(find_experiment(experiment), profile)
+    resolved = find_resolved(experiment, profile, state.results_dir)
     dirs, key = state.results_dirs, (resolved.profile, resolved.file.id)
     if statistics or diagram is not None:
         show_statistics(read_results(resolved, dirs.find(*key)), diagram, form)
@@ -135,31 +121,22 @@ def table(
 @app.command()
 def check(
     experiments: options.Tables = None,
-    against: Annotated[Literal["baseline", "published"], typer.Option(help="Reference.")] = "baseline",
+    against: Annotated[Literal["baseline", "published"], typer.Option(help="Compare with these.")] = "baseline",
     profile: Annotated[
-        Literal["ci", "fast", "paper"] | None,
-        typer.Option(help="Profile; the baseline has ci alone, published values go by the most faithful by default."),
+        Literal["ci", "fast", "paper"] | None, typer.Option(help="Profile; by default the nearest to the paper.")
     ] = None,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Exit with code 1 if a figure differs from the paper.")
-    ] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with code 1 if a figure differs.")] = False,
 ) -> None:
     """Compare results with the baseline or the published values."""
     from elmbench.cli.checks import baseline_text, published_text
     from elmbench.cli.progress import show_progress
     from elmbench.layouts.table import COMPARED
     from elmbench.specs.catalogue import find_experiment
-    from elmbench.workflow.checks import NothingToCompareError, check_baselines, check_published, published_record
+    from elmbench.workflow.checks import check_baselines, check_published, published_record, require_figures
 
     names = [find_experiment(name).id for name in experiments or ()]
     if against == "baseline":
-        if profile not in (None, "ci"):
-            raise ElmbenchError(
-                f"--profile {profile}: baselines have the cells of profile ci alone",
-                expected="profile ci, or a comparison with the paper",
-                next_step=f"elmbench check {' '.join([*names, '--against'])} published --profile {profile}",
-            )
-        outcomes = check_baselines(names, state.results_dir)
+        outcomes = check_baselines(names, state.results_dir, profile or "ci")
         state.emit([{"experiment": name, **asdict(check)} for name, check in outcomes.items()], baseline_text(outcomes))
         compared = sum(check.compared for check in outcomes.values())
         differs = any(check.differences for check in outcomes.values())
@@ -173,15 +150,9 @@ def check(
             state.emit(None, published_text(papers))
         if dirs.committed is not None:
             state.remark(dirs.origins((table.results[0].resolved.profile, table.file.id) for table in tables))
-        verdicts = [counts for table in tables for counts in table.counts]
-        compared = sum(counts[verdict] for counts in verdicts for verdict in COMPARED)
-        differs = strict and any(counts["differs"] for counts in verdicts)
-    if not compared:
-        raise NothingToCompareError(
-            f"nothing was compared: {state.results_dir} holds no figure to compare",
-            expected="results of an earlier run that ended ok",
-            next_step=f"elmbench run {' '.join(names) or '--all'} --profile {profile or 'fast'}, then check again",
-        )
+        verdicts = sum((counts for table in tables for counts in table.counts), Counter[str]())
+        compared, differs = sum(verdicts[name] for name in COMPARED), strict and verdicts["differs"] > 0
+    require_figures(compared, names, profile, state.results_dir)
     if differs:
         raise typer.Exit(1)
 
@@ -193,23 +164,21 @@ def update(experiments: Annotated[list[str], typer.Argument(autocompletion=optio
     from elmbench.workflow.checks import update_baselines
 
     names = [find_experiment(name).id for name in experiments]
-    written = [
+    lines = [
         {"experiment": name, "cells": count, "file": f"experiments/{name}.baseline.csv"}
         for name, count in update_baselines(names, state.results_dir).items()
     ]
-    state.emit(written)
-    state.say(*("{experiment}: {cells} cells are the baseline now ({file})".format(**line) for line in written))
+    state.emit(lines)
+    state.say(*("{experiment}: {cells} cells are the baseline now ({file})".format(**line) for line in lines))
 
 
 @app.command()
 def report(
-    out: Annotated[
-        Path | None, typer.Option(help="Folder of the site; by default `site` in the results folder.")
-    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder of the site; default: RESULTS/site.")] = None,
 ) -> None:
     """Build the site of all results."""
     from elmbench.cli.progress import show_progress
     from elmbench.workflow.report import report
 
     page = report(state.results_dirs, out, show_progress)
-    state.emit([str(page)], f"written: {page}")
+    state.emit([str(page)], f"written to {page}")

@@ -20,8 +20,8 @@ from elmbench.errors import ElmbenchError
 if TYPE_CHECKING:
     from elmbench.reporting.results import Results
     from elmbench.running.executors import Executor
-    from elmbench.workflow.prepare import PreparedRun
-    from elmbench.workflow.stages import Outlook, TwoStages
+    from elmbench.workflow.prepare import PreparedRun, RunOptions
+    from elmbench.workflow.stages import Outlook
 
 T = TypeVar("T")
 
@@ -29,37 +29,28 @@ T = TypeVar("T")
 @app.command()
 def run(
     experiments: Annotated[Words, Argument(help="Ids or aliases, such as table4.", autocompletion=tables)] = None,
-    paper: Annotated[str | None, Option(help="Every experiment of this paper.")] = None,
-    everything: Annotated[bool, Option("--all", help="Every experiment.")] = False,
+    paper: Annotated[str | None, Option(help="Run every experiment of this paper.")] = None,
+    everything: Annotated[bool, Option("--all", help="Run every experiment.")] = False,
     profile: Profile = "fast",
     dataset: Annotated[Words, Option("-d", "--dataset", help="Only these data sets.", autocompletion=datasets)] = None,
     model: Annotated[
-        Words, Option("-m", "--model", help="Only these models: names or module:Class.", autocompletion=models)
+        Words, Option("-m", "--model", help="Only these; also module:Class.", autocompletion=models)
     ] = None,
-    select: Annotated[Words, Option(help="nested, oracle or published; by default from the profile.")] = None,
-    runs: Annotated[int | None, Option(min=1, help="Number of runs; by default from the profile.")] = None,
-    until_told: Annotated[
-        bool,
-        Option("--until-told", help="Run three times (or --runs), then until the models are separated."),
-    ] = False,
-    budget: Annotated[
-        str | None, Option(help="With --until-told: start no further runs after this time, such as 30min.")
-    ] = None,
-    reading: Annotated[Words, Option(help="ID=VALUE; see `elmbench list readings`.")] = None,
-    metric: Annotated[Words, Option(help="Add this metric; see `elmbench list metrics`.")] = None,
+    select: Annotated[Words, Option(help="nested, oracle or published; default: the profile's.")] = None,
+    runs: Annotated[int | None, Option(min=1, help="Number of runs; default: the profile's.")] = None,
+    until_told: Annotated[bool, Option("--until-told", help="Run until the models are separated.")] = False,
+    budget: Annotated[str | None, Option(help="Time limit of --until-told, such as 30min.")] = None,
+    reading: Annotated[Words, Option(help="Use a reading, ID=VALUE; see `elmbench list readings`.")] = None,
+    metric: Annotated[Words, Option(help="Add a metric; see `elmbench list metrics`.")] = None,
     grid: Annotated[Words, Option(help="Grid of an added model: 'my-model: {C: [1, 10]}'.")] = None,
-    with_baselines: Annotated[bool, Option("--with-baselines", help="Add ridge, SVM, trees, ...")] = False,
-    other_data: Annotated[
-        bool, Option("--other-data", help="Accept files that are not the public ones, with a note.")
-    ] = False,
+    with_baselines: Annotated[bool, Option("--with-baselines", help="Add ridge, SVM, trees and others.")] = False,
+    other_data: Annotated[bool, Option("--other-data", help="Accept files that are not the public ones.")] = False,
     jobs: Jobs = 1,
     engine: Annotated[str, Option(help="local, or dask for a cluster; see docs/cluster.md.")] = "local",
     scheduler: Annotated[str | None, Option(help="Address of a dask scheduler, such as tls://HOST:8786.")] = None,
-    blas_threads: Annotated[int, Option(min=1, help="Linear algebra threads in a worker.")] = 1,
-    limit: Annotated[str, Option(help="Limits of each search and each fit: time=600s,memory=4GB.")] = "",
-    clean_times: Annotated[
-        bool, Option("--clean-times", help="Repeat the final fits one by one, so that their times are comparable.")
-    ] = False,
+    blas_threads: Annotated[int, Option(min=1, help="Linear algebra threads in each worker.")] = 1,
+    limit: Annotated[str, Option(help="Limits of each search and fit: time=600s,memory=4GB.")] = "",
+    clean_times: Annotated[bool, Option("--clean-times", help="Repeat the final fits one by one.")] = False,
     dry_run: DryRun = False,
     retry: Retry = False,
     force: Annotated[bool, Option("--force", help="Run finished cells again.")] = False,
@@ -104,13 +95,7 @@ def run(
             clean_times=clean_times,
         )
         if until_told:
-            from elmbench.workflow.stages import TwoStages
-
-            stages = TwoStages(options, state.results_dir)
-            if dry_run:
-                _show_two_stages(stages)
-            else:
-                _run_in_two_stages(stages, seconds, partial(executor_of, engine, options.settings, scheduler))
+            _run_in_two_stages(options, seconds, dry_run, partial(executor_of, engine, options.settings, scheduler))
         elif dry_run:
             show_plan(prepare(options, state.results_dir))
         else:
@@ -118,16 +103,10 @@ def run(
 
 
 def _readings(texts: list[str]) -> dict[str, str]:
-    readings: dict[str, str] = {}
-    for text in texts:
-        name, separator, value = text.partition("=")
-        if not separator or name in readings:
-            raise ElmbenchError(
-                f"--reading {text!r} {'names a reading twice' if name in readings else 'is not ID=VALUE'}",
-                expected="ID=VALUE, each id once",
-                next_step="elmbench list readings",
-            )
-        readings[name] = value
+    readings = {name: value for name, _, value in (text.partition("=") for text in texts)}
+    if len(readings) < len(texts) or not all(readings.values()):
+        problem = f"--reading is given as {', '.join(texts)}"
+        raise ElmbenchError(problem, expected="ID=VALUE, each id once", next_step="elmbench list readings")
     return readings
 
 
@@ -150,16 +129,16 @@ def run_cells(prepared: PreparedRun, executor: Executor, carry_out: Callable[...
     counts = prepared.count_cells()
     reused = counts["planned"] - counts["to_run"] - counts["unavailable"]
     if counts["to_run"]:
-        workers = _workers(executor.workers)
-        state.say(f"{counts['to_run']} cells to run {workers}" + (f", {reused} known from before" if reused else ""))
+        stored = f"; {reused} are stored" if reused else ""
+        state.say(f"{counts['to_run']} cells to run {_workers(executor.workers)}{stored}")
     if damaged := prepared.store.n_damaged:
-        typer.echo(f"{damaged} damaged records in {prepared.store.root}: they are computed again", err=True)
+        typer.echo(f"{prepared.store.root} has {damaged} damaged records, which are computed again", err=True)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         with RunProgress(prepared, state.silent, executor) as progress:
             return carry_out(prepared, progress.on_event, executor)
     except KeyboardInterrupt:
-        typer.echo("interrupted: what had ended is stored; the same command goes on from there", err=True)
+        typer.echo("interrupted: finished work is stored. Next: the same command resumes", err=True)
         raise typer.Exit(130) from None
 
 
@@ -172,23 +151,24 @@ def _show(results: Sequence[Results]) -> None:
     if state.as_json:
         from elmbench.reporting.results import records
 
-        lines = [
-            {
-                "experiment": result.resolved.file.id,
-                "profile": result.resolved.profile,
-                "folder": str(result.folder),
-                "cells": result.cells["status"].value_counts().to_dict(),
-                "summary": records(result.summary),
-            }
-            for result in results
-        ]
-        state.emit(lines)
-        return
-    for result in results:
+        state.emit(
+            [
+                {
+                    "experiment": result.resolved.file.id,
+                    "profile": result.resolved.profile,
+                    "folder": str(result.folder),
+                    "cells": result.cells["status"].value_counts().to_dict(),
+                    "summary": records(result.summary),
+                    "notes": [note.text for note in result.table.notes if note.kind != "claim"],
+                }
+                for result in results
+            ]
+        )
+    for result in () if state.as_json else results:
         state.console.print(result.renderable(state.width, claims=False))
         if result.claims:
             table = f"elmbench table {result.resolved.file.id} --profile {result.resolved.profile}"
-            state.say(f"tested claims of the paper: {len(result.claims)}; {table}")
+            state.say(f"{len(result.claims)} claims of the paper are tested: {table}")
         state.say(f"written to {result.folder}")
 
 
@@ -199,49 +179,53 @@ def _exit_if_failed(prepared: PreparedRun) -> None:
     if failed:
         for trace in traces if state.debug else ():
             typer.echo(trace, err=True)
-        where = "" if state.debug or not traces else ", --debug where"
-        typer.echo(f"{failed} cells failed: elmbench status tells why{where}; --retry runs them again", err=True)
+        debug = "" if state.debug or not traces else ", --debug the traceback"
+        typer.echo(
+            f"{failed} cells failed: `elmbench status` shows the reasons{debug}; --retry runs them again", err=True
+        )
         raise typer.Exit(1)
 
 
-def _run_in_two_stages(stages: TwoStages, seconds: float, executor_of_run: Callable[[], Executor]) -> None:
+def _run_in_two_stages(
+    options: RunOptions, seconds: float, dry_run: bool, executor_of_run: Callable[[], Executor]
+) -> None:
     """Run the first stage, then as many more runs as are needed to separate the models, and print the tables."""
     from elmbench.cli.progress import duration
     from elmbench.workflow.execute import execute
+    from elmbench.workflow.stages import TwoStages
+
+    stages = TwoStages(options, state.results_dir)
+    last = stages.first
 
     def carry_out(prepared: PreparedRun) -> list[Results]:
+        nonlocal last
+        last = prepared
         with executor_of_run() as executor:
             return run_cells(prepared, executor, execute)
 
-    _show(stages.run(carry_out, partial(_say_outlook, stages), seconds))
-    if stages.rest is not None:
-        workers, cells = stages.options.settings.jobs, stages.rest.count_cells()["to_run"]
-        time = duration(stages.rest.seconds_on(workers))
-        state.say(f"left for lack of time: {cells} cells, roughly {time} {_workers(workers)}")
-    _exit_if_failed(stages.first)
+    def say_outlook(outlook: Outlook) -> None:
+        models = len(outlook.runs)
+        extra = sum(outlook.runs.values()) - stages.size * models
+        state.say(
+            f"{outlook.enough + outlook.more + outlook.never} published figures: {stages.size} runs are enough for "
+            f"{outlook.enough}; {outlook.more} need {extra} more runs of {models} model{'s' * (models != 1)}, roughly "
+            f"{duration(outlook.seconds)}; no number of runs is enough for {outlook.never}"
+        )
 
-
-def _show_two_stages(stages: TwoStages) -> None:
-    """Print the plan of the next stage."""
-    if stages.first.todo:
+    if dry_run and stages.first.todo:
         show_plan(stages.first)
-        state.say(f"this is the first stage, {stages.size} runs; their deviation fixes how many more follow")
-    else:
+        state.say(f"this is the first stage, {stages.size} runs; their deviation determines how many more follow")
+    elif dry_run:
         outlook = stages.outlook()
         show_plan(stages.plan(stages.datasets, outlook.runs), outlook.record())
-        _say_outlook(stages, outlook)
-
-
-def _say_outlook(stages: TwoStages, outlook: Outlook) -> None:
-    from elmbench.cli.progress import duration
-
-    models = len(outlook.runs)
-    extra = sum(outlook.runs.values()) - stages.size * models
-    state.say(
-        f"of {outlook.enough + outlook.more + outlook.never} published figures, {stages.size} runs tell "
-        f"{outlook.enough}; {extra} more runs of {models} model{'s' * (models != 1)} tell {outlook.more}, in roughly "
-        f"{duration(outlook.seconds)}; no number of runs tells {outlook.never}"
-    )
+        say_outlook(outlook)
+    else:
+        _show(stages.run(carry_out, say_outlook, seconds))
+        if stages.rest is not None:
+            jobs, cells = options.settings.jobs, stages.rest.count_cells()["to_run"]
+            time = duration(stages.rest.seconds_on(jobs))
+            state.say(f"left for lack of time: {cells} cells, roughly {time} {_workers(jobs)}")
+        _exit_if_failed(last)
 
 
 def show_plan(prepared: PreparedRun, outlook: dict[str, Any] | None = None) -> None:
@@ -254,10 +238,9 @@ def show_plan(prepared: PreparedRun, outlook: dict[str, Any] | None = None) -> N
     total = {**counts, "seconds": seconds, "longest": longest, "jobs": jobs, "unknown": unknown}
     content = {"tables": lines, "total": total} | ({"outlook": outlook} if outlook else {})
     state.emit(content, plan_table(lines))
-    unavailable = f"; {counts['unavailable']} lack their data" if counts["unavailable"] else ""
     estimate = f"roughly {duration(seconds)}" if seconds or not unknown else "unknown time"
-    maximum = f"; the longest search or fit takes {duration(longest)}" if longest else ""
-    cells = f"{counts['to_run']} of {counts['planned']} cells would run"
-    state.say(f"{cells}, in {estimate} {_workers(jobs)}{unavailable}{maximum}.")
+    text = f"{counts['to_run']} of {counts['planned']} cells would run, in {estimate} {_workers(jobs)}"
+    text += f"; {counts['unavailable']} lack their data" * bool(counts["unavailable"])
+    state.say(text + f"; the longest search or fit takes {duration(longest)}" * bool(longest) + ".")
     if unknown:
         state.say(f"Not counted: {', '.join(unknown)}; their durations are unknown until some cells have ended.")

@@ -103,7 +103,7 @@ def validate() -> None:
 
     datasets, experiments = validate_specs()
     counts = {"datasets": datasets, "experiments": experiments}
-    state.emit(counts, f"valid: {counts['datasets']} data sets, {counts['experiments']} experiments")
+    state.emit(counts, f"valid: {datasets} data sets, {experiments} experiments")
 
 
 @app.command()
@@ -113,12 +113,6 @@ def env() -> None:
     from elmbench.running.environment import describe_environment
 
     environment = describe_environment()
-    rows: list[tuple[str, Any]] = []
-    for key, value in environment.items():
-        if isinstance(value, dict):
-            rows += value.items()
-        elif isinstance(value, list):
-            rows += [(key, ", ".join(str(v) for v in entry.values() if v)) for entry in value]
-        else:
-            rows.append((key, value))
-    state.emit(environment, grid(("item", "value"), rows))
+    rows = environment | environment["packages"]
+    rows["blas"] = "; ".join(", ".join(str(v) for v in library.values() if v) for library in environment["blas"])
+    state.emit(environment, grid(("item", "value"), [(k, v) for k, v in rows.items() if k != "packages"]))

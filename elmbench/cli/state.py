@@ -65,7 +65,8 @@ class State:
     def emit(self, content: Any, text: Any = None) -> None:
         """Print `content` as JSON with `--json`, else `text` (a string or anything that rich prints)."""
         if self.as_json:
-            print(json.dumps(content, indent=1, default=_plain))
+            # Printed figures are decimals.
+            print(json.dumps(content, indent=1, default=lambda v: float(v) if isinstance(v, Decimal) else str(v)))
         elif text is not None:
             self.console.print(text, markup=not isinstance(text, str))
 
@@ -78,10 +79,6 @@ class State:
         """Print a line for people on standard error, apart from what may go to a file; not with `-q` or `--json`."""
         if not self.silent:
             print(text, file=sys.stderr)
-
-
-def _plain(value: Any) -> float | str:
-    return float(value) if isinstance(value, Decimal) else str(value)  # printed figures are decimals
 
 
 #: The one state of the process.

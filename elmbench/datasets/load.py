@@ -146,7 +146,7 @@ def find_source(spec: DatasetSpec, data_dir: Path | str | None = None) -> Source
     where = f"neither {folder} nor the cache holds" if folder else "no data directory is given and the cache lacks"
     problem = f"the data set {spec.name!r} is not here: {where} it"
     expected = f"a file {PATTERN.replace('<name>', spec.stem)}, or the download (from {kinds})"
-    next_step = f"elmbench data fetch {spec.name}   (or drop {spec.stem}.csv into the folder of --data-dir)"
+    next_step = f"elmbench data fetch {spec.name}, or put {spec.stem}.csv into the folder of --data-dir"
     raise DataUnavailableError(problem, expected=expected, next_step=next_step)
 
 

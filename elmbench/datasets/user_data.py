@@ -237,7 +237,7 @@ def _write_bunch(name: str, folder: Path, stem: str) -> Path:
 
     known = ["breast_cancer", "diabetes", "digits", "iris", "wine"]
     if name not in known:
-        raise unknown_name("data set of scikit-learn", name, known, "elmbench compare sklearn:wine")
+        raise unknown_name("scikit-learn data set", name, known, "elmbench compare sklearn:wine")
     bunch = getattr(datasets, f"load_{name}")(as_frame=True)
     labels = np.asarray(bunch.target_names)[bunch.target] if "target_names" in bunch else bunch.target
     return write_arrays(bunch.data, labels, folder, stem, {})

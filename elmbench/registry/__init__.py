@@ -54,19 +54,22 @@ def make_model(name: str, *, task: str = "classification", **params: Any) -> Any
     """
     if task not in TASKS:
         raise unknown_name("task", task, list(TASKS), "make_model(name, task=...)")
-    factory = find_model(name).factory(task)
-    check_parameters(name, factory, params)
-    return factory(**params)
+    entry = find_model(name)
+    check_parameters(entry, task, params)
+    return entry.factory(task)(**params)
 
 
-def check_parameters(name: str, factory: Callable[..., Any], params: Iterable[str]) -> None:
-    """Raise ElmbenchError, with the known names, for names that are not parameters of a model."""
-    names = parameter_names(factory)
+def check_parameters(entry: ModelEntry, task: str, params: Iterable[str]) -> None:
+    """Raise ElmbenchError, with the known names, for names that are not parameters of a model.
+
+    A built-in estimator is imported only if its entry lacks a name, because scikit-learn takes two seconds.
+    """
+    if entry.origin == ModelEntry.origin and {*params} <= {*entry.grid, *entry.settings.get(task, ())}:
+        return
+    names = parameter_names(entry.factory(task))
     for key in params:
         if names is not None and key not in names:
-            problem = f"the model {name!r} has no parameter {key!r}"
-            next_step = f"elmbench list models, or in Python: help({factory.__name__})"
-            raise ElmbenchError(problem, expected=f"one of {', '.join(names)}", next_step=next_step)
+            raise unknown_name(f"parameter of the model {entry.name}:", key, names, "elmbench list models")
 
 
 @cache  # a run asks for them with every cell

@@ -23,11 +23,12 @@ class ModelEntry:
 
     `name`: as in commands, such as `k-elm`. `title`: one line for `elmbench list models`. `classification`,
     `regression`: the estimator class or factory for each task, or its address `module:name`; None if the model has
-    none. `grid`: the default one. `baseline`: True for a model that `--with-baselines` adds to a run. `version`: part
-    of every stored result's key, unless the estimator has a `model_version`. `origin`: the package or file of the
-    entry. `cost`: floating-point operations of one fit, from the rows, the columns and the hyperparameters; None if
-    unknown. `sharing`: seconds of a search over those of all its fits by the cost, measured in the middle of the grid
-    on tables of the papers; it is small for a model that shares work between candidates.
+    none. `grid`: the default one. `settings`: by task, other parameters that tables of the papers set. `baseline`: True
+    for a model that `--with-baselines` adds to a run. `version`: part of every stored result's key, unless the
+    estimator has a `model_version`. `origin`: the package or file of the entry. `cost`: floating-point operations of
+    one fit, from the rows, the columns and the hyperparameters; None if unknown. `sharing`: seconds of a search over
+    those of all its fits by the cost, measured in the middle of the grid on tables of the papers; it is small for a
+    model that shares work between candidates.
     """
 
     name: str
@@ -35,6 +36,7 @@ class ModelEntry:
     classification: str | Callable[..., Any] | None = None
     regression: str | Callable[..., Any] | None = None
     grid: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    settings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     baseline: bool = False
     version: str = ""
     origin: str = "built-in"
@@ -142,7 +144,8 @@ def _entry(
     kinds = ("classifier", "regressor") if address.endswith("_") else ("Classifier", "Regressor")
     classifier, regressor = (address + kind for kind in kinds)
     options |= {"cost": cost, "sharing": _SHARES.get(name, ModelEntry.sharing)}
-    return ModelEntry(name, title, classifier, regressor if regression else None, grid, **options)
+    settings = {task: names for (model, task), names in _SETTINGS.items() if model == name}
+    return ModelEntry(name, title, classifier, regressor if regression else None, grid, settings, **options)
 
 
 _classifier = partial(_entry, regression=False)
@@ -178,6 +181,31 @@ _DEPENDENCY = "Kernel online sequential ELM with approximate linear dependency"
 _BINS = "Gradient boosting of trees on binned values"
 #: All values of C share a factor; among numbers of nodes, the largest takes most of the time.
 _SHARES = {"elm": 0.012, "k-elm": 0.057, "ls-svm": 0.1, "mk-elm": 0.6, "eem": 1.7, "eekm": 1.6, "w-elm": 2.1}
+_STREAM = ("batch_size", "initial_batch")
+_START = (*_STREAM, "C", "start")
+_ANY_KERNEL = ("kernel", "degree", "coef0", "widths")
+_ATOMS = ("threshold", "max_atoms")
+#: Their names are valid without an import of the estimators; a test checks that they are.
+_SETTINGS = {
+    ("ald-kos-elm", "classification"): _ATOMS,
+    ("ald-kos-elm", "regression"): _ATOMS,
+    ("eem", "classification"): ("activation",),
+    ("elm", "classification"): ("slope",),
+    ("ls-svm", "classification"): ("class_weight", "weighting"),
+    ("mk-elm", "classification"): ("kernels", "max_iter", "q", "radius"),
+    ("os-elm", "classification"): _START,
+    ("os-elm", "regression"): _START,
+    ("os-pvm", "classification"): (*_STREAM, "mode", "ratio", "update_mean"),
+    ("rk-elm", "classification"): _ANY_KERNEL,
+    ("rk-elm", "regression"): _ANY_KERNEL,
+    ("rsvm", "regression"): ("epsilon", "smoothing"),
+    ("svd+amm", "classification"): ("mode",),
+    ("svd+bsgd", "classification"): ("maintenance",),
+    ("svd+os-elm", "classification"): _START,
+    ("svm", "classification"): ("class_weight", "max_iter"),
+    ("svm", "regression"): ("nu",),
+    ("w-elm", "classification"): ("activation",),
+}
 _SVM = _baseline("svm", "Support vector machine, Gaussian kernel", "svm:SVM", _KERNEL, None)
 _ENTRIES = (
     _entry("elm", "Extreme learning machine, ridge solution", "elm:ELM", {"n_hidden": _L, "C": _C}, _hidden_cost),

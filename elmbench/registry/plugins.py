@@ -110,7 +110,7 @@ def load_address(address: str) -> ModelEntry:
         raise ElmbenchError(problem, expected=expected, next_step=next_step) from error
     if not hasattr(module, attribute):
         classes = [name for name, value in vars(module).items() if isinstance(value, type)]
-        raise unknown_name(f"class of the module {module_name}", attribute, classes, "correct the address")
+        raise unknown_name(f"class of the module {module_name}:", attribute, classes, "correct the address")
     source = inspect.getsourcefile(module)
     version = _digest_of_code(Path(source), Path(folder), module_name) if source else ""
     return _as_entry(address, getattr(module, attribute), f"module {module_name}", version)

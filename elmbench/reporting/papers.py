@@ -175,6 +175,17 @@ class PaperResults:
             sentences.append(f"{total} published figure{'s' * (total > 1)}, each counted once: {listed}.")
         return [*sentences, *filter(None, [facts_sentence(facts)])]
 
+    @property
+    def no_comparison(self) -> str:
+        """The sentence on a paper without compared figures."""
+        specs = [table.file.spec for table in self.tables]
+        labels = ", ".join(spec.label for spec in specs)
+        if all(spec.published is None for spec in specs):
+            return f"no published figures of {labels} are available."
+        if all(table.results[0].resolved.profile == PROFILES[0] for table in self.tables):
+            return f"no figure is compared: {labels} ran on data that stand in for the paper's (profile {PROFILES[0]})."
+        return f"no figure of {labels} is compared."
+
     @cached_property
     def counts(self) -> tuple[Counter[str], Counter[str]]:
         """The numbers of figures and of facts with each verdict; those that several tables print count once."""

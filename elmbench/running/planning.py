@@ -61,9 +61,11 @@ def _columns(resolved: Resolved, request: Request) -> dict[str, Model]:
     extra_columns = {name: extra_column(name, request.grids.get(name)) for name in suitable}
     for name in request.grids:
         if name not in extra_columns:
-            others = ", ".join(extra_columns) or "none is added"
-            problem = f"--grid names {name!r}, which was not added to the table with -m"
-            raise ElmbenchError(problem, expected=f"one of those that are: {others}", next_step="add it with -m")
+            has = any(name.lower() == c.lower() or name == model.model for c, model in columns.items())
+            problem = f"--grid names {name!r}, which is {'a model' if has else 'not an added model'} of this table"
+            expected = f"an added model: {', '.join(extra_columns) or 'none is added with -m'}"
+            step = "leave --grid out: the table has the grid" if has else f"add -m {name}"
+            raise ElmbenchError(problem, expected=expected, next_step=step)
     return table_columns | extra_columns
 
 

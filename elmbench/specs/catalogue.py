@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +39,7 @@ class ExperimentFile:
         """The columns of all tables of the paper; the suite never measures another model that the paper prints."""
         return {column for table in self.tables for column in table.spec.models}
 
-    @property
+    @cached_property
     def figures(self) -> tuple[PublishedValue, ...]:
         """The paper's figures of this table, each under the metric that the paper must mean."""
         published = self.spec.published
@@ -205,8 +205,12 @@ def find_experiment(name: str) -> ExperimentFile:
     if tables := [file.id for file in files.values() if file.spec.paper == name]:
         all_tables = f"elmbench list experiments, or all tables of the paper: elmbench run --paper {name}"
         raise ElmbenchError(f"{name!r} is a paper", expected=f"one of {', '.join(tables)}", next_step=all_tables)
-    names = [alias for file in files.values() for alias in (file.id, *file.spec.aliases)]
-    raise unknown_name("experiment", name, names, "elmbench list experiments")
+    raise unknown_name("experiment", name, table_names(), "elmbench list experiments")
+
+
+def table_names() -> list[str]:
+    """Return the ids and aliases of all experiments."""
+    return [name for file in load_catalogue().values() for name in (file.id, *file.spec.aliases)]
 
 
 def overlay(content: dict[str, Any], change: dict[str, Any], *, add: bool = False) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from elmbench.errors import ElmbenchError, unknown_name
-from elmbench.specs.catalogue import PROFILES, ExperimentFile, overlay
+from elmbench.specs.catalogue import PROFILES, ExperimentFile, find_experiment, load_catalogue, overlay
 from elmbench.specs.datasets import DatasetSpec, add_dataset_specs, load_dataset_specs, parse_dataset_specs
 from elmbench.specs.experiments import Experiment, Profile
 from elmbench.specs.files import parse_spec
@@ -129,7 +129,7 @@ def resolve(file: ExperimentFile, profile: str, readings: dict[str, str] | None 
             raise ElmbenchError(unknown, expected=declared, next_step="elmbench list readings")
         reading = file.paper.readings[name]
         if value not in reading.values:
-            raise unknown_name(f"value of reading {name}", value, list(reading.values), "elmbench list readings")
+            raise unknown_name(f"value of the reading {name}:", value, list(reading.values), "elmbench list readings")
         content = overlay(content, reading.values[value].set)
         if value != reading.default:
             values.append(file.paper.choose(name, value))
@@ -177,6 +177,13 @@ def comparison_record(resolved: Resolved) -> dict[str, Any]:
     }
     settings = resolved.settings.model_dump(mode="json", by_alias=True, exclude_defaults=True)
     return {"spec": {"content": resolved.file.content, "settings": settings, "data": data}}
+
+
+def find_resolved(name: str, profile: str, results_dir: Path) -> Resolved:
+    """Return a table, by its id or alias, under a profile, or the comparison `own/<name>` in a results folder."""
+    if name.startswith("own/") and name not in load_catalogue():
+        return recorded_comparison(name, results_dir)
+    return resolve(find_experiment(name), profile)
 
 
 def recorded_comparison(name: str, results_dir: Path) -> Resolved:

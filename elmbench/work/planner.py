@@ -122,10 +122,7 @@ class DatasetPlanner:
         first = self.models[self.chain(column)[0]].model
         if self.request.without_data:
             return ModelRef(entry.name, "", first)  # what is never run is not imported
-        names = {*self.models[column].params, *self.models[column].search}
-        # A default grid is valid, and the check would import scikit-learn, which takes two seconds.
-        if not (entry.is_of_scikit_learn and names <= set(entry.grid)):
-            check_parameters(entry.name, entry.factory(self.dataset.task), names)
+        check_parameters(entry, self.dataset.task, {*self.models[column].params, *self.models[column].search})
         return ModelRef(entry.name, model_version(entry, self.dataset.task), first)
 
     def does_task(self, column: str) -> bool:

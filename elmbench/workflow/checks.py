@@ -29,11 +29,18 @@ def _baseline(file: ExperimentFile) -> Path:
     return file.path.with_suffix(".baseline.csv")
 
 
-def check_baselines(names: list[str], results_dir: Path) -> dict[str, BaselineCheck]:
+def check_baselines(names: list[str], results_dir: Path, profile: str = "ci") -> dict[str, BaselineCheck]:
     """Compare the cells of profile `ci` of the named tables with their baselines; by default, of all that have both.
 
-    Raises NothingToCompareError if a named table has no baseline or no results, or if no table has both.
+    Raises NothingToCompareError if a named table has no baseline or no results, or if no table has both, and
+    ElmbenchError for another profile.
     """
+    if profile != "ci":
+        raise ElmbenchError(
+            f"--profile {profile} has no baselines",
+            expected="profile ci, or a comparison with the paper",
+            next_step=f"elmbench check {' '.join([*names, '--against'])} published --profile {profile}",
+        )
     files = _files(names, lambda file: _baseline(file).is_file() and has_results(results_dir, "ci", file.id))
     if lacking := [file.id for file in files if not _baseline(file).is_file()]:
         raise NothingToCompareError(
@@ -64,6 +71,16 @@ def _require_results(tables: list[str], profile: str, results_dir: Path, alterna
             f"{problem} results of profile {profile} in {results_dir}",
             expected="those of an earlier run",
             next_step=f"elmbench run {table} --profile {profile}{alternative}",
+        )
+
+
+def require_figures(compared: int, names: list[str], profile: str | None, results_dir: Path) -> None:
+    """Raise NothingToCompareError if no figure was compared."""
+    if not compared:
+        raise NothingToCompareError(
+            f"{results_dir} holds no figure to compare",
+            expected="results of an earlier run that ended ok",
+            next_step=f"elmbench run {' '.join(names) or '--all'} --profile {profile or 'fast'}, then check again",
         )
 
 

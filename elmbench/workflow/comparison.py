@@ -192,7 +192,7 @@ def _columns(comparison: Comparison, specs: Sequence[DatasetSpec]) -> dict[str, 
         if entry.name == "svm":
             column["params"] = {"max_iter": SVM_STEPS}
         if name in comparison.grids:
-            check_parameters(name, entry.factory(suitable[0].task), comparison.grids[name])
+            check_parameters(entry, suitable[0].task, comparison.grids[name])
             column["search"] = {key: _grid(values) for key, values in comparison.grids[name].items()}
         not_run = {}
         for spec in suitable:
@@ -209,7 +209,7 @@ def _columns(comparison: Comparison, specs: Sequence[DatasetSpec]) -> dict[str, 
         columns[entry.name] = column
     for name in comparison.grids:
         if name not in columns:
-            raise unknown_name("model of the comparison", name, list(columns), "correct --grid, or add it with -m")
+            raise unknown_name("model of the comparison:", name, list(columns), "correct --grid, or add it with -m")
     return columns
 
 

@@ -31,7 +31,12 @@ class TableStatus:
 
 
 def table_status(store: Store, experiment: str | None = None) -> list[TableStatus]:
-    """Return the status of a table (by its id), or of every one, under each profile with which it was run."""
+    """Return the status of a table (by its id or alias), or of every one, under each profile with which it was run."""
+    if experiment is not None and experiment not in {name for name, _ in store.tables()}:
+        # Reading all experiment files takes a while.
+        from elmbench.specs.catalogue import find_experiment
+
+        experiment = find_experiment(experiment).id
     lines = []
     for name, profile in sorted(store.tables(), key=lambda table: counting_order(" ".join(table))):
         if experiment not in (None, name):

@@ -33,10 +33,11 @@ def _check_experiment(file: ExperimentFile) -> None:
     resolved = [resolve(file, profile) for profile in file.profiles]
     resolved += [resolve(file, profile, choice) for profile in file.profiles[:1] for choice in choices]
     tasks = {dataset.task for experiment in resolved for dataset in experiment.datasets.values()}
-    for model, task in product(file.spec.models.values(), tasks):
+    models = [model for experiment in resolved for model in experiment.spec.models.values()]
+    for model, task in product(models, tasks):
         entry = find_model(model.model)
         if getattr(entry, task) is not None:
-            check_parameters(entry.name, entry.factory(task), {*model.search, *model.params})
+            check_parameters(entry, task, {*model.search, *model.params})
     for experiment in resolved:
         for dataset in experiment.datasets.values():
             experiment.spec.protocol.metric_for(dataset.task)

@@ -63,7 +63,7 @@ def test_no_results(elmbench: Callable, baseline: Path) -> None:
     CELLS.write_text(CELLS.read_text().splitlines()[0] + "\n")
     elmbench("check", "one", code=3)
     elmbench(*PUBLISHED, "one", code=3)
-    assert "baselines have the cells of profile ci alone" in elmbench("check", "one", "--profile", "fast", code=2).err
+    assert "--profile fast has no baselines" in elmbench("check", "one", "--profile", "fast", code=2).err
     shutil.rmtree("elmbench-results")
     for words, who, table in (((), "no table has", "--all"), (("one",), "toy/one has no", "toy/one")):
         result = elmbench("check", *words, code=3)
@@ -177,7 +177,7 @@ def test_one_run_is_too_few(elmbench: Callable, ran: Path) -> None:
     elmbench(*PUBLISHED)
     result = elmbench(*fast, code=3)
     assert result.out == ""
-    assert result.err.startswith("error: nothing was compared")
+    assert result.err.startswith("error: elmbench-results holds no figure to compare")
     assert elmbench(*fast, "one", code=3).err.startswith("error: toy/one has no results of profile fast")
 
 

@@ -68,7 +68,7 @@ def test_the_baseline_is_compared_with_the_users_cells_alone(elmbench: Callable,
 def test_status_of_a_fresh_clone_names_the_committed_tables(elmbench: Callable, committed: Path) -> None:
     result = elmbench("status")
     words = " ".join(result.out.split())
-    assert words.startswith("nothing has been run into elmbench-results; ")
+    assert words.startswith("elmbench-results holds no runs; ")
     assert words.endswith("holds 3 committed tables: elmbench table table4")
 
 
@@ -86,7 +86,7 @@ def test_two_folders_become_one_table(elmbench: Callable, one: Path, worker: dic
     for folder, model in (("a", "elm"), ("b", "k-elm")):
         elmbench("run", "one", "--profile", "ci", "-m", model, "--results-dir", folder)
     result = elmbench("merge", "a", "b", "--into", "c")
-    assert "12 results joined in c" in result.out
+    assert "12 results are joined in c" in result.out
     assert "written to c/ci/toy/one" in result.out
     cells = pd.read_csv("c/ci/toy/one/cells.csv")
     assert cells.groupby("model").size().to_dict() == {"ELM": 3, "K-ELM": 3}
@@ -97,7 +97,7 @@ def test_two_folders_become_one_table(elmbench: Callable, one: Path, worker: dic
     assert (result["results"], result["unknown"]) == (6, [])
     use_tree(Path("none"))
     result = elmbench("merge", "a", "--into", "d")
-    assert "toy/one is not a table of this installation: merged, not written" in result.out
+    assert "toy/one is not a table of this installation: joined, not written" in result.out
 
 
 def test_readings_on_one_page(elmbench: Callable, one: Path, worker: dict) -> None:
@@ -109,7 +109,7 @@ def test_readings_on_one_page(elmbench: Callable, one: Path, worker: dict) -> No
     worker["elm"] = lambda unit: {"measured": {"mcc": 0.5 + 0.01 * unit["fold"]}} if unit["kind"] == "cell" else {}
     elmbench(*run, "--reading", "order=stored")
     result = elmbench("report")
-    assert result.out.split() == ["written:", "elmbench-results/site/index.html"]
+    assert result.out.split() == ["written", "to", "elmbench-results/site/index.html"]
     text = Path("elmbench-results/site/readings-toy.html").read_text()
     for shown in ("WDBC ELM mcc (Table I, paper, nested, 6 cells)", "0.920 ± 0.000", "0.510 ± 0.000", "shuffled"):
         assert shown in text

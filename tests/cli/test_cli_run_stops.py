@@ -41,10 +41,10 @@ def test_an_interrupted_run_keeps_what_has_ended(elmbench: Callable, one: Path, 
     worker["k-elm"] = interrupt
     result = elmbench(*CI, "-q", code=130)
     assert result.out == ""
-    assert result.err == "interrupted: what had ended is stored; the same command goes on from there\n"
+    assert result.err == "interrupted: finished work is stored. Next: the same command resumes\n"
     # The tables are written with what had ended by then.
     assert set(cells()["model"]) == {"ELM"}
     worker.clear()
     again = elmbench(*CI)
-    assert "known from before" in again.out
+    assert "are stored" in again.out
     assert len(cells()) == 12

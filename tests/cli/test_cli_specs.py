@@ -125,7 +125,11 @@ def test_broken_yaml(elmbench: Callable, toy: Callable, verb: str) -> None:
         ({}, "WDCB", "unknown data set 'WDCB' (did you mean 'WDBC'?)"),
         ({}, "WDBC,ELM,acc,1,,\nWDBC", "the published metric 'acc' is not in the table"),
         ({}, "WDBC,EML,mcc,1,,\nWDBC", "unknown published model 'EML' (did you mean 'ELM'?)"),
-        ({"models": {"ELM": {"model": "elm", "params": {"hidden": 3}}}}, "WDBC", "'elm' has no parameter 'hidden'"),
+        (
+            {"models": {"ELM": {"model": "elm", "params": {"hidden": 3}}}},
+            "WDBC",
+            "parameter of the model elm: 'hidden'",
+        ),
     ],
 )
 def test_what_is_wrong_is_named(elmbench: Callable, toy: Callable, changes: dict, figures: str, said: str) -> None:
@@ -139,6 +143,16 @@ def test_what_is_wrong_is_named(elmbench: Callable, toy: Callable, changes: dict
     assert result.err.startswith(f"error: {path}: ")
     assert "Next: " in result.err
     assert "Traceback" not in result.err
+
+
+def test_a_reading_with_a_wrong_parameter_is_named(
+    elmbench: Callable, toy: Callable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paper = toy().with_name("paper.yaml")
+    content = yaml.safe_load(paper.read_text())
+    content["readings"]["order"]["values"]["stored"]["set"]["models"] = {"K-ELM": {"params": {"gama": 1}}}
+    paper.write_text(yaml.safe_dump(content))
+    assert "unknown parameter of the model k-elm: 'gama'" in elmbench("validate", code=2).err
 
 
 def test_specs_that_are_not_there(elmbench: Callable, use_tree: Callable, tmp_path: Path) -> None:

@@ -66,7 +66,7 @@ def test_missing_cells(elmbench: Callable, one: Path, worker: dict) -> None:
 
 def test_nothing_has_been_run(elmbench: Callable, tmp_path: Path) -> None:
     result = elmbench("status")
-    assert result.out == "nothing has been run into elmbench-results; next: elmbench run table4\n"
+    assert result.out == "elmbench-results holds no runs; next: elmbench run table4\n"
     (tmp_path / "file").write_text("")
     elmbench("status", "--results-dir", tmp_path / "file" / "r")
     assert elmbench("status", "--json").json == []
@@ -85,9 +85,9 @@ def test_damage_is_told_mended_by_the_next_run_and_then_forgotten(elmbench: Call
     path.write_bytes(b"".join(lines))
     result = elmbench("status")
     assert "1 missing" in result.out or "12 ok" in result.out  # the damaged one may be a search
-    assert "2 damaged records in elmbench-results/.store" in result.out
+    assert "elmbench-results/.store has 2 damaged records" in result.out
     result = elmbench("run", "one", "--profile", "ci", "-q")
-    assert result.err == "2 damaged records in elmbench-results/.store: they are computed again\n"
+    assert result.err == "elmbench-results/.store has 2 damaged records, which are computed again\n"
     assert Path("elmbench-results/ci/toy/one/cells.csv").read_bytes() == before
     assert "damaged" not in elmbench("status").out
     assert elmbench("run", "one", "--profile", "ci", "-q").err == ""

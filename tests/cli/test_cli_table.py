@@ -86,7 +86,7 @@ def test_tables_are_written_anew_from_their_cells(elmbench: Callable, real: Path
     (folder / "summary.csv").write_text("old\n")
     (folder / "table.md").write_text("old\n")
     result = elmbench("table", "table4", *CI, "--update", "--results-dir", real)
-    assert result.out.split()[0] == "written:"
+    assert result.out.startswith("written to ")
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
     # Without a name, every table that has results.
     assert len(elmbench("table", *CI, "--update", "--results-dir", real, "--json").json) == 3

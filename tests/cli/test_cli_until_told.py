@@ -70,7 +70,7 @@ def test_the_deviation_of_three_runs_fixes_the_number_of_runs(elmbench: Callable
     # The print of K-ELM lies outside of the interval of the first runs. They do not stop there.
     assert runs() == {"ELM": 3, "K-ELM": total, "OS-ELM": 3, "FB-KOS-ELM": 3}
     text = " ".join(outcome.out.split())
-    assert f"of 3 published figures, 3 runs tell 1; {total - 3} more runs of 1 model tell 1, in roughly " in text
+    assert f"3 published figures: 3 runs are enough for 1; 1 need {total - 3} more runs of 1 model, roughly " in text
     assert "3 published figures: 1 ✓ reproduced, 1 ∈ consistent, 1 ✗ differs." in text
     line = summary().loc["K-ELM"]
     half = t.ppf(0.975, 2) * 0.1 * math.sqrt(1 / 20 + 1 / total) + 0.005
@@ -128,6 +128,12 @@ def test_a_larger_first_stage_needs_fewer_runs(elmbench: Callable, table: dict) 
     # With five degrees of freedom there is a number that tells OS-ELM.
     assert outcome["OS-ELM"] > 6
     assert summary().loc["OS-ELM", "verdict"] == "reproduced"
+
+
+def test_a_cell_that_fails_in_the_second_stage_counts(elmbench: Callable, table: dict) -> None:
+    varies = table["k-elm"]
+    table["k-elm"] = lambda unit: {"status": "failed", "reason": "no"} if unit.get("run", 0) > 2 else varies(unit)
+    assert "cells failed" in elmbench(*RUN, code=1).err
 
 
 def test_no_run_begins_after_the_budget(elmbench: Callable, table: dict) -> None:

@@ -15,7 +15,9 @@ import elmbench
 from elmbench.errors import ElmbenchError
 from elmbench.protocol.folds import DatasetRef
 from elmbench.registry import (
+    BUILT_IN,
     TASKS,
+    ModelEntry,
     find_model,
     list_models,
     make_model,
@@ -55,11 +57,17 @@ def test_own_models_have_what_their_grids_and_the_field_s_names_say(name: str, t
     entry = find_model(name)
     parameters = parameter_names(entry.factory(task))
     assert parameters is not None
-    assert set(entry.grid) <= set(parameters)
     assert {"elm": {"n_hidden", "C"}, "k-elm": {"gamma", "C"}}.get(name, set()) <= set(parameters)
     assert model_version(entry, task).isdigit()
     assert entry.origin == "built-in"
     assert not entry.baseline
+
+
+@pytest.mark.parametrize("entry", BUILT_IN.values(), ids=BUILT_IN)
+def test_names_that_are_valid_without_an_import_are_parameters(entry: ModelEntry) -> None:
+    for task in TASKS:
+        if getattr(entry, task) is not None:
+            assert {*entry.grid, *entry.settings.get(task, ())} <= {*(parameter_names(entry.factory(task)) or ())}
 
 
 @pytest.mark.parametrize("name", CLASSIFIERS)
@@ -91,7 +99,7 @@ def test_the_front_door() -> None:
         ("kelm", {}, r"unknown model 'kelm' \(did you mean 'k-elm'\?\)"),
         ("quite-another", {}, "unknown model 'quite-another'"),
         ("k-elm", {"task": "ranking"}, "unknown task 'ranking'"),
-        ("k-elm", {"c": 1}, "the model 'k-elm' has no parameter 'c'"),
+        ("k-elm", {"c": 1}, r"unknown parameter of the model k-elm: 'c' \(did you mean 'C'\?\)"),
     ],
 )
 def test_what_is_not_there(name: str, options: dict[str, object], message: str) -> None:
@@ -316,7 +324,7 @@ def test_a_class_that_is_installed(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("address", "message"),
     [
-        ("own_models:Mien", r"unknown class of the module own_models 'Mien' \(did you mean 'Mine'\?\)"),
+        ("own_models:Mien", r"unknown class of the module own_models: 'Mien' \(did you mean 'Mine'\?\)"),
         ("own_nothing:Mine", "'own_nothing' .* cannot be imported: ModuleNotFoundError"),
         ("own_broken:Mine", "cannot be imported: SyntaxError: .*own_broken.py, line 2"),
         ("own_models:Half", "which has no predict$"),

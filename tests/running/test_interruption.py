@@ -155,7 +155,7 @@ def test_nothing_is_lost_and_nothing_run_twice(tmp_path: Path, assert_complete: 
         assert not {n for n, _ in runner.fits()[before:]} & done, "what was stored has been run again"
         if signal_ != signal.SIGKILL:
             assert process.returncode == 130
-            assert "interrupted: what had ended is stored" in errors
+            assert "interrupted: finished work is stored" in errors
             assert "Traceback" not in errors
             # The tables are written with what there is.
             shown = cells(runner.results)
@@ -170,7 +170,7 @@ def test_nothing_is_lost_and_nothing_run_twice(tmp_path: Path, assert_complete: 
     process = runner.start(1)
     output, errors = process.communicate()
     assert process.returncode == 0, errors
-    assert f"{CELLS - len(done)} cells to run on 1 worker, {len(done)} known from before" in output
+    assert f"{CELLS - len(done)} cells to run on 1 worker; {len(done)} are stored" in output
     assert not {n for n, _ in runner.fits()[before:]} & done
     # Only what was under way at an interruption was begun again.
     assert len(runner.fits()) - CELLS <= under_way
@@ -195,7 +195,7 @@ def test_a_run_on_a_cluster_is_killed_and_taken_up_beside_living_workers(
     process = runner.start(2, *words)
     output, errors = process.communicate()
     assert process.returncode == 0, errors
-    assert f"{CELLS - len(done)} cells to run on 2 workers, {len(done)} known from before" in output
+    assert f"{CELLS - len(done)} cells to run on 2 workers; {len(done)} are stored" in output
     fits = Counter(n for n, _ in runner.fits())
     assert all(fits[n] == 1 for n in done)
     assert len(lines_of(Store(runner.results))) == CELLS

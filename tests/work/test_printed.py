@@ -128,7 +128,7 @@ def test_what_a_column_takes_over_is_not_fixed_at_its_printed_value(plan: Callab
 def test_a_parameter_that_the_model_lacks(plan: Callable[..., Plan]) -> None:
     content = changed()
     content["models"]["K-ELM"]["params"] = {"gama": 1}
-    with pytest.raises(ElmbenchError, match="the model 'k-elm' has no parameter 'gama'"):
+    with pytest.raises(ElmbenchError, match="parameter of the model k-elm: 'gama'"):
         plan(content)
 
 

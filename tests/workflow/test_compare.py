@@ -80,7 +80,7 @@ def test_estimators_beside_names() -> None:
     # Nothing of it is left for the next call.
     with pytest.raises(ElmbenchError, match="unknown model 'SVC'"):
         elmbench.compare(X, y, ["SVC"])
-    with pytest.raises(ElmbenchError, match="no parameter 'gama'"):
+    with pytest.raises(ElmbenchError, match="parameter of the model SVC: 'gama'"):
         elmbench.compare(X, y, [SVC()], grids={"SVC": {"gama": [1]}})
     for wrong in (SVC, 3, StandardScaler()):
         with pytest.raises(ElmbenchError, match="neither the name of a model nor an estimator"):

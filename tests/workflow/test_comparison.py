@@ -306,7 +306,7 @@ def test_a_regression_has_its_own_models_and_metrics() -> None:
     assert resolved.spec.protocol.metric_for("regression") == "rmse"
     assert resolved.spec.protocol.outer.split("a", "regression").kind == "kfold"
     comparison = Comparison((data,), ("ridge",), {"svm": {"C": [1]}})
-    with pytest.raises(ElmbenchError, match="unknown model of the comparison 'svm'"):
+    with pytest.raises(ElmbenchError, match="unknown model of the comparison: 'svm'"):
         prepare_comparison(comparison, RunOptions(), Path("elmbench-results"))
 
 
