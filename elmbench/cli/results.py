@@ -87,7 +87,6 @@ def table(
     metric: Annotated[options.Words, typer.Option(help="Add this metric; it ranks a comparison.")] = None,
 ) -> None:
     """Print a table from its cells.csv."""
-    from elmbench.cli.checks import format_table, show_statistics
     from elmbench.reporting.results import read_results, records
     from elmbench.specs.profiles import find_resolved
 
@@ -104,6 +103,8 @@ def table(
     resolved = find_resolved(experiment, profile, state.results_dir)
     dirs, key = state.results_dirs, (resolved.profile, resolved.file.id)
     if statistics or diagram is not None:
+        from elmbench.cli.checks import show_statistics
+
         show_statistics(read_results(resolved, dirs.find(*key)), diagram, form)
         return
     results = read_results(resolved, dirs.find(*key), options.split_words(metric))
@@ -112,6 +113,8 @@ def table(
     elif form == "text":
         state.console.print(results.renderable(state.width))
     else:
+        from elmbench.cli.checks import format_table
+
         text = format_table(form, results.table, results.summary, results.commands, results.picture)
         state.console.file.write(text)
     if dirs.committed is not None:
