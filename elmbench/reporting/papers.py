@@ -242,18 +242,6 @@ def papers_of(tables: Iterable[TableResults]) -> list[PaperResults]:
     return [PaperResults(group[0].file.paper, tuple(group)) for group in by_paper]
 
 
-def answer_papers(results: Iterable[Results]) -> list[PaperResults]:
-    """Return the evidence on each paper with published figures, from results of its tables.
-
-    `sentences` of a paper has the evidence in words, `counts` the numbers of figures and facts with each verdict.
-    """
-    by_table = group_by(results, lambda table: table.resolved.file.id).values()
-    for group in by_table:
-        group.sort(key=lambda table: -PROFILES.index(table.resolved.profile))
-    papers = papers_of(TableResults(group[0].resolved.file, tuple(group)) for group in by_table)
-    return [paper for paper in papers if paper.sentences]
-
-
 def answer_sentence(tables: Counter[str], few_runs: int = 0) -> str:
     """Return the answer on a paper in words, from the numbers of its tables with each verdict of `TABLE_VERDICTS`.
 

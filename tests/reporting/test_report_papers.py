@@ -14,17 +14,24 @@ from rich.text import Text
 from elmbench.cli.checks import published_text
 from elmbench.layouts.table import JUDGED, VERDICTS
 from elmbench.numerics.significance import Finding
+from elmbench.reporting import group_by
 from elmbench.reporting.claim_outcomes import ClaimOutcome, result_in_words
 from elmbench.reporting.folders import ResultsDirs
-from elmbench.reporting.papers import PaperResults, TableResults, answer_papers, answer_sentence, table_sentence
+from elmbench.reporting.papers import PaperResults, TableResults, answer_sentence, papers_of, table_sentence
 from elmbench.reporting.site.gather import gather
 from elmbench.specs.catalogue import find_experiment, load_catalogue
 from elmbench.specs.experiments import Claim
 from elmbench.workflow.checks import check_published, published_record
 
 
+def papers(*names: str) -> list[PaperResults]:
+    """Return the papers of committed tables, the most faithful profile of a table first."""
+    tables = group_by(map(committed, names), lambda table: table.resolved.file.id).values()
+    return papers_of(TableResults(group[0].resolved.file, tuple(group)) for group in tables)
+
+
 def answer(*names: str) -> PaperResults:
-    (result,) = answer_papers(map(committed, names))
+    (result,) = papers(*names)
     return result
 
 
@@ -79,9 +86,9 @@ def test_the_answer_on_a_paper(tables: dict[str, int], few_runs: int, sentence: 
 
 
 def test_papers_stand_in_the_order_of_their_results() -> None:
-    result = answer_papers(map(committed, ("paper/rkelm/table12", "paper/eem/table4", "paper/rkelm/table3")))
+    result = papers("paper/rkelm/table12", "paper/eem/table4", "paper/rkelm/table3")
     assert [one.paper.key for one in result] == ["rkelm", "eem"]
-    assert answer_papers([committed("fast/kos-elm/figure3")]) == []
+    assert answer("fast/kos-elm/figure3").sentences == []
 
 
 def test_the_counts_are_those_of_the_summary() -> None:
@@ -118,8 +125,8 @@ def test_facts_of_the_data_are_counted_apart() -> None:
 
 
 def test_a_figure_counts_under_the_profile_with_enough_runs() -> None:
-    names = ("fast/rkelm/table3", "paper/rkelm/table3")
-    fast, paper = (committed(name).verdicts[0].figures for name in names)
+    names = ("paper/rkelm/table3", "fast/rkelm/table3")
+    paper, fast = (committed(name).verdicts[0].figures for name in names)
     # The other data sets are those of profile fast alone.
     assert answer(*names).sentences[1].startswith(f"RMSEs of Table 3 (profiles paper and fast): 22 of {fast} are")
     assert paper < fast
