@@ -6,6 +6,7 @@ import resource
 import statistics
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,20 @@ def time_call(work: Callable[[], Any]) -> tuple[float, Any]:
     return cpu_seconds() - start, result
 
 
+@cache
+def dgemm_rate() -> float:
+    """Return the floating-point operations a second of the product of two matrices of 2,000 rows, the best of five."""
+    A, B = (np.random.default_rng(i).random((2000, 2000)) for i in (0, 1))
+    return 2 * 2000**3 / min(time_call(lambda: A @ B)[0] for _ in range(5))
+
+
+@cache
+def copy_rate() -> float:
+    """Return the bytes a second that a copy of a matrix of 5,000 rows reads and writes, the best of five."""
+    source, target = np.ones((5000, 5000)), np.empty((5000, 5000))
+    return 2 * source.nbytes / min(time_call(lambda: np.copyto(target, source))[0] for _ in range(5))
+
+
 @dataclass(frozen=True)
 class Rounds:
     """The seconds of both sides, one a round, and the results of the first round."""
@@ -65,19 +80,22 @@ def in_turn(ours: Callable[[], Any], theirs: Callable[[], Any], *, scale: float 
     return Rounds([ours for _, ours in rounds], [scale * theirs for theirs, _ in rounds], our_result, their_result)
 
 
-def make_record(name: str, against: str, rounds: Rounds | None = None, **facts: Any) -> Record:
+def make_record(
+    name: str, against: str, rounds: Rounds | None = None, *, operations: float | None = None, **facts: Any
+) -> Record:
     """Return a line of the benchmark; the ratio of a round is the time of the other side over ours.
 
-    `facts`: `target`, the ratio to reach; `subset`, the candidates that the other side was measured on, if not all;
-    `same_choice`, True if both sides chose the same candidate; `largest_difference` between their scores; `note`;
-    `points` of a scaling (`x`, `ours`, `theirs`, `slope`, `slope_against`, `axis`); `skipped`, the reason why there are
-    no `rounds`.
+    `operations`: the least floating-point operations of the work; their time at the rate of dgemm over ours is the
+    `share` of the bound. `facts`: `target`, the ratio to reach; `subset`, the candidates that the other side was
+    measured on, if not all; `same_choice`, True if both sides chose the same candidate; `largest_difference` between
+    their scores; `note`; `points` of a scaling (`x`, `ours`, `theirs`, `slope`, `slope_against`, `axis`); `skipped`,
+    the reason why there are no `rounds`.
     """
     defaults = dict.fromkeys(("target", "same_choice", "largest_difference", "points", "skipped"))
     facts = {"subset": "", "note": "", **defaults, **facts}
     result: Record = {"name": name, "against": against, "met": None, **facts}
     if rounds is None:
-        return result | dict.fromkeys(("ratio", "spread", "cpu_seconds", "against_cpu_seconds"))
+        return result | dict.fromkeys(("ratio", "spread", "share", "cpu_seconds", "against_cpu_seconds"))
     ratios = [theirs / max(ours, 1e-6) for ours, theirs in zip(rounds.ours, rounds.theirs, strict=True)]
     ratio, target, difference = statistics.median(ratios), facts["target"], facts["largest_difference"]
     if target is not None:
@@ -85,4 +103,5 @@ def make_record(name: str, against: str, rounds: Rounds | None = None, **facts: 
     if difference is not None and not math.isfinite(difference):
         result["largest_difference"] = 1e308  # JSON has no infinity
     seconds = {"cpu_seconds": statistics.median(rounds.ours), "against_cpu_seconds": statistics.median(rounds.theirs)}
-    return result | seconds | {"ratio": ratio, "spread": [min(ratios), max(ratios)]}
+    share = None if operations is None else operations / dgemm_rate() / seconds["cpu_seconds"]
+    return result | seconds | {"ratio": ratio, "spread": [min(ratios), max(ratios)], "share": share}

@@ -81,6 +81,7 @@ def _fit(
     target: float,
     rows: int = 5000,
     compared: int = 0,
+    operations: float | None = None,
 ) -> Iterator[Record]:
     """Measure a fit, with predictions for some `compared` rows if the other package learns the same model."""
 
@@ -101,7 +102,8 @@ def _fit(
         rounds = in_turn(ours, lambda: theirs(library, X, y))
     against = f"{package} {importlib.metadata.version(package)}"
     difference = float(np.max(np.abs(rounds.our_result - rounds.their_result))) if compared else None
-    yield make_record(name, against, rounds, largest_difference=difference, target=target, note=note)
+    facts = {"largest_difference": difference, "target": target, "note": note}
+    yield make_record(name, against, rounds, operations=operations, **facts)
 
 
 _ELM = partial(ELMRegressor, n_hidden=L, C=C, random_state=0)
@@ -109,19 +111,22 @@ _OS_ELM = partial(OSELMRegressor, n_hidden=L, start="ridge", initial_batch=BLOCK
 _OWN_NODES = "nodes of its own, so that no scores are compared"
 _SAME_RULE = "the same rule; both also predict 100 rows, which are compared"
 _NAME = f"ELM fit, 5,000 rows, L = {L}"
+#: Of the hidden rows with 7 inputs, H'H and a Cholesky factor.
+_OPERATIONS = 5000 * L * (L + 2 * 7) + L**3 / 3
 
 ROWS: dict[str, Run] = {
     "hpelm": partial(
         _fit, package="hpelm", module="hpelm", name=_NAME, model=_ELM, theirs=_hpelm, compared=500, target=1.1,
-        note="the same nodes and ridge; both also predict 500 rows, which are compared",
+        note="the same nodes and ridge; both also predict 500 rows, which are compared", operations=_OPERATIONS,
     ),
     "scikit-elm": partial(
         _fit, package="scikit-elm", module="skelm", name=_NAME, model=_ELM, theirs=_skelm, target=1.0,
-        note=f"{_OWN_NODES}; with an intercept",
+        note=f"{_OWN_NODES}; with an intercept", operations=_OPERATIONS,
     ),
     "pyoselm-blocks": partial(
         _fit, package="pyoselm", module="pyoselm", name=f"OS-ELM fit, 5,000 rows in blocks of {BLOCK}, L = {L}",
         model=_OS_ELM, theirs=_pyoselm_blocks, target=2.5, note=f"{_OWN_NODES}; a pseudo-inverse a block",
+        operations=_OPERATIONS,
     ),
     "krls-ald": partial(
         _fit, package="krls", module="krls.krls", name="ALD-KOS-ELM, 2,000 rows", model=ALD,

@@ -7,10 +7,13 @@ import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 
 from benchmarks import measure
 from benchmarks.measure import Rounds, in_turn, make_record
+from benchmarks.problems import Problem
+from benchmarks.searches import least_operations
 
 pytestmark = pytest.mark.exhaustive
 
@@ -63,6 +66,17 @@ def test_a_target_is_met_by_ratio_choice_and_scores_together() -> None:
     assert met(20.0, largest_difference=math.nan) is False
     assert met(20.0, target=None) is None
     assert make_record("x", "", target=10.0, skipped="no data")["met"] is None
+
+
+def test_the_share_of_the_bound_is_that_of_the_least_operations(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measure, "dgemm_rate", lambda: 1e9)
+    assert make_record("x", "y", Rounds([4.0], [8.0]), operations=2e9)["share"] == 0.5
+    rows = Problem(np.ones((9, 2)), np.ones(9), [(np.arange(6), np.arange(6, 9))] * 3, "nrmse", None)
+    # Of a fold: a third of the kernel matrix of all rows, a factor, two solutions and predictions.
+    assert least_operations(rows, {"gamma": [1.0], "C": [1.0, 2.0]}) == 3 * (54 + 6**3 / 3 + 4 * (6**2 + 3 * 6))
+    # Eight nodes of six rows: the Gram matrix of the rows.
+    nodes = 2 * 9 * 8 * 2 + 6 * 8 * 6 + 6**3 / 3 + 4 * (6**2 + 3 * 8) + 4**3 / 3 + 4 * (4**2 + 3 * 4)
+    assert least_operations(rows, {"n_hidden": [4, 8], "C": [1.0, 2.0]}) == pytest.approx(3 * nodes)
 
 
 def test_a_record_is_json_whatever_was_found() -> None:
