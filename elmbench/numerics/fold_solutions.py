@@ -167,7 +167,7 @@ def fold_solutions(
             errors[:n_small, column] = shared.solve(small, inverse)
             solutions[:n_small, column] = shared.solutions(small).T
         solvers["inverse"] += n_small
-    errors += 4 * EPS * sums.max() * np.linalg.norm(solutions, axis=2)
+    errors += 4 * EPS * (sums.max() + ridges[:, np.newaxis]) * np.linalg.norm(solutions, axis=2)
     solved = errors <= 2 * LOOSEST * np.linalg.norm(B, axis=0)
     return solutions.reshape(-1, n).T, np.where(solved, errors, np.inf).max(axis=1)
 
