@@ -42,10 +42,9 @@ def fetch(
     """Fetch data sets from their public sources into the cache."""
     from elmbench.datasets import fetch as module
 
-    if not names and not everything:
-        raise ElmbenchError(
-            "no data set is named", expected="names, or --all", next_step="elmbench data status shows what is missing"
-        )
+    if bool(names) == everything:
+        problem = "data sets are named together with --all" if names else "no data set is named"
+        raise ElmbenchError(problem, expected="names, or --all", next_step="elmbench data status shows what is missing")
     todo = names or [entry.name for entry in module.status(None, state.data_dir) if entry.state == "to fetch"]
     results = []
     for name in todo:

@@ -56,7 +56,8 @@ def warnings_of(
             yield from _about_target(table, name, columns[name], target, task, grouped)
     repeated = n - len({row.tobytes() for row in np.column_stack([*columns.values(), target])})
     if repeated:
-        yield f"{repeated} of {n} rows repeat another row, and may be in training and test: remove them from the file"
+        rows = f"{repeated} of {n} rows repeat{'s' * (repeated == 1)} another row"
+        yield f"{rows}, and may be in training and test: remove duplicates from the file"
 
 
 def _about_target(

@@ -128,7 +128,10 @@ class PathSearchCV(GridSearchCV):
         folds = [(numbers[np.asarray(train)], numbers[np.asarray(test)]) for train, test in cv.split(X, y, **options)]
         try:
             out = _path_results(X, y, folds, grids, len(candidates), scorer_methods)
-        except Exception:  # noqa: BLE001 - fits raise it again, or score it, candidate by candidate
+        except Exception as error:  # noqa: BLE001 - fits raise it again, or score it, candidate by candidate
+            if not isinstance(error, ValueError | TypeError):  # those of input
+                message = f"PathSearchCV fits every candidate, as its path or a scorer failed: {error!r}"
+                warnings.warn(message, EfficiencyWarning, stacklevel=4)
             return False
         self.n_splits_, self.multimetric_, self.scorer_ = len(folds), isinstance(scorers, dict), scorers
         self.cv_results_ = results = self._format_results(candidates, len(folds), out)

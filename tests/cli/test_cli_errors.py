@@ -68,6 +68,7 @@ MISTAKES = [
     (f"status --results-dir {__file__}", "which is not a folder", "a folder"),
     ("data status nope", "unknown data set 'nope'", LISTED),
     ("data fetch", "no data set is named", "--all"),
+    ("data fetch sylva --all", "together with --all", "names, or --all"),
     ("data import wdbc here.csv", "no data directory is given", "a folder"),
     ("--plugin nope.py list models", "cannot read the plug-in", "a Python file"),
 ]
