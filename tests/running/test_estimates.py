@@ -55,7 +55,7 @@ def test_ended_work_corrects_the_same_work_and_else_the_same_model() -> None:
     estimates.note("c", 5.0)
     assert [estimates.seconds(key) for key in works] == [20, 40, 5, 1]
     refused = Named("m", "d")
-    refused.seconds = lambda: 1.0 + "100"  # type: ignore
+    refused.seconds = lambda: 1.0 + "100"
     assert estimates_of({"a": refused}).seconds("a") < 0.01
     # A model without formula is unknown until some of its work has ended.
     estimates = estimates_of({"a": Named("svm", "d", None), "b": Named("svm", "d", None)})

@@ -171,7 +171,7 @@ def test_a_folder_of_data_sets_and_tables(folder: Path, tmp_path: Path) -> None:
         assert cells(name, tmp_path) == {("my-notes", "Mine")}
     console = Console(file=io.StringIO(), width=400)
     console.print(show_experiment(find_experiment("own/my-table")))
-    shown = console.file.getvalue()  # type: ignore
+    shown = console.file.getvalue()
     assert str(folder / "my-table.yaml") in shown
     assert "doi:" not in shown
     # Any data set of any table whose task fits.

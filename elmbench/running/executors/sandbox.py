@@ -78,7 +78,7 @@ class _Ended(Exception):
 
 
 class _Load(NamedTuple):
-    """What a worker has loaded: a model and data, and whether code from outside came with them."""
+    """A model and data that a worker has loaded, and True if code from outside came with them."""
 
     model: str | None = None
     dataset: str | None = None
