@@ -178,7 +178,7 @@ def _streams(trial: bool) -> Iterator[Record]:
             updated = copy.deepcopy(stream)
             updated.update(X[-_CHUNK:])
             values, rotation = updated.decomposition()
-            updated.directions(rotation)
+            updated.with_fixed_signs(rotation)
             return values
 
         update()

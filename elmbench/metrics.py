@@ -58,9 +58,9 @@ class Metric:
 
 
 def _metric(name: str, takes: Takes, formula: tuple[Any, ...], scorer: str = "", **options: bool) -> Metric:
-    """Return the metric of a formula of `elmbench.numerics.scores`, which is imported when it is first called.
+    """Return a metric whose formula is imported from `elmbench.numerics.scores` at its first call.
 
-    `formula`: its name, or that of a function that makes it, and the arguments of that one, other formulas by name.
+    `formula`: the name of a function there, alone; or with the arguments, functions by name, for which it returns one.
     """
 
     @cache
@@ -77,17 +77,17 @@ _ENTRIES = [
     _metric("mcc", "counts", ("matthews_correlation",), "matthews_corrcoef", column=True),
     _metric("gmean", "counts", ("geometric_mean",), column=True),
     _metric("accuracy", "counts", ("accuracy",), "accuracy", column=True),
-    _metric("precision", "counts", ("of_positives", "precisions"), "precision", column=True),
-    _metric("recall", "counts", ("of_positives", "recalls"), "recall", column=True),
-    _metric("f1", "counts", ("of_positives", "f1_scores"), "f1", column=True),
-    _metric("tn", "counts", ("count_of", 0, 0), counts_rows=True, column=True),
-    _metric("fp", "counts", ("count_of", 0, 1), counts_rows=True, less_is_better=True, column=True),
-    _metric("fn", "counts", ("count_of", 1, 0), counts_rows=True, less_is_better=True, column=True),
-    _metric("tp", "counts", ("count_of", 1, 1), counts_rows=True, column=True),
+    _metric("precision", "counts", ("positive_score", "precisions"), "precision", column=True),
+    _metric("recall", "counts", ("positive_score", "recalls"), "recall", column=True),
+    _metric("f1", "counts", ("positive_score", "f1_scores"), "f1", column=True),
+    _metric("tn", "counts", ("cell_count", 0, 0), counts_rows=True, column=True),
+    _metric("fp", "counts", ("cell_count", 0, 1), counts_rows=True, less_is_better=True, column=True),
+    _metric("fn", "counts", ("cell_count", 1, 0), counts_rows=True, less_is_better=True, column=True),
+    _metric("tp", "counts", ("cell_count", 1, 1), counts_rows=True, column=True),
     _metric("balanced_accuracy", "counts", ("balanced_accuracy",), "balanced_accuracy"),
-    _metric("precision_macro", "counts", ("macro", "precisions"), "precision_macro"),
-    _metric("recall_macro", "counts", ("macro", "recalls"), "recall_macro"),
-    _metric("f1_macro", "counts", ("macro", "f1_scores"), "f1_macro"),
+    _metric("precision_macro", "counts", ("macro_mean", "precisions"), "precision_macro"),
+    _metric("recall_macro", "counts", ("macro_mean", "recalls"), "recall_macro"),
+    _metric("f1_macro", "counts", ("macro_mean", "f1_scores"), "f1_macro"),
     _metric("roc_auc", "scores", ("one_against_rest", "roc_areas"), "roc_auc"),
     _metric("average_precision", "scores", ("one_against_rest", "average_precisions"), "average_precision"),
     _metric("log_loss", "probabilities", ("log_loss",), "neg_log_loss", less_is_better=True),
@@ -102,7 +102,7 @@ _ENTRIES = [
 #: Every metric by name.
 REGISTRY: dict[str, Metric] = {metric.name: metric for metric in _ENTRIES}
 #: The command that lists metrics.
-LIST = "elmbench list metrics"
+LIST_COMMAND = "elmbench list metrics"
 #: The cells of a confusion matrix of two classes.
 COUNTS = tuple(metric.name for metric in _ENTRIES if metric.counts_rows)
 #: Error of a stream's chunks, each predicted before it is learnt; it is measured, not computed from stored predictions.
@@ -110,16 +110,16 @@ PREQUENTIAL = "prequential_error"
 
 
 def find_metric(name: str) -> Metric:
-    """Return the metric of this name, or that of scikit-learn's scorer of this name."""
-    metric = REGISTRY.get(name) or _of_scorer(name)
+    """Return the metric, or scikit-learn's scorer as a metric, of this name."""
+    metric = REGISTRY.get(name) or _scorer_metric(name)
     if metric is None:
-        raise unknown_name("metric", name, list(REGISTRY), LIST)
+        raise unknown_name("metric", name, list(REGISTRY), LIST_COMMAND)
     return metric
 
 
 def is_metric(name: str) -> bool:
     """Return True if a metric or a scorer has this name."""
-    return name in REGISTRY or _of_scorer(name) is not None
+    return name in REGISTRY or _scorer_metric(name) is not None
 
 
 def metric_names(task: str) -> list[str]:
@@ -128,7 +128,7 @@ def metric_names(task: str) -> list[str]:
 
 
 def columns(task: str) -> list[str]:
-    """Return the metrics that each `cells.csv` of a task has."""
+    """Return the names of the metrics that each `cells.csv` of a task has."""
     return [metric.name for metric in REGISTRY.values() if metric.task == task and metric.column]
 
 
@@ -142,8 +142,8 @@ def counts_rows(name: str) -> bool:
     return name in REGISTRY and REGISTRY[name].counts_rows
 
 
-def names_taking(*takes: Takes) -> list[str]:
-    """Return the names of the metrics of some kinds of input, without numbers of rows."""
+def metrics_taking(*takes: Takes) -> list[str]:
+    """Return the names of the metrics whose `takes` is one of these, without those that count rows."""
     return [metric.name for metric in REGISTRY.values() if metric.takes in takes and not metric.counts_rows]
 
 
@@ -151,8 +151,8 @@ def names_taking(*takes: Takes) -> list[str]:
 
 
 @cache
-def _of_scorer(name: str) -> Metric | None:
-    """Return a scorer of scikit-learn as a metric, more being better; None if there is none."""
+def _scorer_metric(name: str) -> Metric | None:
+    """Return the metric of scikit-learn's scorer of this name, more being better; None if there is no such scorer."""
     import numpy as np
     from sklearn.metrics import get_scorer, get_scorer_names
 

@@ -64,7 +64,7 @@ def layout_of(resolved: Resolved) -> Layout:
 
 def with_metrics(resolved: Resolved, names: Sequence[str]) -> Resolved:
     """Return an experiment that shows more metrics, if it can. In a comparison, the first one then ranks the models."""
-    from elmbench.metrics import LIST, find_metric, metric_names
+    from elmbench.metrics import LIST_COMMAND, find_metric, metric_names
 
     if not names:
         return resolved
@@ -78,7 +78,9 @@ def with_metrics(resolved: Resolved, names: Sequence[str]) -> Resolved:
         if metric.task not in tasks:
             allowed = ", ".join(metric for task in tasks for metric in metric_names(task))
             problem = f"{name} is not a metric for {tasks[0]}, the task of {resolved.file.id}"
-            raise ElmbenchError(problem, expected=f"one of {allowed}, or a scorer of scikit-learn", next_step=LIST)
+            raise ElmbenchError(
+                problem, expected=f"one of {allowed}, or a scorer of scikit-learn", next_step=LIST_COMMAND
+            )
     protocol = resolved.spec.protocol
     metrics = (*names, *protocol.metrics) if layout.ranks else (*protocol.metrics, *names)
     protocol = protocol.model_copy(update={"metrics": tuple(dict.fromkeys(metrics))})

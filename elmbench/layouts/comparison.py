@@ -12,7 +12,7 @@ from elmbench.layouts.figures import default_cells, words_for
 from elmbench.layouts.metrics import missing_metrics
 from elmbench.layouts.table import Column, Item, Line, Note, quantity
 from elmbench.metrics import less_is_better
-from elmbench.numerics.significance import Region, corrected_t, holm
+from elmbench.numerics.significance import Region, corrected_t_test, holm
 from elmbench.protocol.splits import part_sizes
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
@@ -203,7 +203,7 @@ def p_values(scores: pd.DataFrame, test_share: float | None, n: int | None = Non
     """Return the p-value of the difference of each model from the best one, by Holm's correction; 1 for the best.
 
     `scores`: a line for each fold, a column for each model; more is better. `test_share` and `n` are those of
-    `corrected_t`. The result is empty if there are fewer than two folds or no `test_share`.
+    `corrected_t_test`. The result is empty if there are fewer than two folds or no `test_share`.
     """
     import pandas as pd
 
@@ -212,7 +212,10 @@ def p_values(scores: pd.DataFrame, test_share: float | None, n: int | None = Non
     best = scores.mean().idxmax()
     better = Region(low=0.0)
     # The test is two-sided.
-    p = {str(name): 2 * corrected_t(scores[best] - scores[name], test_share, better, n=n).confirming for name in scores}
+    p = {
+        str(name): 2 * corrected_t_test(scores[best] - scores[name], test_share, better, n=n).confirming
+        for name in scores
+    }
     others = [model for model in p if model != best]
     return pd.Series(p | dict(zip(others, holm([p[model] for model in others]), strict=True)), dtype=float)
 

@@ -94,7 +94,7 @@ def compare(means: pd.DataFrame, first: str, second: str) -> dict[str, float]:
     a, b = pairs[first].to_numpy(), pairs[second].to_numpy()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # of values that do not vary
-        welch, paired = ttest_ind(a, b, equal_var=False), ttest_rel(a, b)
-    tests = [(welch.statistic, welch.df, welch.pvalue), (paired.statistic, paired.pvalue)]
+        welch_test, paired = ttest_ind(a, b, equal_var=False), ttest_rel(a, b)
+    tests = [(welch_test.statistic, welch_test.df, welch_test.pvalue), (paired.statistic, paired.pvalue)]
     figures = [float(value) if np.isfinite(test[0]) else math.nan for test in tests for value in test]
     return dict(zip(MEASURES, [*figures, float(len(pairs))], strict=True))

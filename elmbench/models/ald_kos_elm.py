@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 from sklearn.utils._param_validation import StrOptions
 
-from elmbench.models.base.family import FamilyClassifier, FamilyRegressor, width
+from elmbench.models.base.family import FamilyClassifier, FamilyRegressor, numeric_gamma
 from elmbench.models.base.parameters import COUNT, estimator
 from elmbench.models.kos_elm import KOSELM
 from elmbench.numerics.online.states import UNLIMITED, DependencyState
@@ -31,10 +31,10 @@ class _ALDKOSELM(KOSELM):
     def _new_state(self, n_features: int, n_outputs: int, kernel: Kernel | None) -> DependencyState:
         max_atoms = UNLIMITED if self.max_atoms is None else self.max_atoms
         squared = self.delta if self.threshold == "squared" else self.delta**2
-        return DependencyState(n_features, n_outputs, width(self), squared, max_atoms, kernel=kernel)
+        return DependencyState(n_features, n_outputs, numeric_gamma(self), squared, max_atoms, kernel=kernel)
 
     @classmethod
-    def _most_rows(cls, n_samples: int, params: dict[str, Any]) -> int:
+    def _largest_dictionary(cls, n_samples: int, params: dict[str, Any]) -> int:
         return min(n_samples, params.get("max_atoms") or LARGEST_EXPECTED[params.get("threshold", "squared")])
 
 

@@ -178,4 +178,5 @@ def n_units(estimator: Any) -> int | None:
 
 
 def _nystroem(n_landmarks: int, gamma: float, random_state: int | None) -> Nystroem:
+    """Return the Nystroem features of the Gaussian kernel at random training rows."""
     return Nystroem(kernel="rbf", gamma=gamma, n_components=n_landmarks, random_state=random_state)

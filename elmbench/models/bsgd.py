@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 import scipy.sparse as sp
 from sklearn.utils._param_validation import StrOptions
 
-from elmbench.models.base.family import width
+from elmbench.models.base.family import numeric_gamma
 from elmbench.models.base.parameters import estimator
 from elmbench.models.base.stochastic import StochasticClassifier
 from elmbench.numerics.arrays import Array
@@ -90,7 +90,7 @@ class BSGDClassifier(StochasticClassifier):
     _parameter_constraints: ClassVar[dict[str, Any]] = {"maintenance": [StrOptions({"merging", "removal"})]}
 
     def _new_state(self, n_features: int, n_outputs: int) -> BudgetedState:
-        return BudgetedState(n_features, n_outputs, width(self), self.budget, self.maintenance == "merging")
+        return BudgetedState(n_features, n_outputs, numeric_gamma(self), self.budget, self.maintenance == "merging")
 
     def _outputs(self, X: Rows) -> Array:
         return CentreKernel(self.support_vectors_, gamma=self._state.gamma).product(X, self.beta_)

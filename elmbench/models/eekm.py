@@ -77,8 +77,8 @@ class EEKMClassifier(EntropyClassifier, KernelMixin):
 
     def _fit(self, X: Rows, T: Array, weights: Array | None) -> None:
         kernel = self._make_kernel()
-        counting = np.arange(X.shape[0]) if weights is None else np.flatnonzero(weights)
-        numbers = check_random_state(self.random_state).permutation(counting)[: self.n_landmarks]
+        eligible = np.arange(X.shape[0]) if weights is None else np.flatnonzero(weights)
+        numbers = check_random_state(self.random_state).permutation(eligible)[: self.n_landmarks]
         landmarks = kernel.select_rows(X, numbers)
         features_of = landmark_map(kernel.matrix(kernel.part(X, numbers, numbers)))
         rank = features_of.shape[1]
@@ -96,7 +96,7 @@ class EEKMClassifier(EntropyClassifier, KernelMixin):
         self._kernel = kernel
         self.landmarks_, self.beta_ = landmarks, features_of @ np.column_stack([d.beta for d in result])
         self.n_units_ = len(numbers)
-        self._set(result)
+        self._set_discriminants(result)
 
     def _projections(self, X: Rows) -> Array:
         return self._kernel.product(X, self.landmarks_, self.beta_)

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import StrOptions
 
-from elmbench.models.base.entropy import EntropyClassifier, discriminants, odds_of
-from elmbench.models.base.nodes import CONSTANT_LAYER, HiddenNodesMixin, by_nodes
+from elmbench.models.base.entropy import EntropyClassifier, class_odds, discriminants
+from elmbench.models.base.nodes import CONSTANT_LAYER, HiddenNodesMixin, node_folds
 from elmbench.models.base.parameters import estimator
 from elmbench.models.base.paths import Grid, PathMixin
 from elmbench.models.protocols import Evaluated, Folds
@@ -87,7 +87,7 @@ class EEMClassifier(EntropyClassifier, HiddenNodesMixin, PathMixin):
         self._draw_nodes(X.shape[1])
         (result,) = self._by_size(X, T, [self.n_units_], weights).values()
         self.beta_ = np.column_stack([d.beta for d in result])
-        self._set(result)
+        self._set_discriminants(result)
 
     def _by_size(
         self, X: Rows, T: Array, sizes: list[int], weights: Array | None = None
@@ -108,10 +108,10 @@ class EEMClassifier(EntropyClassifier, HiddenNodesMixin, PathMixin):
     @classmethod
     def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
         """Compute the moments of the largest network only, which hold those of the others in their leading blocks."""
-        for fold in by_nodes(grid):
+        for fold in node_folds(grid):
             classes = np.unique(grid.y[fold.train])
             for size, result in fold.largest._by_size(grid.X[fold.train], fold.T, fold.sizes).items():
                 projections = fold.outputs(np.column_stack([d.beta for d in result]))
                 for i, model in (member for member in fold.members if member[1].n_hidden == size):
-                    odds = odds_of(projections, result, model._log_weights(classes))
+                    odds = class_odds(projections, result, model._log_weights(classes))
                     yield i, fold.number, fold.decode(projections if grid.output == "project" else odds)

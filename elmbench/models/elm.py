@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elmbench.models.base.family import check_condition
-from elmbench.models.base.nodes import HiddenNodesMixin, by_nodes
+from elmbench.models.base.nodes import HiddenNodesMixin, node_folds
 from elmbench.models.base.parameters import estimator
 from elmbench.models.base.paths import Grid, PathMixin
 from elmbench.models.base.weights import WeightedClassifier, WeightedRegressor, weight_key
@@ -30,8 +30,8 @@ class _ELM(HiddenNodesMixin, PathMixin):
         # The condition of H is the root of that of its products.
         self.condition_ = check_condition(self, system, EPS**2)
 
-    def _kind(self) -> tuple[Any, ...]:
-        return *super()._kind(), self.slope, weight_key(self)
+    def _nodes_key(self) -> tuple[Any, ...]:
+        return *super()._nodes_key(), self.slope, weight_key(self)
 
     def _hidden(self, X: Rows) -> Array:
         return hidden_layer(X, self.weights_, self.biases_, self.activation, self.slope)
@@ -42,7 +42,7 @@ class _ELM(HiddenNodesMixin, PathMixin):
 
         For larger networks, one reduction for each `n_hidden` serves every `C`; see `many_weights`.
         """
-        for fold in by_nodes(grid):
+        for fold in node_folds(grid):
             networks = [(int(model.n_hidden), 1.0 / model.C) for _, model in fold.members]
             scale, layer = fold.largest._scale(grid.y[fold.train]), fold.largest._hidden
             for positions, weights in many_weights(grid.X[fold.train], fold.T, layer, networks, grid.solvers, scale):

@@ -20,13 +20,13 @@ class _ELMRBF(CentresMixin):
 
     n_hidden: int = 100
 
-    def _draw(self, X: Rows, counting: Indices) -> CentreKernel:
-        """Section 4.3: centres and widths unrelated to the data, node by node."""
+    def _draw(self, X: Rows, eligible: Indices) -> CentreKernel:
+        """Draw centres and widths independently of the data, node by node (section 4.3)."""
         random_state = check_random_state(self.random_state)
         nodes = random_state.uniform(size=(self.n_hidden, X.shape[1] + 1))
         return CentreKernel(2.0 * nodes[:, :-1] - 1.0, "rbf", nodes[:, -1])
 
-    def _drawn_by(self) -> Hashable:
+    def _centres_key(self) -> Hashable:
         return self.random_state, weight_key(self)
 
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from elmbench.models.base.family import FamilyClassifier, FamilyRegressor, check_condition, width
+from elmbench.models.base.family import FamilyClassifier, FamilyRegressor, check_condition, numeric_gamma
 from elmbench.models.base.kernels import KernelMixin
 from elmbench.models.base.parameters import estimator
 from elmbench.models.base.paths import Grid, PathMixin
@@ -30,13 +30,13 @@ class KOSELM(KernelMixin, PathMixin):
 
     def _new_state(self, n_features: int, n_outputs: int, kernel: Kernel | None) -> InverseState | DependencyState:
         budget = getattr(self, "budget", UNLIMITED)
-        return InverseState(n_features, n_outputs, width(self), 1.0 / self.C, budget, kernel=kernel)
+        return InverseState(n_features, n_outputs, numeric_gamma(self), 1.0 / self.C, budget, kernel=kernel)
 
     def _fit(self, X: Rows, T: Array) -> None:
         self._start(X, T)
         self._update(X, T)
         if 0 < self._state.ridge <= EPS:  # a look at all of the matrix costs too much where there is no need for it
-            check_condition(self, RidgeSystem(np.array(self._state.pairwise(), order="F"), self._state.ridge))
+            check_condition(self, RidgeSystem(np.array(self._state.dictionary_kernel(), order="F"), self._state.ridge))
 
     def _start(self, X: Rows, T: Array) -> None:
         """Prepare a state for dense rows with the Gaussian kernel, or for any kernel."""
@@ -67,7 +67,7 @@ class KOSELM(KernelMixin, PathMixin):
                 for i, member in members:
                     model = copy(member)  # the state ends with its group
                     model._start(X, T)
-                    outputs = next((values for fit, values in fits if fit.equals_untrained(model._state)), None)
+                    outputs = next((values for fit, values in fits if fit.learns_like(model._state)), None)
                     if outputs is None:
                         model._update(X, T)
                         outputs = model._outputs(probes)
@@ -95,13 +95,13 @@ class KOSELM(KernelMixin, PathMixin):
         state = self._state
         if state.size == 0:
             return 1.0
-        matrix = state.pairwise() + state.ridge * np.eye(state.size)
+        matrix = state.dictionary_kernel() + state.ridge * np.eye(state.size)
         return float(np.linalg.norm(matrix, 1) * np.linalg.norm(self.inverse_, 1))
 
     @classmethod
     def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
         """Count the inverses while they are computed from scratch, and the kernel matrix if it is not the Gaussian."""
-        m = cls._most_rows(n_samples, params)
+        m = cls._largest_dictionary(n_samples, params)
         rows = max(m, 64)
         inverse = 8 * rows * (2 * rows + 2 * n_features + 4 * n_outputs + 8) + 3 * BLOCK_BYTES
         kernel = params.get("kernel", "rbf")
@@ -114,7 +114,7 @@ class KOSELM(KernelMixin, PathMixin):
         return cls._inverses * inverse + matrix + 8 * n_samples * (2 * n_outputs + 3)
 
     @classmethod
-    def _most_rows(cls, n_samples: int, params: dict[str, Any]) -> int:
+    def _largest_dictionary(cls, n_samples: int, params: dict[str, Any]) -> int:
         """Return the largest number of rows in the dictionary."""
         return min(n_samples, params.get("budget", getattr(cls, "budget", n_samples)))
 

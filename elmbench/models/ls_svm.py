@@ -110,6 +110,7 @@ class LSSVMClassifier(WeightedClassifier, _LSSVM):
     _parameter_constraints: ClassVar[dict[str, Any]] = {"weighting": [StrOptions({"corrected", "as-printed"})]}
 
     def _class_weights(self, labels: NDArray[Any], weights: Array | None) -> Array:
+        """Return the weight of each row's class, or its inverse as the paper prints it."""
         by_class = super()._class_weights(labels, weights)
         if self.weighting == "as-printed":
             np.divide(1.0, by_class, out=by_class, where=by_class > 0)

@@ -87,7 +87,7 @@ class OSPVMClassifier(ProjectionClassifier):
         edges = [0, *range(self.initial_batch, n, self.batch_size), n]
         for start, stop in itertools.pairwise(edges):
             self._learn(X[start:stop], T[start:stop])
-        self._settle()
+        self._solve_nodes()
 
     def _start(self, X: Rows, T: Array) -> None:
         ones = 0 if self.update_mean else 1
@@ -98,10 +98,10 @@ class OSPVMClassifier(ProjectionClassifier):
 
     def _update(self, X: Rows, T: Array) -> None:
         self._learn(X, T)
-        self._settle()
+        self._solve_nodes()
 
     def _learn(self, X: Rows, T: Array) -> None:
-        """Algorithm 1, the online phase, lines 1 to 10; in mode "exact" the number of nodes stays open."""
+        """Update the mean and the directions with a chunk, but not the hidden nodes (Algorithm 1, lines 1 to 10)."""
         X = X.toarray() if sp.issparse(X) else X
         if not self.update_mean:
             if self.n_seen_ == 0:
@@ -113,9 +113,9 @@ class OSPVMClassifier(ProjectionClassifier):
         if self.mode == "truncate":
             values, rotation = self._stream.decomposition()
             spectrum = self._spectrum(values)
-            self._spectrum_of_nodes = spectrum.first(self._size(spectrum))
-            k = self._spectrum_of_nodes.directions(len(self._spectrum_of_nodes.values))
-            together = self._together()
+            self._spectrum_of_nodes = spectrum.leading(self._size(spectrum))
+            k = self._spectrum_of_nodes.direction_count(len(self._spectrum_of_nodes.values))
+            together = self._all_coordinates()
             self._coordinates = [together @ self._stream.truncate(values[:k], rotation[:k])]
 
     def _spectrum(self, values: Array) -> Spectrum:
@@ -124,19 +124,19 @@ class OSPVMClassifier(ProjectionClassifier):
             return with_ones(values, self.n_seen_, self._stream.mean)
         return without_ones(values, self.n_seen_, self.n_features_in_ + 1)
 
-    def _together(self) -> Array:
+    def _all_coordinates(self) -> Array:
         """Return the coordinates of all rows, of shape (n, r); earlier rows have zeros for later directions."""
         size = len(self._stream.basis)
         return np.vstack([np.pad(block, ((0, 0), (0, size - block.shape[1]))) for block in self._coordinates])
 
-    def _settle(self) -> None:
-        """Algorithm 1, lines 10 to 12: the hidden nodes of the rows so far, and the output weights of all of them."""
+    def _solve_nodes(self) -> None:
+        """Compute the hidden nodes and the output weights from all rows so far (Algorithm 1, lines 10 to 12)."""
         values, rotation = self._stream.decomposition()
         # Theta has chosen the stored values; applying it again would drop more of them.
         spectrum = self._spectrum_of_nodes if self.mode == "truncate" else self._spectrum(values)
         size = self._size(spectrum) if self.mode == "exact" else len(spectrum.values)
-        rotation, directions = self._stream.directions(rotation[: spectrum.directions(size)])
-        self._coordinates, self._targets = [self._together()], [np.concatenate(self._targets)]
+        rotation, directions = self._stream.with_fixed_signs(rotation[: spectrum.direction_count(size)])
+        self._coordinates, self._targets = [self._all_coordinates()], [np.concatenate(self._targets)]
         projections = (self._coordinates[0] - self._stream.offset) @ rotation.T
         self.singular_values_ = spectrum.values
         if self.update_mean:

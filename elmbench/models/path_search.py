@@ -211,15 +211,15 @@ def _path_results(
     ]
 
 
-def _is(name: str, scorer: Any) -> bool:
-    """Return True if a scorer is scikit-learn's of that name, apart from the sign."""
+def _is_scorer(name: str, scorer: Any) -> bool:
+    """Return True if a scorer computes the score of this name in scikit-learn, apart from the sign."""
     reference = get_scorer(name)
     return reference._score_func is scorer._score_func and reference._kwargs == scorer._kwargs
 
 
 def _scores_of(scorer: Any, y: Any, predicted: NDArray[Any]) -> Array:
     """Return the scores of p candidates, from predictions of shape (p, n) or (p, n, k), or decision values (p, n)."""
-    metric = next((entry for entry in REGISTRY.values() if entry.scorer and _is(entry.scorer, scorer)), None)
+    metric = next((entry for entry in REGISTRY.values() if entry.scorer and _is_scorer(entry.scorer, scorer)), None)
     labels = np.asarray(y)
     if metric and metric.takes == "counts" and predicted.dtype.kind != "f":
         classes = np.unique(np.concatenate([labels, predicted.ravel()]))
@@ -260,6 +260,7 @@ def _grids(estimator: Any, candidates: list[dict[str, Any]]) -> list[_Grid]:
 
 
 def _steps(estimator: Any) -> tuple[Pipeline | None, Any]:
+    """Return the steps before the last one, if any, and the last one; the estimator itself if it is no pipeline."""
     if not isinstance(estimator, Pipeline) or getattr(estimator, "transform_input", None):
         return None, estimator
     return (estimator[:-1] if len(estimator.steps) > 1 else None), estimator.steps[-1][1]

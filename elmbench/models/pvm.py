@@ -66,7 +66,7 @@ class ProjectionClassifier(FamilyClassifier):
         return min(self.n_hidden, len(spectrum.values))
 
     def _solve(self, inputs: Array, T: Array) -> None:
-        """Eqs. (10) and (29): the output weights from the inputs of the nodes, of shape (n, L), and all targets."""
+        """Compute the output weights from the inputs of the nodes, of shape (n, L), and all targets, eq. (10)."""
         self.n_units_ = inputs.shape[1]
         ((_, self.beta_, self.condition_),) = least_squares(inputs, self.activation, T, [self.n_units_])
 
@@ -96,7 +96,7 @@ def centred_decomposition(X: Rows) -> tuple[Array, Spectrum, Array]:
         stream.update(X[rows].toarray())
     values, rotation = stream.decomposition()
     spectrum = with_ones(values, n, stream.mean)
-    _, directions = stream.directions(rotation[: spectrum.directions(len(spectrum.values))])
+    _, directions = stream.with_fixed_signs(rotation[: spectrum.direction_count(len(spectrum.values))])
     return stream.mean, spectrum, directions
 
 

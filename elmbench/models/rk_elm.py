@@ -32,25 +32,25 @@ class _RKELM(KernelMixin, CentresMixin):
         "widths": [StrOptions({"equal", "random"})],
     }
 
-    def _draw(self, X: Rows, counting: Indices) -> CentreKernel:
-        """Algorithm 1, line 1: some of the rows with weight, without replacement."""
-        if self.widths == "random" and not self._is(*OF_DISTANCES):
+    def _draw(self, X: Rows, eligible: Indices) -> CentreKernel:
+        """Draw centres from the rows with weight, without replacement (Algorithm 1, line 1)."""
+        if self.widths == "random" and not self._has_kernel(*OF_DISTANCES):
             kernels = ", ".join(map(repr, OF_DISTANCES))
             raise ValueError(f"widths: expected a kernel with a width, {kernels}, got {self.kernel!r} instead")
         random_state = check_random_state(self.random_state)
-        landmarks = counting[random_state.permutation(len(counting))[: self.n_landmarks]]
+        landmarks = eligible[random_state.permutation(len(eligible))[: self.n_landmarks]]
         gamma = 1.0 / random_state.uniform(0.5, 1.5, len(landmarks)) if self.widths == "random" else 1.0
-        if self._is(*KERNELS):
+        if self._has_kernel(*KERNELS):
             return CentreKernel(X[landmarks], self.kernel, gamma, int(self.degree), float(self.coef0))
         general = self._make_kernel()
         return CentreKernel(general.select_rows(X, landmarks), gamma=gamma, general=general)
 
     @property
     def _fold_kernel(self) -> Kernel:
-        return super()._fold_kernel if self._is(*KERNELS) else self._make_kernel()
+        return super()._fold_kernel if self._has_kernel(*KERNELS) else self._make_kernel()
 
-    def _drawn_by(self) -> Hashable:
-        kernel = self.kernel if self._is(*KERNELS) else self._make_kernel().key
+    def _centres_key(self) -> Hashable:
+        kernel = self.kernel if self._has_kernel(*KERNELS) else self._make_kernel().key
         return kernel, self.degree, self.coef0, self.widths, self.random_state, weight_key(self)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from elmbench.models.base.family import FamilyClassifier, FamilyRegressor, width
+from elmbench.models.base.family import FamilyClassifier, FamilyRegressor, numeric_gamma
 from elmbench.models.base.parameters import estimator
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.centres import CentreKernel
@@ -34,7 +34,7 @@ class _RSVM:
     def _fit(self, X: Rows, T: Array) -> None:
         losses = [self._loss(np.ascontiguousarray(column)) for column in T.T]
         landmarks = X[check_random_state(self.random_state).permutation(X.shape[0])[: self.n_landmarks]]
-        self._kernel = CentreKernel(landmarks, gamma=width(self))
+        self._kernel = CentreKernel(landmarks, gamma=numeric_gamma(self))
         features = np.ones((X.shape[0], len(self._kernel) + 1))  # the last is that of the intercept
         for rows, values in self._kernel.blocks(X):
             features[rows, :-1] = values

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from sklearn.svm import SVC, SVR
 
 
-class _Counted:
+class _StopRecorder:
     """Mixin that records whether LIBSVM stopped at `max_iter`."""
 
     n_iter_: Any
@@ -24,11 +24,11 @@ class _Counted:
         return self
 
 
-class EpsilonSVR(_Counted, SVR):
+class EpsilonSVR(_StopRecorder, SVR):
     """scikit-learn's `SVR`, which records whether it stopped at `max_iter`."""
 
 
-class SVMClassifier(_Counted, SVC):
+class SVMClassifier(_StopRecorder, SVC):
     """Support vector machine with the Gaussian kernel: scikit-learn's `SVC`, which is LIBSVM.
 
     Parameters

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import StrOptions
 
-from elmbench.models.base.nodes import CONSTANT_LAYER, HiddenNodesMixin, by_nodes
+from elmbench.models.base.nodes import CONSTANT_LAYER, HiddenNodesMixin, node_folds
 from elmbench.models.base.parameters import estimator
 from elmbench.models.base.paths import Grid, PathMixin
 from elmbench.models.base.weights import WeightedClassifier, weight_key
@@ -110,13 +110,13 @@ class WELMClassifier(WeightedClassifier, HiddenNodesMixin, PathMixin):
     def _balanced_weights(sizes: Array) -> Array:
         return 1.0 / sizes
 
-    def _kind(self) -> tuple[Any, ...]:
-        return *super()._kind(), weight_key(self)
+    def _nodes_key(self) -> tuple[Any, ...]:
+        return *super()._nodes_key(), weight_key(self)
 
     @classmethod
     def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
         """Decompose the outputs of the largest network only: its QR decomposition serves all sizes up to the rows."""
-        for fold in by_nodes(grid):
+        for fold in node_folds(grid):
             largest = fold.largest
             H, scale = largest._hidden(grid.X[fold.train]), largest._scale(grid.y[fold.train])
             balanced = largest.class_weight == "balanced"

@@ -101,9 +101,12 @@ class CentreKernel:
             yield rows, values
 
     def blocks_of_each(self, X: Rows, gammas: Sequence[float | Array]) -> Iterator[tuple[slice, int, Array]]:
-        """Yield values for each `gamma` from one geometry: a block of rows, the number of the gamma, a new array."""
+        """Yield the values for each `gamma`, a block of rows at a time: rows, the number of the gamma, a new array.
+
+        The distances or products of a block serve all `gammas`.
+        """
         kernels = [self.with_gamma(gamma) for gamma in gammas]
-        ready = replace(self, centres=_ready_for(X, self.centres))
+        ready = replace(self, centres=_fast_centres(X, self.centres))
         for rows in centre_blocks(X, len(self)):
             if self.general is not None:
                 yield from ((rows, i, kernel.values(X[rows])) for i, kernel in enumerate(kernels))
@@ -150,7 +153,7 @@ def centre_blocks(X: Rows, n_centres: int) -> Iterator[slice]:
     return gen_batches(n_rows, max(1, BLOCK_BYTES // (8 * max(1, n_centres, width))))
 
 
-def _ready_for(X: Rows, centres: Rows) -> Rows:
+def _fast_centres(X: Rows, centres: Rows) -> Rows:
     """Return centres in a form with fast products with many rows: for sparse rows, Fortran order.
 
     Sparse centres are made dense if at least `DENSE_SHARE` of their entries are not zero.

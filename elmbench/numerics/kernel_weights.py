@@ -116,7 +116,7 @@ def squared_radii(blocks: KernelBlocks) -> Array:
     return radii if radii.any() else np.ones(m)
 
 
-class Learnt(NamedTuple):
+class WeightPath(NamedTuple):
     """The path of the weights and of the objective; with the last weights, (K + ridge I)^-1 T and the condition."""
 
     coefficients: Array
@@ -128,7 +128,7 @@ class Learnt(NamedTuple):
 
 def learn_weights(
     blocks: KernelBlocks, T: Array, ridge: float, surface: Surface, max_iter: int, tol: float, objective_tol: float
-) -> Learnt:
+) -> WeightPath:
     """Run Algorithm 1 of Liu et al. from equal weights on a surface.
 
     The objective, tr(T' (K + ridge I)^-1 T) / 2, is that of eq. (6) for the best output weights. It never rises: each
@@ -150,4 +150,4 @@ def learn_weights(
         fall = abs(objective[-1] - objective[-2]) / max(objective[-2], np.finfo(float).tiny)
         converged = bool(np.abs(weights - path[-1]).max() <= tol or fall < objective_tol)
         path.append(weights)
-    return Learnt(coefficients, np.array(path), np.array(objective), converged, system.condition)
+    return WeightPath(coefficients, np.array(path), np.array(objective), converged, system.condition)

@@ -34,22 +34,25 @@ class Spectrum:
         sums = np.cumsum((self.values / self.values[0]) ** RATIOS[ratio])
         return min(int(np.searchsorted(sums, theta * sums[-1])) + 1, len(sums))
 
-    def first(self, size: int) -> "Spectrum":
+    def leading(self, size: int) -> "Spectrum":
         """Return the spectrum of the `size` largest values."""
         inside = self.constant is not None and self.constant < size
         return Spectrum(self.values[:size], self.constant if inside else None)
 
-    def directions(self, size: int) -> int:
-        """Return the number of directions of the first `size` values, which all but the constant have."""
+    def direction_count(self, size: int) -> int:
+        """Return the number of the `size` largest values that have a direction: all but that of the row of ones."""
         return size if self.constant is None or self.constant >= size else size - 1
 
     def nodes(self, directions: Array, size: int) -> tuple[Array, Array]:
-        """Return the weights and biases of the first nodes, eq. (8), from `self.directions(size)` rows or more."""
+        """Return the weights and biases of the first `size` nodes, eq. (8).
+
+        `directions` are the singular vectors as rows, without that of the row of ones, whose node is constant.
+        """
         return self.insert(directions, size, 0.0), self.insert(np.zeros(size), size, 1.0)
 
     def insert(self, values: Array, size: int, constant: float, axis: int = 0) -> Array:
-        """Return values of the first nodes from those of their directions, and `constant` for the constant node."""
-        leading = values.take(range(self.directions(size)), axis)
+        """Return values of the first `size` nodes: those of their directions, and `constant` for the constant node."""
+        leading = values.take(range(self.direction_count(size)), axis)
         if self.constant is None or self.constant >= size:
             return leading
         return np.insert(leading, self.constant, constant, axis)
@@ -197,8 +200,8 @@ class StreamedDecomposition:
         _, values, rotation = np.linalg.svd(self._factor)
         return values, rotation
 
-    def directions(self, rotation: Array) -> tuple[Array, Array]:
-        """Return the directions of `decomposition` with fixed signs, in the basis and in the space of the rows."""
+    def with_fixed_signs(self, rotation: Array) -> tuple[Array, Array]:
+        """Return directions that `decomposition` returned with fixed signs, in the basis and as vectors of features."""
         directions = rotation @ self.basis
         signs = fix_signs(directions)[:, np.newaxis]
         return signs * rotation, signs * directions

@@ -27,7 +27,8 @@ def _ratios(numerators: Array, denominators: Array) -> Array:
     return np.divide(numerators, denominators, out=np.zeros_like(numerators), where=denominators > 0)
 
 
-def _hits(counts: Array) -> Array:
+def _correct_counts(counts: Array) -> Array:
+    """Return the number of correct predictions of each class, of shape (..., k)."""
     return np.asarray(np.diagonal(counts, axis1=-2, axis2=-1))
 
 
@@ -36,39 +37,39 @@ def _hits(counts: Array) -> Array:
 
 def accuracy(counts: Array) -> Array:
     """Return the share of correct predictions."""
-    return np.asarray(_hits(counts).sum(axis=-1) / counts.sum(axis=(-2, -1)))
+    return np.asarray(_correct_counts(counts).sum(axis=-1) / counts.sum(axis=(-2, -1)))
 
 
 def matthews_correlation(counts: Array) -> Array:
     """Return Matthews' correlation coefficient, 0 for 0/0."""
     true, predicted, n = counts.sum(axis=-1), counts.sum(axis=-2), counts.sum(axis=(-2, -1))
-    covariance = _hits(counts).sum(axis=-1) * n - (true * predicted).sum(axis=-1)
+    covariance = _correct_counts(counts).sum(axis=-1) * n - (true * predicted).sum(axis=-1)
     spreads = (n**2 - (predicted**2).sum(axis=-1)) * (n**2 - (true**2).sum(axis=-1))
     return _ratios(np.asarray(covariance), np.sqrt(spreads))
 
 
 def precisions(counts: Array) -> Array:
     """Return the precision of each class, of shape (..., k)."""
-    return _ratios(_hits(counts), counts.sum(axis=-2))
+    return _ratios(_correct_counts(counts), counts.sum(axis=-2))
 
 
 def recalls(counts: Array) -> Array:
     """Return the recall of each class, of shape (..., k)."""
-    return _ratios(_hits(counts), counts.sum(axis=-1))
+    return _ratios(_correct_counts(counts), counts.sum(axis=-1))
 
 
 def f1_scores(counts: Array) -> Array:
     """Return the F1 score of each class, of shape (..., k)."""
-    return _ratios(2 * _hits(counts), counts.sum(axis=-1) + counts.sum(axis=-2))
+    return _ratios(2 * _correct_counts(counts), counts.sum(axis=-1) + counts.sum(axis=-2))
 
 
-def of_positives(by_class: Callable[[Array], Array]) -> Callable[[Array], Array]:
-    """Return a score of the second of two classes, or its mean over more classes; a missing class counts 0."""
+def positive_score(by_class: Callable[[Array], Array]) -> Callable[[Array], Array]:
+    """Return the function that scores the second of two classes, or the mean over more; a missing class counts 0."""
     return lambda counts: by_class(counts)[..., 1] if counts.shape[-1] == 2 else by_class(counts).mean(axis=-1)
 
 
-def macro(by_class: Callable[[Array], Array]) -> Callable[[Array], Array]:
-    """Return the mean of a score over the classes that occur or are predicted."""
+def macro_mean(by_class: Callable[[Array], Array]) -> Callable[[Array], Array]:
+    """Return the function that averages a score over the classes that occur or are predicted."""
 
     def mean(counts: Array) -> Array:
         present = (counts.sum(axis=-1) + counts.sum(axis=-2)) > 0
@@ -87,8 +88,8 @@ def balanced_accuracy(counts: Array) -> Array:
     return _ratios(recalls(counts).sum(axis=-1), (counts.sum(axis=-1) > 0).sum(axis=-1).astype(np.float64))
 
 
-def count_of(true: int, predicted: int) -> Callable[[Array], Array]:
-    """Return the number of rows of a true and a predicted class of two; NaN for more classes."""
+def cell_count(true: int, predicted: int) -> Callable[[Array], Array]:
+    """Return the function that reads one cell of a confusion matrix of two classes; NaN for more classes."""
     return lambda counts: counts[..., true, predicted] if counts.shape[-1] == 2 else np.full(counts.shape[:-2], np.nan)
 
 
@@ -154,7 +155,7 @@ def average_precisions(positive: NDArray[np.bool_], values: Array) -> Array:
 def one_against_rest(
     function: Callable[[NDArray[np.bool_], Array], Array],
 ) -> Callable[[NDArray[np.intp], Array], float]:
-    """Return a score of two classes; for more, its mean over the classes with rows inside and outside."""
+    """Return the function that scores two classes, or averages over the classes that some, not all, rows have."""
 
     def mean(true: NDArray[np.intp], values: Array) -> float:
         columns = {1: values} if values.ndim == 1 else dict(enumerate(values.T))

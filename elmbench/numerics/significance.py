@@ -56,7 +56,7 @@ def t_quantile(freedom: float, level: float) -> float:
     return float(stdtrit(freedom, level))
 
 
-def corrected_t(
+def corrected_t_test(
     differences: ArrayLike,
     test_share: float,
     region: Region,
@@ -75,11 +75,14 @@ def corrected_t(
     values = np.asarray(differences, dtype=float)
     n = len(values) if n is None else n
     error = float(values.std(ddof=1)) * math.sqrt(1 / n + test_share)
-    return _by_t("corrected resampled t-test", float(values.mean()), error, n - 1, region, n, of, floor)
+    return _t_finding("corrected resampled t-test", float(values.mean()), error, n - 1, region, n, of, floor)
 
 
-def welch(one: ArrayLike, other: ArrayLike, region: Region, floor: float = 0.0) -> Finding:
-    """Test the difference of the means of two independent samples of two or more values; `floor` as above."""
+def welch_test(one: ArrayLike, other: ArrayLike, region: Region, floor: float = 0.0) -> Finding:
+    """Test the difference of the means of two independent samples of two or more values (Welch's t-test).
+
+    `floor` is the least half width of the interval.
+    """
     first, second = np.asarray(one, dtype=float), np.asarray(other, dtype=float)
     parts = [float(sample.var(ddof=1)) / len(sample) for sample in (first, second)]
     error = math.sqrt(sum(parts))
@@ -87,12 +90,13 @@ def welch(one: ArrayLike, other: ArrayLike, region: Region, floor: float = 0.0) 
     below = sum(part**2 / (len(sample) - 1) for part, sample in zip(parts, (first, second), strict=True))
     freedom = sum(parts) ** 2 / below if below else len(first) + len(second) - 2
     n = min(len(first), len(second))
-    return _by_t("Welch's t-test", float(first.mean() - second.mean()), error, freedom, region, n, "runs", floor)
+    return _t_finding("Welch's t-test", float(first.mean() - second.mean()), error, freedom, region, n, "runs", floor)
 
 
-def _by_t(
+def _t_finding(
     test: str, estimate: float, error: float, freedom: float, region: Region, n: int, of: str, floor: float
 ) -> Finding:
+    """Return the finding of a t-test from an estimate, its standard error and the degrees of freedom."""
     from scipy.special import stdtr
 
     quantile = t_quantile(freedom, 1 - LEVEL)
@@ -105,7 +109,7 @@ def _by_t(
     return Finding(test, estimate, confirming, contradicting, n, of, *ends)
 
 
-def signed_rank(differences: ArrayLike, region: Region) -> Finding:
+def signed_rank_test(differences: ArrayLike, region: Region) -> Finding:
     """Test the differences of means, one for each data set, by Wilcoxon's signed ranks; the estimate is their median.
 
     Differences of zero count half on both sides, as Demsar (2006) advises.
@@ -138,21 +142,21 @@ def wilcoxon_p(differences: NDArray[np.float64], alternative: str = "two-sided")
 
 
 def ranks(values: ArrayLike) -> NDArray[np.float64]:
-    """Return the ranks of some values, equal ones the mean of theirs."""
+    """Return the ranks of values; equal values have the mean of their ranks."""
     ordered = np.sort(values)
     return (np.searchsorted(ordered, values, "left") + np.searchsorted(ordered, values, "right") + 1) / 2
 
 
 def holm(p: Sequence[float]) -> list[float]:
-    """Return p-values after Holm's correction: the smallest one times their number, the next one times one less, ..."""
+    """Return p-values after Holm's correction for their number."""
     order = np.argsort(p, kind="stable")
     corrected = np.empty(len(p))
     corrected[order] = np.minimum(1, np.maximum.accumulate(np.asarray(p, float)[order] * np.arange(len(p), 0, -1)))
     return [float(value) for value in corrected]
 
 
-def sign(n_confirmed: int, n: int) -> Finding:
-    """Test if a claim is true on more than half of all data sets, from the number of ours on which it is.
+def sign_test(n_confirmed: int, n: int) -> Finding:
+    """Test that a claim is true on more than half of all data sets: it is true on `n_confirmed` of our n data sets.
 
     The interval is that of Clopper and Pearson (1934).
     """
@@ -164,7 +168,7 @@ def sign(n_confirmed: int, n: int) -> Finding:
     return Finding("sign test", n_confirmed / n, 1 - below, float(bdtr(n_confirmed, n, 0.5)), n, "data sets", low, high)
 
 
-def together(findings: Sequence[Finding]) -> tuple[Finding, float, float]:
+def combine_findings(findings: Sequence[Finding]) -> tuple[Finding, float, float]:
     """Return the decisive finding of several that must all be true, and the two probabilities of all of them.
 
     All are right only if the weakest one is, so its probability needs no correction. The smallest probability that one

@@ -70,7 +70,7 @@ def minimise(A: Array, loss: Loss, ridge: float, tol: float, max_iter: int) -> M
     ridge |z| + |A'|s||, or than a bound of its round-off; or when the predicted decrease of a step is below the
     round-off of the objective and the gradient is not halved; or after `max_iter` steps.
     """
-    current = _look(A, loss, ridge, np.zeros(A.shape[1]))
+    current = _point_at(A, loss, ridge, np.zeros(A.shape[1]))
     for n_iter in range(max_iter + 1):
         if current.length <= max(tol * current.scale, current.gradient_error):
             return Minimum(current.z, n_iter, True)
@@ -81,10 +81,10 @@ def minimise(A: Array, loss: Loss, ridge: float, tol: float, max_iter: int) -> M
         decrease = float(-current.gradient @ direction)
         is_noise = decrease <= current.value_error
         step = 1.0
-        trial = _look(A, loss, ridge, current.z + direction)
+        trial = _point_at(A, loss, ridge, current.z + direction)
         while not is_noise and trial.value > current.value - ARMIJO * step * decrease and step > LEAST_STEP:
             step /= 2
-            trial = _look(A, loss, ridge, current.z + step * direction)
+            trial = _point_at(A, loss, ridge, current.z + step * direction)
         if trial.length > current.length / 2 if is_noise else trial.value > current.value:
             return Minimum(current.z, n_iter, is_noise and system.by_cholesky)
         current = trial
@@ -117,7 +117,8 @@ class _Point(NamedTuple):
         return float(np.linalg.norm(self.gradient))
 
 
-def _look(A: Array, loss: Loss, ridge: float, z: Array) -> _Point:
+def _point_at(A: Array, loss: Loss, ridge: float, z: Array) -> _Point:
+    """Evaluate the objective of `minimise` and its derivatives at z."""
     n, m = A.shape
     outputs, sizes = (A @ np.column_stack([z, np.abs(z)])).T
     losses, slopes, curvatures = loss(outputs)

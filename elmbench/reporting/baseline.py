@@ -24,7 +24,7 @@ import numpy as np
 import pandas as pd
 
 from elmbench.errors import ElmbenchError
-from elmbench.metrics import COUNTS, names_taking
+from elmbench.metrics import COUNTS, metrics_taking
 from elmbench.reporting.cells import NO_METRICS, TIMES, read_cells, write_frame
 from elmbench.specs.measures import Measure
 from elmbench.specs.protocol import OF_LEARNT_ROWS, TRAIN_ACCURACY
@@ -79,7 +79,7 @@ def compare_with_baseline(cells: pd.DataFrame, path: Path, measures: Collection[
 
     `measures`: those of the table; those at a value of a hyperparameter have a tolerance of their own.
     """
-    counts = (*names_taking("counts"), *OF_LEARNT_ROWS)
+    counts = (*metrics_taking("counts"), *OF_LEARNT_ROWS)
     points = {measure.column for measure in measures if measure.parameter and measure.metric in counts}
     old = {_name(line): line for line in read_cells(path).to_dict("records")}
     new = {_name(line): line for line in cells.to_dict("records")}
@@ -135,13 +135,13 @@ def _compare_classes(old: dict[Any, Any], new: dict[Any, Any]) -> Iterator[tuple
         was, now = (", ".join(f"{count:g}" for count in counts) for counts in (a, b))
         yield column, was, now, "one test row predicted otherwise"
         return
-    metrics = [name for name in names_taking("counts") if name in old] if np.array_equal(a, b) else []
+    metrics = [name for name in metrics_taking("counts") if name in old] if np.array_equal(a, b) else []
     wrong = [name for name in metrics if not _agree(RELATIVE, _real(old, name), _real(new, name))]
     if not two_classes and len(wrong) > 1 and not set(wrong) & _OF_RECALLS:
         # A row has gone from one wrong class to another.
         wrong = []
     allowed = dict.fromkeys(wrong, "that of equal counts")
-    for name in (TRAIN_ACCURACY, *(name for name in names_taking("scores", "probabilities") if name in old)):
+    for name in (TRAIN_ACCURACY, *(name for name in metrics_taking("scores", "probabilities") if name in old)):
         if not _agree(AT_A_POINT, _real(old, name), _real(new, name)):
             allowed[name] = f"{AT_A_POINT}"
     for name, words in allowed.items():

@@ -17,7 +17,7 @@ import pandas as pd
 
 from elmbench.errors import ElmbenchError
 from elmbench.files import write_atomically
-from elmbench.metrics import COUNTS, REGISTRY, find_metric, names_taking
+from elmbench.metrics import COUNTS, REGISTRY, find_metric, metrics_taking
 from elmbench.protocol.stored import StoredPredictions, metric_columns
 from elmbench.running.store import CLEAN, Store
 from elmbench.specs.measures import FACTS
@@ -87,7 +87,9 @@ def cells_frame(planned: list[Cell], store: Store, values: list[str], resolved: 
 
 def _mark_overflow(cells: pd.DataFrame) -> pd.DataFrame:
     """Return cells in which those have diverged whose predictions are so large that an error of them is infinite."""
-    errors = cells[[name for name in map(str, cells) if name.partition("@")[0] in names_taking("values")]].astype(float)
+    errors = cells[[name for name in map(str, cells) if name.partition("@")[0] in metrics_taking("values")]].astype(
+        float
+    )
     cells.loc[np.isinf(errors).any(axis=1), ["status", "reason"]] = [
         "diverged",
         "an error of the predictions is infinite",

@@ -12,7 +12,16 @@ import pandas as pd
 from elmbench.layouts.comparison import share_of_test_rows
 from elmbench.layouts.table import COMPLETE
 from elmbench.metrics import less_is_better
-from elmbench.numerics.significance import LEVEL, Finding, Region, corrected_t, sign, signed_rank, together, welch
+from elmbench.numerics.significance import (
+    LEVEL,
+    Finding,
+    Region,
+    combine_findings,
+    corrected_t_test,
+    sign_test,
+    signed_rank_test,
+    welch_test,
+)
 from elmbench.reporting import group_by
 from elmbench.reporting.cells import TIMES
 from elmbench.reporting.claim_outcomes import ClaimOutcome, ClaimVerdict, is_of_ratios
@@ -108,7 +117,7 @@ def _outcome(claim: Claim, results: _Results) -> ClaimOutcome:
     if not findings:
         return outcome
     # The claim must pass all tests.
-    decisive, confirming, contradicting = together(findings)
+    decisive, confirming, contradicting = combine_findings(findings)
     varies = [len(set(values)) > 1 for values in zip(*(finding.about for finding in findings), strict=True)]
     subject = ", ".join(name for name, several in zip(decisive.about, varies, strict=True) if several and name)
     outcome = replace(outcome, finding=decisive, subject=subject)
@@ -155,10 +164,10 @@ def _test_on_one(claim: Claim, pair: _Pair, results: _Results) -> Finding:
     region, share = region_of(claim), share_of_test_rows(pair.dataset, results.resolved)
     least_half_width = 0.0 if of_ratios else results.least_half_width(pair.dataset, claim.model, claim.metric)
     if share is None:
-        finding = welch(first, second, region, least_half_width)
+        finding = welch_test(first, second, region, least_half_width)
     else:
         unit = "folds" if first.index.get_level_values(0).has_duplicates else "runs"
-        finding = corrected_t((first - second).dropna(), share, region, least_half_width, unit)
+        finding = corrected_t_test((first - second).dropna(), share, region, least_half_width, unit)
     if of_ratios:
         low, high = (None if end is None else math.exp(end) for end in (finding.low, finding.high))
         finding = replace(finding, estimate=math.exp(finding.estimate), low=low, high=high)
@@ -168,11 +177,11 @@ def _test_on_one(claim: Claim, pair: _Pair, results: _Results) -> Finding:
 def _test_on_most(claim: Claim, rows: list[list[_Pair]]) -> list[Finding]:
     if claim.relation == "close" or is_of_ratios(claim) or claim.test == "sign":
         n_true = sum(all(is_true(claim, *pair.means) for pair in row) for row in rows)
-        findings = {"": sign(n_true, len(rows))}
+        findings = {"": sign_test(n_true, len(rows))}
     else:
         by_column = group_by((pair for row in rows for pair in row), lambda pair: pair.column)
         findings = {
-            column: signed_rank([pair.means[0] - pair.means[1] for pair in pairs], region_of(claim))
+            column: signed_rank_test([pair.means[0] - pair.means[1] for pair in pairs], region_of(claim))
             for column, pairs in by_column.items()
         }
     metric = claim.metric.column

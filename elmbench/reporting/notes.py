@@ -11,7 +11,7 @@ from elmbench.layouts import layout_of
 from elmbench.layouts.comparison import p_text, p_values, share_of_test_rows
 from elmbench.layouts.table import Note, gain
 from elmbench.metrics import less_is_better
-from elmbench.numerics.significance import Finding, Region, corrected_t
+from elmbench.numerics.significance import Finding, Region, corrected_t_test
 from elmbench.reporting.cells import CAPPED, CLEAN_TIMES, REMARKS, WARNING
 from elmbench.reporting.claim_outcomes import ClaimOutcome
 from elmbench.reporting.summary import ENTRY
@@ -105,7 +105,7 @@ def mean_gain(gains: pd.Series[float]) -> Finding | None:
     """
     if len(gains) < FEWEST_RUNS:
         return None
-    return corrected_t(gains.to_numpy(float), 0.0, Region(), of="data sets")
+    return corrected_t_test(gains.to_numpy(float), 0.0, Region(), of="data sets")
 
 
 def capped_notes(cells: pd.DataFrame) -> Iterator[Note]:

@@ -13,7 +13,7 @@ from elmbench.layouts import layout_of
 from elmbench.layouts.base import UNJUDGED
 from elmbench.layouts.comparison import share_of_test_rows
 from elmbench.layouts.table import COMPLETE, quantity
-from elmbench.numerics.significance import LEVEL, Region, corrected_t
+from elmbench.numerics.significance import LEVEL, Region, corrected_t_test
 from elmbench.reporting.results import Results
 from elmbench.reporting.verdicts import FEWEST_RUNS, draws_of_means, run_means
 from elmbench.specs.papers import Reading
@@ -130,7 +130,7 @@ def _nearest_to(draws: _Values, published: float, test_share: float) -> int | No
     distances = (draws - published) * np.sign(draws.mean(axis=1) - published)[:, None]
     nearest = int(distances.mean(axis=1).argmin())
     differences = np.delete(distances - distances[nearest], nearest, axis=0)
-    tests = (corrected_t(difference, test_share, Region(low=0.0)) for difference in differences)
+    tests = (corrected_t_test(difference, test_share, Region(low=0.0)) for difference in differences)
     return nearest if all(test.confirming <= LEVEL for test in tests) else None
 
 

@@ -15,7 +15,7 @@ from elmbench.layouts.base import Layout
 from elmbench.layouts.comparison import share_of_test_rows
 from elmbench.layouts.table import COMPLETE, NOT_MEASURED
 from elmbench.metrics import less_is_better
-from elmbench.numerics.significance import Region, corrected_t
+from elmbench.numerics.significance import Region, corrected_t_test
 from elmbench.reporting.cells import FIRST_RUNS, REMARKS, order_of, selections_of
 from elmbench.reporting.verdicts import Printed, draws_of, judge, run_means
 from elmbench.specs.datasets.sources import OTHER_DATA, TRAINING_ONLY
@@ -200,7 +200,7 @@ def optimism(cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
         spread: list[float | None] = [None, len(gain), None, None]
         if len(gain) > 1:
             # On a fixed split the runs are independent.
-            test = corrected_t(gain, share_of_test_rows(str(dataset), resolved) or 0.0, Region())
+            test = corrected_t_test(gain, share_of_test_rows(str(dataset), resolved) or 0.0, Region())
             spread = [float(gain.std(ddof=1)), len(gain), test.low, test.high]
         means = (float(column.mean()) for column in (oracle, nested, gain))
         lines.append([dataset, model, metric, reading, *means, *spread])

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from elmbench.metrics import counts_rows, names_taking
+from elmbench.metrics import counts_rows, metrics_taking
 from elmbench.numerics.significance import t_quantile
 from elmbench.reporting import group_by
 from elmbench.reporting.cells import FIRST_RUNS
@@ -132,7 +132,7 @@ def draws_of(values: ArrayLike, cells: Mapping[str, Any], measure: Measure) -> D
     if counts_rows(measure.metric):
         # A run mean is over folds, each of which counts its own rows.
         least_half_width = runs / len(cells["run"])
-    elif measure.metric in (*names_taking("counts"), TRAIN_ACCURACY) and test_rows > 0:
+    elif measure.metric in (*metrics_taking("counts"), TRAIN_ACCURACY) and test_rows > 0:
         least_half_width = float(1 / test_rows)
     return draws_of_means(means, least_half_width, first)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pydantic import Field
 
-from elmbench.metrics import names_taking
+from elmbench.metrics import metrics_taking
 from elmbench.specs.files import invalid
 from elmbench.specs.papers import Spec
 from elmbench.specs.protocol import MEASURES, TRAIN_ACCURACY
@@ -124,7 +124,7 @@ def read_published(path: Path) -> tuple[PublishedValue, ...]:
 
 
 def _figures(rows: csv.DictReader[str], path: Path) -> Iterator[PublishedValue]:
-    shares, printed = {*names_taking("counts"), TRAIN_ACCURACY}, set()
+    shares, printed = {*metrics_taking("counts"), TRAIN_ACCURACY}, set()
     for row in rows:
         location = f"{path}, line {rows.line_num}"
         if None in row or None in row.values():

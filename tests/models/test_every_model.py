@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import warnings
 
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -180,6 +181,8 @@ def test_other_containers(name, kind):
         labels = y.tolist() if isinstance(other, list) else y
         outputs = real_outputs(clone(model).fit(other, labels), other)
         np.testing.assert_allclose(outputs, expected, rtol=1e-6, atol=1e-6)
+    if is_classification(kind):
+        assert model.fit(X, y.astype(str).astype(object)).predict(X).dtype == object
 
 
 @quiet
@@ -235,12 +238,13 @@ SEQUENTIAL = ("OSELM", "KOSELM", "FBKOSELM", "ALDKOSELM", "BSGD", "AMM", "Pegaso
 
 
 @pytest.mark.parametrize("name", SEQUENTIAL)
-def test_a_pickled_model_continues_to_learn(name):
+def test_a_stored_model_continues_to_learn(name, tmp_path):
     X, y = problem(80, 3, 2, "binary")
     whole, stopped = (small(name, "binary").partial_fit(X[:40], y[:40]) for _ in range(2))
-    resumed = pickle.loads(pickle.dumps(stopped)).partial_fit(X[40:], y[40:])
+    joblib.dump(stopped, tmp_path / "model")
     expected = whole.partial_fit(X[40:], y[40:]).decision_function(X)
-    np.testing.assert_array_equal(resumed.decision_function(X), expected)
+    for resumed in (pickle.loads(pickle.dumps(stopped)), joblib.load(tmp_path / "model", mmap_mode="r")):
+        np.testing.assert_array_equal(resumed.partial_fit(X[40:], y[40:]).decision_function(X), expected)
 
 
 @pytest.mark.parametrize("name", SEQUENTIAL)

@@ -14,7 +14,16 @@ from made_cells import Toy, cell, summary_of
 from random_examples import examples
 from scipy.stats import binomtest, friedmanchisquare, permutation_test, rankdata, ttest_ind, ttest_rel, wilcoxon
 
-from elmbench.numerics.significance import Finding, Region, corrected_t, sign, signed_rank, together, welch, wilcoxon_p
+from elmbench.numerics.significance import (
+    Finding,
+    Region,
+    combine_findings,
+    corrected_t_test,
+    sign_test,
+    signed_rank_test,
+    welch_test,
+    wilcoxon_p,
+)
 from elmbench.reporting.statistics import compare, compare_models, draw_critical_differences
 
 ABOVE = Region(low=0.0)
@@ -85,12 +94,12 @@ def test_signed_ranks_are_those_of_scipy(n: int, side: str) -> None:
     assert wilcoxon_p(apart, side) == pytest.approx(wilcoxon(apart, alternative=side).pvalue, rel=1e-12)
     tied = rng.integers(-3, 4, n).astype(float)
     assert wilcoxon_p(tied, side) == pytest.approx(exact_p(tied, side), rel=1e-12)
-    assert signed_rank(np.zeros(3), ABOVE).confirming == 1
+    assert signed_rank_test(np.zeros(3), ABOVE).confirming == 1
 
 
 @pytest.mark.parametrize(("confirmed", "n"), [(0, 4), (4, 4), (3, 8), (17, 20)])
 def test_the_sign_test_is_scipys(confirmed: int, n: int) -> None:
-    finding, interval = sign(confirmed, n), binomtest(confirmed, n).proportion_ci(0.95)
+    finding, interval = sign_test(confirmed, n), binomtest(confirmed, n).proportion_ci(0.95)
     for p, side in ((finding.confirming, "greater"), (finding.contradicting, "less")):
         assert p == pytest.approx(binomtest(confirmed, n, alternative=side).pvalue, rel=1e-9)
     assert (finding.low, finding.high) == pytest.approx((interval.low, interval.high))
@@ -137,7 +146,7 @@ def test_the_diagram_is_a_picture() -> None:
 def test_without_a_correction_it_is_the_paired_t_test(seed: int, n: int, shift: float) -> None:
     random = np.random.default_rng(seed)
     one, other = random.normal(shift, 1, n), random.normal(0, 1, n)
-    result = corrected_t(one - other, 0.0, ABOVE)
+    result = corrected_t_test(one - other, 0.0, ABOVE)
     paired = ttest_rel(one, other, alternative="greater")
     assert result.confirming == pytest.approx(paired.pvalue, rel=1e-6, abs=1e-12)
     assert result.contradicting == pytest.approx(1 - paired.pvalue, rel=1e-6, abs=1e-12)
@@ -145,7 +154,9 @@ def test_without_a_correction_it_is_the_paired_t_test(seed: int, n: int, shift: 
     assert (result.low, result.high) == pytest.approx((ends.low, ends.high), rel=1e-6, abs=1e-9)
 
 
-@pytest.mark.parametrize("test", [lambda d, r: corrected_t(d, 0.1, r), lambda d, r: welch(d, np.zeros(len(d)), r)])
+@pytest.mark.parametrize(
+    "test", [lambda d, r: corrected_t_test(d, 0.1, r), lambda d, r: welch_test(d, np.zeros(len(d)), r)]
+)
 @examples(30)
 @given(seed=st.integers(0, 2**32 - 1), shift=st.floats(-1, 1))
 def test_interval_and_probability_say_the_same(test: Callable[..., Finding], seed: int, shift: float) -> None:
@@ -159,25 +170,28 @@ def test_interval_and_probability_say_the_same(test: Callable[..., Finding], see
 
 
 def test_models_that_do_not_vary_are_as_sure_as_a_test_row_allows() -> None:
-    apart, near = corrected_t([0.5] * 5, 0.1, ABOVE, floor=0.01), corrected_t([0.005] * 5, 0.1, ABOVE, floor=0.01)
+    apart, near = (
+        corrected_t_test([0.5] * 5, 0.1, ABOVE, floor=0.01),
+        corrected_t_test([0.005] * 5, 0.1, ABOVE, floor=0.01),
+    )
     assert (apart.low, apart.high) == pytest.approx((0.49, 0.51))
     assert apart.confirming < 0.025 < near.confirming
 
 
 def test_welch_is_scipys() -> None:
     one, other = [1.0, 2.0, 4.0], [0.0, 0.5, 0.25, 0.75]
-    result, expected = welch(one, other, ABOVE), ttest_ind(one, other, equal_var=False, alternative="greater")
+    result, expected = welch_test(one, other, ABOVE), ttest_ind(one, other, equal_var=False, alternative="greater")
     assert result.confirming == pytest.approx(expected.pvalue)
     assert result.n == 3
-    assert welch([2.0, 2.0], [1.0, 1.0], ABOVE).confirming < 0.025
+    assert welch_test([2.0, 2.0], [1.0, 1.0], ABOVE).confirming < 0.025
 
 
 def test_several_must_all_be_true() -> None:
-    sure, unsure, contrary = sign(8, 8), sign(5, 8), sign(0, 8)
-    assert together([sure, unsure]) == (unsure, unsure.confirming, 1.0)
-    decisive, confirming, contradicting = together([sure, contrary])
+    sure, unsure, contrary = sign_test(8, 8), sign_test(5, 8), sign_test(0, 8)
+    assert combine_findings([sure, unsure]) == (unsure, unsure.confirming, 1.0)
+    decisive, confirming, contradicting = combine_findings([sure, contrary])
     assert (decisive, contradicting) == (contrary, pytest.approx(2 / 256))
     assert confirming == contrary.confirming
     # Of two that are not confirmed at all, one is contradicted the more; four signs in four decide nothing.
-    assert together([sign(0, 6), sign(0, 8)])[0] == sign(0, 8)
-    assert together([sign(0, 3), sign(0, 4)])[0] == sign(0, 3)
+    assert combine_findings([sign_test(0, 6), sign_test(0, 8)])[0] == sign_test(0, 8)
+    assert combine_findings([sign_test(0, 3), sign_test(0, 4)])[0] == sign_test(0, 3)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from elmbench.models.base.family import check_condition, width
+from elmbench.models.base.family import check_condition, numeric_gamma
 from elmbench.models.base.parameters import estimator
 from elmbench.models.base.paths import Grid, PathMixin
 from elmbench.numerics.arrays import EPS, Array, Indices
@@ -32,16 +32,19 @@ class CentresMixin(PathMixin):
     random_state: int | np.random.RandomState | None = None
 
     @abstractmethod
-    def _draw(self, X: Rows, counting: Indices) -> CentreKernel:
-        """Draw centres from the training rows with weight and return the kernels at them, for a `gamma` of 1."""
+    def _draw(self, X: Rows, eligible: Indices) -> CentreKernel:
+        """Draw centres, from the eligible training rows or independently, and return the kernels at them.
+
+        `eligible` are the numbers of the rows with weight. The kernels are those for a `gamma` of 1.
+        """
 
     @abstractmethod
-    def _drawn_by(self) -> Hashable:
-        """Return a key of the kernels, except for the rows, the number of centres and `gamma`."""
+    def _centres_key(self) -> Hashable:
+        """Return a key that is equal for models that draw the same centres, apart from their number and `gamma`."""
 
     @property
     def _fold_kernel(self) -> Kernel:
-        """The kernel that determines the form of a fold's rows: the Gaussian one by default."""
+        """The kernel that `Grid.rows` takes the rows of a fold for."""
         return Kernel()
 
     @property
@@ -50,7 +53,7 @@ class CentresMixin(PathMixin):
 
     def _fit(self, X: Rows, T: Array, scale: Array | None) -> None:
         kernel = self._draw(X, np.arange(X.shape[0]) if scale is None else np.flatnonzero(scale))
-        self._kernel = kernel.with_gamma(width(self) * kernel.gamma)
+        self._kernel = kernel.with_gamma(numeric_gamma(self) * kernel.gamma)
         self.centres_, self.n_units_ = kernel.centres, len(kernel)
         self.gammas_: Array = np.broadcast_to(self._kernel.gamma, self.n_units_)
         ((gram, moments),) = normal_equations(self._kernel, [self._kernel.gamma], X, T, scale)
@@ -69,7 +72,7 @@ class CentresMixin(PathMixin):
         One pass over the training rows of a fold gives the normal equations for every `gamma`, 8 g L^2 bytes for g
         values and L centres, one reduction serves every `C`, and one pass over the test rows yields all outputs.
         """
-        for members in grid.group(lambda model: model._drawn_by()):
+        for members in grid.group(lambda model: model._centres_key()):
             largest = max((model for _, model in members), key=lambda model: model._size)
             for j, (train, _) in enumerate(grid.folds):
                 X, probes = grid.rows(j, largest._fold_kernel)

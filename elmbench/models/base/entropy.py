@@ -72,8 +72,8 @@ def discriminants(
     return result
 
 
-def odds_of(projections: Array, result: list[Discriminant], log_weights: Array) -> Array:
-    """Return the log-odds of every class, from projections of shape (n, k)."""
+def class_odds(projections: Array, result: list[Discriminant], log_weights: Array) -> Array:
+    """Return the log-odds of every class, of shape (n, k), from projections of that shape and their discriminants."""
     columns = [log_odds(projections[:, k], d.means, d.variances, float(log_weights[k])) for k, d in enumerate(result)]
     return np.column_stack(columns)
 
@@ -82,7 +82,7 @@ def odds_of(projections: Array, result: list[Discriminant], log_weights: Array) 
 class EntropyClassifier(RowWeightedClassifier):
     """Densities, decisions and probabilities of an extreme entropy machine.
 
-    A subclass fits by `_set` and returns beta'phi(x), of shape (n, k), from `_projections(X)`.
+    A subclass fits by `_set_discriminants` and returns beta'phi(x), of shape (n, k), from `_projections(X)`.
     """
 
     model_version = 2
@@ -90,7 +90,8 @@ class EntropyClassifier(RowWeightedClassifier):
     priors: ArrayLike | Mapping[Any, float] | None = None
     costs: ArrayLike | Mapping[Any, float] | None = None
 
-    def _set(self, result: list[Discriminant]) -> None:
+    def _set_discriminants(self, result: list[Discriminant]) -> None:
+        """Set the fitted attributes that follow from the discriminants of all outputs."""
         weights = self._log_weights(self.classes_)
         self._discriminants = result
         self.means_ = np.array([d.means for d in result])
@@ -102,14 +103,14 @@ class EntropyClassifier(RowWeightedClassifier):
     def _log_weights(self, classes: NDArray[Any]) -> Array:
         """Return, for each column, ln of the prior times the cost of its class, over their mean for the others."""
         # Section 6: the weight of a class is its prior probability times its cost.
-        weights = _by_class("priors", self.priors, classes) * _by_class("costs", self.costs, classes)
+        weights = _class_values("priors", self.priors, classes) * _class_values("costs", self.costs, classes)
         if len(classes) == 1:
             return np.zeros(1)
         others = (weights.sum() - weights) / (len(classes) - 1)
         return np.log(weights / others)[1 if len(classes) == 2 else 0 :]
 
     def _outputs(self, X: Array) -> Array:
-        return odds_of(self._projections(X), self._discriminants, self._log_weights(self.classes_))
+        return class_odds(self._projections(X), self._discriminants, self._log_weights(self.classes_))
 
     def _projections(self, X: Array) -> Array:
         raise NotImplementedError
@@ -140,7 +141,7 @@ class EntropyClassifier(RowWeightedClassifier):
         return np.asarray(softmax(log_expit(odds), axis=1))
 
 
-def _by_class(name: str, values: Any, classes: NDArray[Any]) -> Array:
+def _class_values(name: str, values: Any, classes: NDArray[Any]) -> Array:
     """Return a positive number for each class, in their order; ones by default."""
     if values is None:
         return np.ones(len(classes))

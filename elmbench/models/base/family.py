@@ -17,7 +17,7 @@ from scipy.linalg import LinAlgWarning
 from sklearn.base import BaseEstimator, ClassifierMixin, MultiOutputMixin, RegressorMixin, _fit_context
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets, unique_labels
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from elmbench.numerics.arrays import EPS, Array
@@ -44,7 +44,7 @@ def decode_classes(outputs: Array, classes: NDArray[Any]) -> NDArray[Any]:
     return classes[np.argmax(outputs, axis=1)]
 
 
-def named_width(gamma: str, X: Rows, weights: Array | None = None) -> float:
+def named_gamma(gamma: str, X: Rows, weights: Array | None = None) -> float:
     """Return 1 / (n_features * variance of all entries) for "scale" and 1 / n_features for "auto", as scikit-learn."""
     if gamma == "auto":
         return 1.0 / X.shape[1]
@@ -57,9 +57,9 @@ def named_width(gamma: str, X: Rows, weights: Array | None = None) -> float:
     return float(1.0 / (X.shape[1] * variance)) if variance > np.finfo(float).tiny else 1.0
 
 
-def width(model: Any) -> float:
-    """Return `gamma` of a fitted model as a number."""
-    return float(model._width if isinstance(model.gamma, str) else model.gamma)
+def numeric_gamma(model: Any) -> float:
+    """Return the number that `gamma` of a fitted model stands for."""
+    return float(model._gamma if isinstance(model.gamma, str) else model.gamma)
 
 
 class Model(BaseEstimator):
@@ -80,11 +80,11 @@ class Model(BaseEstimator):
         X = result if len(data) == 1 else result[0]
         check_size("X", X)
         if reset and isinstance(getattr(self, "gamma", None), str):
-            self._width = named_width(self.gamma, X)
+            self._gamma = named_gamma(self.gamma, X)
         return result
 
 
-_NAMED = ("C", "gamma", "kernel", "n_hidden", "n_landmarks", "budget")
+_REPORTED = ("C", "gamma", "kernel", "n_hidden", "n_landmarks", "budget")
 
 
 def check_condition(model: Any, system: RidgeSystem, tolerance: float = EPS) -> float:
@@ -95,7 +95,7 @@ def check_condition(model: Any, system: RidgeSystem, tolerance: float = EPS) -> 
     if not system.is_lost(tolerance):
         return system.condition
     params = model.get_params(deep=False)
-    settings = ", ".join(f"{name}={params[name]!r}" for name in _NAMED if name in params)
+    settings = ", ".join(f"{name}={params[name]!r}" for name in _REPORTED if name in params)
     warnings.warn(
         f"the system to be solved is singular to working precision, condition {system.condition:.1e}, with {settings}: "
         "the ridge 1/C is below the round-off of a matrix without full rank, so that directions are left out; expected "
@@ -114,7 +114,7 @@ class FamilyClassifier(ClassifierMixin, Model):
     @staticmethod
     def _code_targets(y: NDArray[Any]) -> tuple[Array, Callable[[Array], NDArray[Any]]]:
         """Return the targets of training labels, and the function from a fitted model's outputs to its predictions."""
-        classes = unique_labels(y)
+        classes = np.unique(y)
         return encode_classes(y, classes), lambda outputs: decode_classes(outputs, classes)
 
     @staticmethod
@@ -137,7 +137,7 @@ class FamilyClassifier(ClassifierMixin, Model):
         """Fit the model to inputs `X` and labels `y`, forgetting any earlier fit."""
         rows, labels = self._validate_rows(X, y)
         check_classification_targets(labels)
-        self.classes_ = unique_labels(labels)
+        self.classes_ = np.unique(labels)
         self._fit(rows, encode_classes(labels, self.classes_))
         return self
 
@@ -152,7 +152,7 @@ class FamilyClassifier(ClassifierMixin, Model):
         first = not hasattr(self, "classes_")
         rows, labels = self._validate_rows(X, y, reset=first)
         check_classification_targets(labels)
-        named_classes = unique_labels(labels if classes is None else np.asarray(classes))
+        named_classes = np.unique(labels if classes is None else np.asarray(classes))
         all_classes = named_classes if first else self.classes_
         if classes is not None and not np.array_equal(named_classes, all_classes):
             expected = f"expected {all_classes.tolist()}, as in the first call"

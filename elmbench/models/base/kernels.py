@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 
-from elmbench.models.base.family import check_condition, width
+from elmbench.models.base.family import check_condition, numeric_gamma
 from elmbench.models.base.parameters import estimator
 from elmbench.models.base.paths import Grid, PathMixin
 from elmbench.numerics.arrays import EPS, Array, Indices
@@ -37,19 +37,19 @@ class KernelMixin(BaseEstimator):
 
     @property
     def _accept_sparse(self) -> bool:
-        return not self._is(PRECOMPUTED)
+        return not self._has_kernel(PRECOMPUTED)
 
-    def _is(self, *names: str) -> bool:
+    def _has_kernel(self, *names: str) -> bool:
         return isinstance(self.kernel, str) and self.kernel in names
 
     def __sklearn_tags__(self) -> Tags:
         tags: Tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self._is(PRECOMPUTED)
-        tags.input_tags.positive_only = self._is("additive_chi2", "chi2")
+        tags.input_tags.pairwise = self._has_kernel(PRECOMPUTED)
+        tags.input_tags.positive_only = self._has_kernel("additive_chi2", "chi2")
         return tags
 
     def _make_kernel(self) -> Kernel:
-        return Kernel(self.kernel, width(self), self.degree, self.coef0, self.kernel_params)
+        return Kernel(self.kernel, numeric_gamma(self), self.degree, self.coef0, self.kernel_params)
 
 
 class Member(NamedTuple):

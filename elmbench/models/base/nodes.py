@@ -41,8 +41,8 @@ class HiddenNodesMixin:
         self.weights_, self.biases_ = draw_hidden_nodes(self.n_hidden, n_features, random_state, *self._interval)
         self.n_units_ = self.n_hidden
 
-    def _kind(self) -> tuple[Any, ...]:
-        """Return a key of the nodes of a model, except for their number."""
+    def _nodes_key(self) -> tuple[Any, ...]:
+        """Return a key that is equal for models that draw the same nodes, apart from their number."""
         return self.activation, self.random_state
 
     def _hidden(self, X: Rows) -> Array:
@@ -76,9 +76,9 @@ class NodesFold(NamedTuple):
         return np.hstack([beta.T @ H[:, : len(beta)].T for H in self.probes]).T
 
 
-def by_nodes(grid: Grid) -> Iterator[NodesFold]:
-    """Group candidates by the stream and the kind of their nodes, and draw the nodes of each group for every fold."""
-    for members in grid.group(lambda model: model._kind()):
+def node_folds(grid: Grid) -> Iterator[NodesFold]:
+    """Yield every fold for each group of candidates with the same nodes, which are drawn once for a group."""
+    for members in grid.group(lambda model: model._nodes_key()):
         largest = max((model for _, model in members), key=lambda model: model.n_hidden)
         largest._draw_nodes(grid.X.shape[1])
         sizes = sorted({model.n_hidden for _, model in members})

@@ -12,7 +12,7 @@ from scipy.linalg import LinAlgWarning
 from sklearn.base import clone, is_classifier
 from sklearn.utils._param_validation import validate_parameter_constraints
 
-from elmbench.models.base.family import named_width
+from elmbench.models.base.family import named_gamma
 from elmbench.models.protocols import Evaluated, Folds
 from elmbench.numerics.arrays import Array, Indices
 from elmbench.numerics.pairwise import Kernel
@@ -113,7 +113,7 @@ class PathMixin:
         for j, fold in enumerate(grid.folds):  # gamma="scale" stands for another number in each fold
             X = grid.X[fold[0]]
             models = [
-                clone(m).set_params(gamma=named_width(m.gamma, X)) if isinstance(m.gamma, str) else m
+                clone(m).set_params(gamma=named_gamma(m.gamma, X)) if isinstance(m.gamma, str) else m
                 for m in grid.models
             ]
             for item in cls._evaluate(replace(grid, folds=[fold], models=models)):

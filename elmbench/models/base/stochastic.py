@@ -43,6 +43,7 @@ class StochasticClassifier(FamilyClassifier):
         self._pass(X, class_numbers(T), np.arange(X.shape[0]), 0)
 
     def _pass(self, X: Rows, labels: Numbers, order: Numbers, epoch: int) -> None:
+        """Learn the rows once, in the given order."""
         for block in layer_blocks(len(order)):
             self._state.extend(X[order[block]], labels[order[block]], self._ridge)
 

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import _fit_context
 from sklearn.utils import Tags, get_tags
-from sklearn.utils.multiclass import check_classification_targets, unique_labels
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
-from elmbench.models.base.family import FamilyClassifier, FamilyRegressor, Model, encode_classes, named_width
+from elmbench.models.base.family import FamilyClassifier, FamilyRegressor, Model, encode_classes, named_gamma
 from elmbench.models.base.parameters import check_real, estimator
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.rows import Rows
@@ -34,7 +34,7 @@ def _select_weighted(
         return X, y, None
     weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     if isinstance(getattr(model, "gamma", None), str):
-        model._width = named_width(model.gamma, X, weights)
+        model._gamma = named_gamma(model.gamma, X, weights)
     selection = weights > 0
     if selection.all() or get_tags(model).input_tags.pairwise:
         return X, y, weights
@@ -54,7 +54,7 @@ class RowWeightedClassifier(FamilyClassifier):
         rows, labels = self._validate_rows(X, y)
         check_classification_targets(labels)
         rows, labels, weights = _select_weighted(self, rows, labels, sample_weight)
-        self.classes_ = unique_labels(labels if weights is None else labels[weights > 0])
+        self.classes_ = np.unique(labels if weights is None else labels[weights > 0])
         self._fit(rows, encode_classes(labels, self.classes_), self._scale(labels, weights))
         return self
 
@@ -88,7 +88,7 @@ class WeightedClassifier(RowWeightedClassifier):
         return np.asarray(np.sqrt(by_class if weights is None else by_class * weights))
 
     def _class_weights(self, labels: NDArray[Any], weights: Array | None) -> Array:
-        """Return the weight of each row's class."""
+        """Return the weight of each row's class. `weights`, those of the rows, count in the sizes of classes."""
         classes, positions = np.unique(labels, return_inverse=True)
         if isinstance(self.class_weight, Mapping):
             mapping, class_labels = self.class_weight, classes.tolist()
@@ -124,4 +124,4 @@ class WeightedRegressor(FamilyRegressor):
         return self
 
     def _scale(self, values: NDArray[Any], weights: Array | None = None) -> None:
-        """Return the scale of rows that have no weights."""
+        """Return the scale of the rows in a search, where no row has a weight: none."""

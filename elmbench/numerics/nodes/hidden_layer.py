@@ -15,7 +15,7 @@ ROW_BLOCK = 2048  # rows that are passed through the hidden layer at a time wher
 
 
 def _sigmoid(Z: Array) -> Array:
-    """1 / (1 + exp(-z)): by `numpy.exp`, which is faster than `scipy.special.expit`, with the same rounding."""
+    """Replace z by 1 / (1 + exp(-z)), by `numpy.exp`, which is faster than `scipy.special.expit`."""
     np.negative(Z, out=Z)
     with np.errstate(over="ignore"):  # infinite where the result is zero
         np.exp(Z, out=Z)
@@ -44,7 +44,7 @@ def draw_hidden_nodes(
 
 
 def layer_blocks(n_rows: int) -> Iterator[slice]:
-    """Return the slices that cut `n_rows` rows into blocks of `ROW_BLOCK`."""
+    """Yield the slices that cut `n_rows` rows into blocks of `ROW_BLOCK`."""
     return gen_batches(n_rows, ROW_BLOCK)
 
 
@@ -66,7 +66,7 @@ def hidden_layer(X: Rows, weights: Array, biases: Array, activation: str = "sigm
 
 
 def _radial(X: Rows, weights: Array, biases: Array) -> Array:
-    """exp(-b ||w - x||^2)."""
+    """Return exp(-b ||w - x||^2) for all rows and nodes, of shape (n, L)."""
     if sp.issparse(X):
         distances = sparse_distances(X, weights)
     else:

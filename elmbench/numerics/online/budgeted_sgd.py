@@ -124,7 +124,7 @@ def merge_into(a: int, b: int, h: float, m: int, gamma: float, support: SupportV
     distances[b, b] = 0.0
 
 
-def take_out(a: int, m: int, support: SupportVectors) -> None:
+def remove_vector(a: int, m: int, support: SupportVectors) -> None:
     """Remove support vector `a` and move the last one to its position."""
     columns, norms, weights, born, distances = support
     last = m - 1
@@ -196,7 +196,7 @@ def absorb_budgeted(
                 b, h = best_partner(a, m, gamma, weights, distances)
                 merge_into(a, b, h, m, gamma, support)
                 born[b] = step
-            take_out(a, m, support)
+            remove_vector(a, m, support)
             m -= 1
         if t == len(labels):
             return t, step, m, DONE
@@ -268,6 +268,7 @@ class BudgetedState:
         `ridge` is the lambda of the objective ridge |w|^2 / 2 + the mean hinge loss.
         """
         rows, labels = sparse_rows(X), loop_array(labels, np.int64)
+        self.support = SupportVectors(*(loop_array(array, None) for array in self.support))
         position, status = 0, GROW
         while status == GROW:
             self._reserve()

@@ -130,6 +130,8 @@ class HyperplaneState:
         if assigned is None:
             assigned = np.full(len(labels), NOT_ASSIGNED)
         labels, assigned = (loop_array(a, np.int64) for a in (labels, assigned))
+        for name in ("columns", "owners", "names", "counts"):
+            setattr(self, name, loop_array(getattr(self, name), None))
         position = 0
         while position < len(labels):
             stop = min(len(labels), position + self.prune_every - self.step % self.prune_every)

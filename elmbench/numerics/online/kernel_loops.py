@@ -44,12 +44,12 @@ def kernel_row(point: Array, dictionary: Array, m: int, gamma: float, gram: Arra
         out[s] = math.exp(-gamma * out[s])
 
 
-def with_itself(number: float, gram: Array) -> float:
+def self_kernel(number: float, gram: Array) -> float:
     """Return the kernel of a point with itself, which is 1 for the Gaussian kernel."""
     return gram[int(number), int(number)] if len(gram) > 0 else 1.0
 
 
-def settle(inverse: Array, m: int, pending: bool, u: Array, v: Array, k: Array, z: Array) -> None:
+def update_and_multiply(inverse: Array, m: int, pending: bool, u: Array, v: Array, k: Array, z: Array) -> None:
     """Apply a pending update Q += u u' - v v', and write z = Q k, in one pass over Q, two rows at a time."""
     z[:m] = 0.0
     for i in range(0, m - 1, 2):
@@ -143,7 +143,7 @@ def absorb(
             j = (seen // CHECK_EVERY) % m
             kernel_row(dictionary[:, j].copy(), dictionary, m, gamma, gram, k)
             k[j] += ridge
-            settle(inverse, m, pending, u, v, k, z)
+            update_and_multiply(inverse, m, pending, u, v, k, z)
             pending = False
             if not worst_residual(j, m, z, k, weights, targets) <= DRIFT_TOLERANCE:
                 doubtful = seen + CHECK_EVERY
@@ -151,10 +151,10 @@ def absorb(
                     status = DRIFT
                     break
         kernel_row(rows[t], dictionary, m, gamma, gram, k)  # Table I, line 4
-        settle(inverse, m, pending, u, v, k, z)  # line 5
+        update_and_multiply(inverse, m, pending, u, v, k, z)  # line 5
         pending = False
         # Line 6. In exact arithmetic r >= 1/C, as K without I/C is positive semi-definite.
-        itself = with_itself(rows[t, 0], gram)
+        itself = self_kernel(rows[t, 0], gram)
         r = ridge + itself - inner(k, z, m)
         floor = max(ridge, 8.0 * EPS * itself)
         if not 0.99 * floor <= r <= 1.01 * (itself + ridge):
@@ -173,7 +173,7 @@ def absorb(
             if slot < m:
                 pivot = inverse[slot, slot]
                 # A diagonal entry of the inverse is at least that of the matrix, inverted.
-                if not pivot * (ridge + with_itself(dictionary[0, slot], gram)) >= 0.5 and age > 0:
+                if not pivot * (ridge + self_kernel(dictionary[0, slot], gram)) >= 0.5 and age > 0:
                     status = DRIFT
                     break
                 # Adding row t and then removing row `slot` equals the reverse order, in which nothing cancels.
@@ -216,7 +216,7 @@ def absorb(
         age += 1
         t += 1
     if pending:
-        settle(inverse, m, pending, u, v, k, z)
+        update_and_multiply(inverse, m, pending, u, v, k, z)
     return t, m, seen, age, doubtful, status
 
 
@@ -257,14 +257,14 @@ def absorb_ald(
     while t < n_rows:
         kernel_row(rows[t], dictionary, m, gamma, gram, w)
         solve_lower(factor, m, w)
-        itself = with_itself(rows[t, 0], gram)
+        itself = self_kernel(rows[t, 0], gram)
         distance = itself - inner(w, w, m)  # eq. (11) of Scardapane et al.
         if distance <= threshold or distance <= LEAST_DISTANCE * itself or m >= max_atoms:
             if distance <= threshold:
                 bracket[0] = max(bracket[0], distance)
             a[:m] = w[:m]
             solve_upper(factor, m, a)
-            settle(covariance, m, pending, zeros, v, a, h)
+            update_and_multiply(covariance, m, pending, zeros, v, a, h)
             # At least 1, because P is positive semi-definite; less is round-off.
             scale = max(1.0, 1.0 + inner(a, h, m))
             for o in range(n_outputs):
@@ -290,5 +290,5 @@ def absorb_ald(
             m += 1
         t += 1
     if pending:
-        settle(covariance, m, pending, zeros, v, a, h)
+        update_and_multiply(covariance, m, pending, zeros, v, a, h)
     return t, m, status

@@ -80,8 +80,11 @@ class SparseRows(NamedTuple):
     data: Array
 
 
-def loop_array(array: ArrayLike, dtype: DTypeLike = np.float64) -> np.ndarray:
-    """Return the array in the form that the loops are compiled for, C-ordered and writable, copied only if needed."""
+def loop_array(array: ArrayLike, dtype: DTypeLike | None = np.float64) -> np.ndarray:
+    """Return the array in the form that the loops are compiled for, C-ordered and writable, copied only if needed.
+
+    An array of a model that was loaded with a memory map is read-only.
+    """
     return np.require(array, dtype, ["C", "W"])
 
 

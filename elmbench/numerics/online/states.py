@@ -34,11 +34,11 @@ INDEFINITE = (
 
 @dataclass
 class _OnlineState:
-    """Base class of the states: a dictionary in columns, of which the leading `size` are in use, and its growth.
+    """Base class of the online learners: a growing dictionary of rows, the leading `size` columns of an array.
 
-    The kernel is exp(-gamma d^2), or any other if `kernel` is given. Then the state has one feature: `dictionary` holds
-    numbers of rows of the kernel matrix `gram`, which else is empty, and `stored` the rows themselves (for a
-    precomputed kernel, their numbers among the training rows).
+    Without `kernel`, the kernel is exp(-gamma d^2), `dictionary` holds the rows, and `gram` is empty. With any other
+    `kernel`, `stored` holds the rows (for a precomputed one, their numbers among the training rows), `gram` is their
+    kernel matrix, and `dictionary` has one feature: the numbers of rows of `gram`.
     """
 
     n_features: int
@@ -50,7 +50,8 @@ class _OnlineState:
     gram: Array = field(default_factory=lambda: np.zeros((0, 0)), init=False)
     dictionary: Array = field(init=False)
 
-    _heights: ClassVar[dict[str, str]]  # of the arrays: the attribute that has their number of rows; squares have none
+    #: The arrays by name, each with the attribute that is its number of rows; squares have none.
+    _row_counts: ClassVar[dict[str, str]]
 
     @abstractmethod
     def _absorb(self, X: Array, T: Array) -> None:
@@ -65,6 +66,8 @@ class _OnlineState:
 
         A ValueError is raised for a second call with a precomputed kernel, and for an indefinite kernel.
         """
+        for name in self._row_counts:
+            setattr(self, name, loop_array(getattr(self, name), None))
         if self.kernel is None:
             self._absorb(loop_array(X.toarray() if sp.issparse(X) else X), loop_array(T))
             return
@@ -76,12 +79,12 @@ class _OnlineState:
         position = 0
         while position < len(T):
             piece = slice(position, len(T) if self.kernel.is_precomputed else position + max(PIECE, self.size))
-            self._absorb_numbers(self.kernel, *self._with_dictionary(self.kernel, X[piece]), T[piece])
+            self._absorb_numbers(self.kernel, *self._join_dictionary(self.kernel, X[piece]), T[piece])
             position = piece.stop
         if not self.kernel.is_definite:
             self.solution()  # which raises where there is none
 
-    def _with_dictionary(self, kernel: Kernel, X: Rows) -> tuple[Rows, Array]:
+    def _join_dictionary(self, kernel: Kernel, X: Rows) -> tuple[Rows, Array]:
         """Return the rows of the dictionary and further rows, as they are stored, and the kernel matrix of both."""
         if self.stored is None:
             return kernel.select_rows(X), kernel.matrix(X)
@@ -113,7 +116,7 @@ class _OnlineState:
         """The rows of the dictionary, of shape (size, n_features), in C order or as stored; or their numbers."""
         return np.ascontiguousarray(self.dictionary[:, : self.size].T) if self.kernel is None else self.stored
 
-    def pairwise(self) -> Array:
+    def dictionary_kernel(self) -> Array:
         """Return the kernel matrix of the dictionary."""
         return kernel_matrix(self.rows, gamma=self.gamma) if self.kernel is None else self.gram
 
@@ -122,7 +125,7 @@ class _OnlineState:
 
     def _reserve(self, capacity: int) -> None:
         """Enlarge all arrays for a larger dictionary."""
-        for name, height in self._heights.items():
+        for name, height in self._row_counts.items():
             shape = (getattr(self, height) if height else capacity, capacity)
             setattr(self, name, enlarge(getattr(self, name, np.zeros((0, 0))), shape))
 
@@ -131,7 +134,7 @@ class _OnlineState:
 class InverseState(_OnlineState):
     """The dictionary, of at most `budget` rows, and the weights and the inverse of K + ridge I, where ridge is 1/C."""
 
-    _heights: ClassVar = {"dictionary": "n_features", "targets": "n_outputs", "weights": "n_outputs", "inverse": ""}
+    _row_counts: ClassVar = {"dictionary": "n_features", "targets": "n_outputs", "weights": "n_outputs", "inverse": ""}
 
     ridge: float
     budget: int = UNLIMITED
@@ -165,18 +168,19 @@ class InverseState(_OnlineState):
         They are those of the state, unless a check of round-off failed in the last rows. Then they are computed from
         scratch, but the state is unchanged, so that reading it does not affect further learning.
         """
-        return self._from_scratch()[1] if self._spoilt else self.weights[:, : self.size].T.copy()
+        return self._from_scratch()[1] if self._is_doubtful else self.weights[:, : self.size].T.copy()
 
     def inverse_matrix(self) -> Array:
         """Return the inverse of K + ridge I on the dictionary, recomputed as in `solution`."""
-        return self._from_scratch()[0] if self._spoilt else self.inverse[: self.size, : self.size]
+        return self._from_scratch()[0] if self._is_doubtful else self.inverse[: self.size, : self.size]
 
-    def equals_untrained(self, other: "InverseState") -> bool:
+    def learns_like(self, other: "InverseState") -> bool:
         """Return True if `other`, a new state, would learn the same from the same rows."""
         return self.ridge == other.ridge and min(self.budget, self.seen) == min(other.budget, self.seen)
 
     @property
-    def _spoilt(self) -> bool:
+    def _is_doubtful(self) -> bool:
+        """True if a check of round-off failed in the last rows."""
         return self.seen <= self.doubtful
 
     def _from_scratch(self) -> tuple[Array, Array]:
@@ -217,7 +221,7 @@ class DependencyState(_OnlineState):
     `max_atoms` rows.
     """
 
-    _heights: ClassVar = {"dictionary": "n_features", "fitted": "n_outputs", "factor": "", "covariance": ""}
+    _row_counts: ClassVar = {"dictionary": "n_features", "fitted": "n_outputs", "factor": "", "covariance": ""}
     ridge: ClassVar[float] = 0.0  # nothing is added to the diagonal of K
 
     threshold: float
@@ -228,6 +232,7 @@ class DependencyState(_OnlineState):
     covariance: Array = field(init=False)
 
     def _absorb(self, X: Array, T: Array) -> None:
+        self.bracket = loop_array(self.bracket)
         position, status = 0, GROW if len(self.factor) == 0 else DONE
         while position < len(X):
             if status == GROW:
@@ -250,9 +255,10 @@ class DependencyState(_OnlineState):
         mirror(inverse)
         return inverse
 
-    def equals_untrained(self, other: "DependencyState") -> bool:
+    def learns_like(self, other: "DependencyState") -> bool:
         """Return True if `other`, a new state, would learn the same from the same rows."""
         return self.max_atoms == other.max_atoms and self.bracket[0] <= other.threshold < self.bracket[1]
 
     def _lower(self) -> Array:
+        """Return the Cholesky factor of K on the dictionary, in its lower triangle."""
         return np.asfortranarray(self.factor[: self.size, : self.size])

@@ -13,7 +13,7 @@ import pandas as pd
 from elmbench.layouts.base import UNJUDGED
 from elmbench.layouts.table import COMPLETE
 from elmbench.metrics import less_is_better
-from elmbench.numerics.significance import sign
+from elmbench.numerics.significance import sign_test
 from elmbench.registry import registry
 from elmbench.reporting.figures import FIGURE
 from elmbench.reporting.papers import PaperResults
@@ -104,7 +104,7 @@ def _choice(paper: PaperResults) -> Finding | None:
     if not len(choices):
         return None
     oracle, nested = choices["oracle nearer"], choices["nested nearer"]
-    p = [sign(k, k + rest).confirming if k else 1.0 for k, rest in zip(oracle, nested, strict=True)]
+    p = [sign_test(k, k + rest).confirming if k else 1.0 for k, rest in zip(oracle, nested, strict=True)]
     is_of_oracle = (oracle > 0) & (oracle >= 2 * nested)
     strong = (oracle - nested).where(is_of_oracle & (pd.Series(p) * len(choices) <= _LEVEL))
     if strong.isna().all():
