@@ -7,11 +7,10 @@ from sklearn.utils._param_validation import StrOptions
 
 from elmbench.models.base.parameters import estimator
 from elmbench.models.base.stochastic import HyperplaneClassifier
-from elmbench.numerics.arrays import Array
+from elmbench.numerics.arrays import Array, Rows
 from elmbench.numerics.nodes.hidden_layer import layer_blocks
 from elmbench.numerics.online.hyperplanes import HyperplaneState
 from elmbench.numerics.online.loops import Numbers
-from elmbench.numerics.rows import Rows
 
 
 @estimator

@@ -8,10 +8,9 @@ from sklearn.utils._param_validation import StrOptions
 from elmbench.models.base.family import numeric_gamma
 from elmbench.models.base.parameters import estimator
 from elmbench.models.base.stochastic import StochasticClassifier
-from elmbench.numerics.arrays import Array
+from elmbench.numerics.arrays import Array, Rows
 from elmbench.numerics.centres import CentreKernel
 from elmbench.numerics.online.budgeted_sgd import BudgetedState
-from elmbench.numerics.rows import Rows
 
 
 @estimator

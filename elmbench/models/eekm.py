@@ -7,9 +7,8 @@ from sklearn.utils import check_random_state
 from elmbench.models.base.entropy import EntropyClassifier, discriminants
 from elmbench.models.base.kernels import KernelMixin
 from elmbench.models.base.parameters import estimator
-from elmbench.numerics.arrays import Array
+from elmbench.numerics.arrays import Array, Rows
 from elmbench.numerics.low_rank import landmark_map
-from elmbench.numerics.rows import Rows
 
 CONSTANT_KERNEL = (
     "the kernel has the same value for all pairs of rows, so there is nothing to tell the classes apart by and one "

@@ -12,10 +12,9 @@ from elmbench.models.base.nodes import CONSTANT_LAYER, HiddenNodesMixin, node_fo
 from elmbench.models.base.parameters import estimator
 from elmbench.models.base.paths import Grid, PathMixin
 from elmbench.models.protocols import Evaluated, Folds
-from elmbench.numerics.arrays import Array
+from elmbench.numerics.arrays import Array, Rows
 from elmbench.numerics.entropy.discriminant import Discriminant
 from elmbench.numerics.nodes.hidden_layer import NODES, node_outputs
-from elmbench.numerics.rows import Rows
 
 
 @estimator

@@ -11,10 +11,9 @@ from elmbench.models.base.nodes import HiddenNodesMixin, node_folds
 from elmbench.models.base.parameters import estimator
 from elmbench.models.base.paths import Grid, PathMixin
 from elmbench.models.base.weights import WeightedClassifier, WeightedRegressor, weight_key
-from elmbench.numerics.arrays import EPS, Array
+from elmbench.numerics.arrays import EPS, Array, Rows
 from elmbench.numerics.nodes.hidden_layer import hidden_layer
 from elmbench.numerics.nodes.output_weights import many_weights, output_weights
-from elmbench.numerics.rows import Rows
 
 
 @estimator

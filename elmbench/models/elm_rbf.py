@@ -7,9 +7,8 @@ from sklearn.utils import check_random_state
 from elmbench.models.base.centres import CentresMixin
 from elmbench.models.base.parameters import estimator
 from elmbench.models.base.weights import WeightedClassifier, WeightedRegressor, weight_key
-from elmbench.numerics.arrays import Indices
+from elmbench.numerics.arrays import Indices, Rows
 from elmbench.numerics.centres import CentreKernel
-from elmbench.numerics.rows import Rows
 
 
 @estimator

@@ -11,11 +11,10 @@ from elmbench.models.base.family import FamilyClassifier, FamilyRegressor, check
 from elmbench.models.base.kernels import KernelMixin
 from elmbench.models.base.parameters import estimator
 from elmbench.models.base.paths import Grid, PathMixin
-from elmbench.numerics.arrays import EPS, Array
+from elmbench.numerics.arrays import EPS, Array, Rows
 from elmbench.numerics.kernels import BLOCK_BYTES
 from elmbench.numerics.online.states import PIECE, UNLIMITED, DependencyState, InverseState
 from elmbench.numerics.pairwise import PRECOMPUTED, Kernel
-from elmbench.numerics.rows import Rows
 from elmbench.numerics.solve import RidgeSystem
 
 

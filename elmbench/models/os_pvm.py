@@ -9,9 +9,8 @@ from sklearn.utils._param_validation import StrOptions
 
 from elmbench.models.base.parameters import estimator
 from elmbench.models.pvm import ProjectionClassifier
-from elmbench.numerics.arrays import Array
+from elmbench.numerics.arrays import Array, Rows
 from elmbench.numerics.projection import Spectrum, StreamedDecomposition, with_ones, without_ones
-from elmbench.numerics.rows import Rows
 
 
 @estimator

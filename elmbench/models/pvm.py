@@ -13,12 +13,11 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from elmbench.models.base.family import FamilyClassifier
 from elmbench.models.base.parameters import COUNT, estimator
 from elmbench.models.base.paths import Grid, PathMixin
-from elmbench.numerics.arrays import EPS, Array
+from elmbench.numerics.arrays import EPS, Array, Rows
 from elmbench.numerics.kernels import row_blocks
 from elmbench.numerics.nodes.hidden_layer import ACTIVATIONS
 from elmbench.numerics.nodes.output_weights import leading_solutions
 from elmbench.numerics.projection import RATIOS, Spectrum, StreamedDecomposition, singular_directions, with_ones
-from elmbench.numerics.rows import Rows
 
 
 def least_squares(inputs: Array, activation: str, T: Array, sizes: list[int]) -> Iterator[tuple[int, Array, float]]:

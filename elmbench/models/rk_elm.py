@@ -10,10 +10,9 @@ from elmbench.models.base.centres import CentresMixin
 from elmbench.models.base.kernels import KernelMixin
 from elmbench.models.base.parameters import COUNT, estimator
 from elmbench.models.base.weights import WeightedClassifier, WeightedRegressor, weight_key
-from elmbench.numerics.arrays import Indices
+from elmbench.numerics.arrays import Indices, Rows
 from elmbench.numerics.centres import KERNELS, OF_DISTANCES, CentreKernel
 from elmbench.numerics.pairwise import NAMES, Kernel
-from elmbench.numerics.rows import Rows
 
 
 @estimator

@@ -9,9 +9,8 @@ from sklearn.utils import check_random_state
 
 from elmbench.models.base.family import FamilyClassifier, FamilyRegressor, numeric_gamma
 from elmbench.models.base.parameters import estimator
-from elmbench.numerics.arrays import Array
+from elmbench.numerics.arrays import Array, Rows
 from elmbench.numerics.centres import CentreKernel
-from elmbench.numerics.rows import Rows
 from elmbench.numerics.smooth_svm import Loss, minimise, smooth_hinge, smooth_insensitive
 
 

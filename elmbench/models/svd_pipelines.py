@@ -25,9 +25,8 @@ from elmbench.models.bsgd import BSGDClassifier
 from elmbench.models.os_elm import OSELMClassifier
 from elmbench.models.pegasos import PegasosClassifier
 from elmbench.models.protocols import Evaluated, Folds
-from elmbench.numerics.arrays import EPS, Array
+from elmbench.numerics.arrays import EPS, Array, Rows
 from elmbench.numerics.projection import fix_signs, singular_directions
-from elmbench.numerics.rows import Rows
 
 DENSE_BYTES = 2**28
 """Largest dense copy of sparse rows."""

@@ -12,10 +12,10 @@ from elmbench.models.base.nodes import CONSTANT_LAYER, HiddenNodesMixin, node_fo
 from elmbench.models.base.parameters import estimator
 from elmbench.models.base.paths import Grid, PathMixin
 from elmbench.models.base.weights import WeightedClassifier, weight_key
-from elmbench.numerics.arrays import Array
+from elmbench.numerics.arrays import Array, Rows
 from elmbench.numerics.nodes.hidden_layer import NODES, node_outputs
 from elmbench.numerics.nodes.output_weights import leading_solutions
-from elmbench.numerics.rows import Rows, scaled_rows
+from elmbench.numerics.rows import scaled_rows
 
 CUTOFF = 1e-15  # share of the largest singular value that counts as zero: numpy's `pinv` of the paper's time
 

@@ -1,9 +1,12 @@
-"""Names of arrays, and the machine precision."""
+"""Types of arrays, and the machine precision."""
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
+Rows = Any  # an ndarray of shape (n, d), or a CSR matrix of that shape
 
 EPS = 2.220446049250313e-16  # machine precision of doubles: the distance from 1 to the next number

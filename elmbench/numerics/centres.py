@@ -7,11 +7,11 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import gen_batches
 
-from elmbench.numerics.arrays import Array
+from elmbench.numerics.arrays import Array, Rows
 from elmbench.numerics.kernels import rbf_from_distances, squared_distances
 from elmbench.numerics.lapack import add_gram
 from elmbench.numerics.pairwise import Kernel
-from elmbench.numerics.rows import Rows, inner_products, scaled_rows, sparse_distances
+from elmbench.numerics.rows import inner_products, scaled_rows, sparse_distances
 from elmbench.numerics.solve import mirror
 
 BLOCK_BYTES = 16 * 2**20

@@ -9,9 +9,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.metrics.pairwise import KERNEL_PARAMS, pairwise_kernels
 
-from elmbench.numerics.arrays import Array, Indices
+from elmbench.numerics.arrays import Array, Indices, Rows
 from elmbench.numerics.kernels import kernel_matrix, rbf_from_distances, row_blocks
-from elmbench.numerics.rows import Rows, sparse_distances
+from elmbench.numerics.rows import sparse_distances
 from elmbench.numerics.solve import mirror
 
 PRECOMPUTED = "precomputed"

@@ -1,16 +1,10 @@
 """Rows that are dense or sparse: inner products and squared distances between them."""
 
-from typing import Any
-
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.extmath import row_norms
 
-from elmbench.numerics.arrays import Array
-
-Rows = Any
-"""An ndarray of shape (n, d), or a CSR matrix of that shape."""
-
+from elmbench.numerics.arrays import Array, Rows
 
 LARGEST = 1e150  # magnitude up to which sums of squares do not overflow
 

@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 from elmbench.models.base.family import check_condition, numeric_gamma
 from elmbench.models.base.parameters import estimator
 from elmbench.models.base.paths import Grid, PathMixin
-from elmbench.numerics.arrays import EPS, Array, Indices
+from elmbench.numerics.arrays import EPS, Array, Indices, Rows
 from elmbench.numerics.centres import CentreKernel, normal_equations
 from elmbench.numerics.pairwise import Kernel
 from elmbench.numerics.ridge_path import ridge_solutions
-from elmbench.numerics.rows import Rows
 from elmbench.numerics.solve import RidgeSystem
 
 

@@ -20,8 +20,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from elmbench.numerics.arrays import EPS, Array
-from elmbench.numerics.rows import Rows, check_size
+from elmbench.numerics.arrays import EPS, Array, Rows
+from elmbench.numerics.rows import check_size
 from elmbench.numerics.solve import RidgeSystem
 
 

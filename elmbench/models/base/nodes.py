@@ -10,9 +10,8 @@ from sklearn.utils import check_random_state
 
 from elmbench.models.base.parameters import estimator
 from elmbench.models.base.paths import Grid
-from elmbench.numerics.arrays import Array, Indices
+from elmbench.numerics.arrays import Array, Indices, Rows
 from elmbench.numerics.nodes.hidden_layer import draw_hidden_nodes, hidden_layer, layer_blocks
-from elmbench.numerics.rows import Rows
 
 CONSTANT_LAYER = (
     "the hidden layer yields the same values for every training row, so there is nothing to tell the classes apart by "

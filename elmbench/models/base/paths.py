@@ -14,9 +14,9 @@ from sklearn.utils._param_validation import validate_parameter_constraints
 
 from elmbench.models.base.family import named_gamma
 from elmbench.models.protocols import Evaluated, Folds
-from elmbench.numerics.arrays import Array, Indices
+from elmbench.numerics.arrays import Array, Indices, Rows
 from elmbench.numerics.pairwise import Kernel
-from elmbench.numerics.rows import Rows, check_size
+from elmbench.numerics.rows import check_size
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,10 @@ from sklearn.utils import check_random_state
 
 from elmbench.models.base.family import FamilyClassifier
 from elmbench.models.base.parameters import estimator
-from elmbench.numerics.arrays import Array
+from elmbench.numerics.arrays import Array, Rows
 from elmbench.numerics.nodes.hidden_layer import layer_blocks
 from elmbench.numerics.online.hyperplanes import HyperplaneState
 from elmbench.numerics.online.loops import Numbers
-from elmbench.numerics.rows import Rows
 
 
 @estimator

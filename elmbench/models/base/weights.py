@@ -16,8 +16,7 @@ from sklearn.utils.validation import _check_sample_weight
 
 from elmbench.models.base.family import FamilyClassifier, FamilyRegressor, Model, encode_classes, named_gamma
 from elmbench.models.base.parameters import check_real, estimator
-from elmbench.numerics.arrays import Array
-from elmbench.numerics.rows import Rows
+from elmbench.numerics.arrays import Array, Rows
 
 
 def weight_key(model: Any) -> Hashable:

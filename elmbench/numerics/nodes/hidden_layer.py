@@ -7,9 +7,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils import gen_batches
 
-from elmbench.numerics.arrays import Array
+from elmbench.numerics.arrays import Array, Rows
 from elmbench.numerics.kernels import exponentials, squared_distances
-from elmbench.numerics.rows import Rows, sparse_distances
+from elmbench.numerics.rows import sparse_distances
 
 ROW_BLOCK = 2048  # rows that are passed through the hidden layer at a time where their outputs need not be kept
 

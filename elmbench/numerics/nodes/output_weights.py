@@ -7,11 +7,11 @@ import numpy as np
 from scipy.linalg import LinAlgError, cholesky, qr, qr_multiply, solve_triangular
 from scipy.linalg.lapack import dtrcon, dtrtrs
 
-from elmbench.numerics.arrays import EPS, Array
+from elmbench.numerics.arrays import EPS, Array, Rows
 from elmbench.numerics.lapack import add_gram
 from elmbench.numerics.nodes.hidden_layer import layer_blocks
 from elmbench.numerics.ridge_path import ridge_solutions
-from elmbench.numerics.rows import Rows, scaled_rows
+from elmbench.numerics.rows import scaled_rows
 from elmbench.numerics.solve import RidgeSystem, mirror
 
 Layer = Callable[[Rows], Array]

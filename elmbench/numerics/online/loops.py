@@ -16,8 +16,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from elmbench.errors import ElmbenchWarning
-from elmbench.numerics.arrays import Array
-from elmbench.numerics.rows import Rows
+from elmbench.numerics.arrays import Array, Rows
 
 Numbers = NDArray[np.int64]
 

@@ -14,12 +14,11 @@ import scipy.sparse as sp
 from scipy.linalg import lapack
 from scipy.spatial.distance import cdist
 
-from elmbench.numerics.arrays import EPS, Array
+from elmbench.numerics.arrays import EPS, Array, Rows
 from elmbench.numerics.kernels import kernel_matrix, rbf_from_distances
 from elmbench.numerics.online.kernel_loops import absorb, absorb_ald
 from elmbench.numerics.online.loops import DONE, DRIFT, GROW, enlarge, loop_array, run
 from elmbench.numerics.pairwise import Kernel
-from elmbench.numerics.rows import Rows
 from elmbench.numerics.solve import mirror
 
 PIECE = 256  # rows that are learnt from a kernel matrix at a time, or as many as the dictionary has
@@ -66,7 +65,7 @@ class _OnlineState:
 
         A ValueError is raised for a second call with a precomputed kernel, and for an indefinite kernel.
         """
-        for name in self._row_counts:
+        for name in ("gram", *self._row_counts):
             setattr(self, name, loop_array(getattr(self, name), None))
         if self.kernel is None:
             self._absorb(loop_array(X.toarray() if sp.issparse(X) else X), loop_array(T))
