@@ -9,8 +9,9 @@ from elmbench.models.base.family import numeric_gamma
 from elmbench.models.base.parameters import estimator
 from elmbench.models.base.stochastic import StochasticClassifier
 from elmbench.numerics.arrays import Array, Rows
-from elmbench.numerics.centres import CentreKernel
+from elmbench.numerics.centres import kernel_product
 from elmbench.numerics.online.budgeted_sgd import BudgetedState
+from elmbench.numerics.pairwise import Kernel
 
 
 @estimator
@@ -92,7 +93,7 @@ class BSGDClassifier(StochasticClassifier):
         return BudgetedState(n_features, n_outputs, numeric_gamma(self), self.budget, self.maintenance == "merging")
 
     def _outputs(self, X: Rows) -> Array:
-        return CentreKernel(self.support_vectors_, gamma=self._state.gamma).product(X, self.beta_)
+        return kernel_product(Kernel(gamma=self._state.gamma), X, self.support_vectors_, self.beta_)
 
     @property
     def support_vectors_(self) -> Rows:

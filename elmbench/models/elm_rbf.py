@@ -7,8 +7,7 @@ from sklearn.utils import check_random_state
 from elmbench.models.base.centres import CentresMixin
 from elmbench.models.base.parameters import estimator
 from elmbench.models.base.weights import WeightedClassifier, WeightedRegressor, weight_key
-from elmbench.numerics.arrays import Indices, Rows
-from elmbench.numerics.centres import CentreKernel
+from elmbench.numerics.arrays import Array, Indices, Rows
 
 
 @estimator
@@ -19,11 +18,11 @@ class _ELMRBF(CentresMixin):
 
     n_hidden: int = 100
 
-    def _draw(self, X: Rows, eligible: Indices) -> CentreKernel:
+    def _draw(self, X: Rows, eligible: Indices) -> tuple[Rows, Array]:
         """Draw centres and widths independently of the data, node by node (section 4.3)."""
         random_state = check_random_state(self.random_state)
         nodes = random_state.uniform(size=(self.n_hidden, X.shape[1] + 1))
-        return CentreKernel(2.0 * nodes[:, :-1] - 1.0, "rbf", nodes[:, -1])
+        return 2.0 * nodes[:, :-1] - 1.0, nodes[:, -1]
 
     def _centres_key(self) -> Hashable:
         return self.random_state, weight_key(self)

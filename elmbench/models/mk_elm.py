@@ -53,7 +53,7 @@ def _kernel(name: str, spec: Any, n_features: int) -> BaseKernel:
         raise TypeError(f"{name}: expected a name and a mapping of parameters, got {spec!r} instead")
     kernel, params = spec[0], dict(spec[1])
     validate_parameter_constraints(_CONSTRAINTS, {"name": kernel, **params}, caller_name=name)
-    options = {*KERNELS[kernel][1], "columns"}
+    options = {*BaseKernel(kernel).named_params, "columns"}
     if unknown := sorted(set(params) - options):
         raise ValueError(f"{name}: expected parameters of {kernel!r} among {sorted(options)}, got {unknown} instead")
     if "columns" in params:

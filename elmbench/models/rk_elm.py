@@ -10,9 +10,8 @@ from elmbench.models.base.centres import CentresMixin
 from elmbench.models.base.kernels import KernelMixin
 from elmbench.models.base.parameters import COUNT, estimator
 from elmbench.models.base.weights import WeightedClassifier, WeightedRegressor, weight_key
-from elmbench.numerics.arrays import Indices, Rows
-from elmbench.numerics.centres import KERNELS, OF_DISTANCES, CentreKernel
-from elmbench.numerics.pairwise import NAMES, Kernel
+from elmbench.numerics.arrays import Array, Indices, Rows
+from elmbench.numerics.pairwise import OF_DISTANCES
 
 
 @estimator
@@ -27,11 +26,10 @@ class _RKELM(KernelMixin, CentresMixin):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "degree": [COUNT],
-        "kernel": [StrOptions({*KERNELS, *NAMES}), callable],
         "widths": [StrOptions({"equal", "random"})],
     }
 
-    def _draw(self, X: Rows, eligible: Indices) -> CentreKernel:
+    def _draw(self, X: Rows, eligible: Indices) -> tuple[Rows, float | Array]:
         """Draw centres from the rows with weight, without replacement (Algorithm 1, line 1)."""
         if self.widths == "random" and not self._has_kernel(*OF_DISTANCES):
             kernels = ", ".join(map(repr, OF_DISTANCES))
@@ -39,18 +37,10 @@ class _RKELM(KernelMixin, CentresMixin):
         random_state = check_random_state(self.random_state)
         landmarks = eligible[random_state.permutation(len(eligible))[: self.n_landmarks]]
         gamma = 1.0 / random_state.uniform(0.5, 1.5, len(landmarks)) if self.widths == "random" else 1.0
-        if self._has_kernel(*KERNELS):
-            return CentreKernel(X[landmarks], self.kernel, gamma, int(self.degree), float(self.coef0))
-        general = self._make_kernel()
-        return CentreKernel(general.select_rows(X, landmarks), gamma=gamma, general=general)
-
-    @property
-    def _fold_kernel(self) -> Kernel:
-        return super()._fold_kernel if self._has_kernel(*KERNELS) else self._make_kernel()
+        return self._make_kernel().select_rows(X, landmarks), gamma
 
     def _centres_key(self) -> Hashable:
-        kernel = self.kernel if self._has_kernel(*KERNELS) else self._make_kernel().key
-        return kernel, self.degree, self.coef0, self.widths, self.random_state, weight_key(self)
+        return self._make_kernel().with_gamma(1.0).key, self.widths, self.random_state, weight_key(self)
 
 
 @estimator
@@ -70,7 +60,7 @@ class RKELMClassifier(WeightedClassifier, _RKELM):
         Weight of the errors; 1/C is the ridge, which the paper calls C.
     gamma : float, "scale" or "auto", default="scale"
         Inverse squared width of the kernel, 1/sigma in the paper; "scale" is 1 / (n_features * X.var()). For other
-        kernels see `elmbench.numerics.centres.CentreKernel`.
+        kernels see `elmbench.numerics.pairwise.Kernel`.
     kernel : str or callable, default="rbf"
         "rbf", "inverse-multiquadric", "rational-quadratic", "polynomial" or "sigmoid"; or any of `KELMClassifier`. With
         "precomputed", the centres are numbers of training rows.

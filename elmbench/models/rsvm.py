@@ -10,7 +10,8 @@ from sklearn.utils import check_random_state
 from elmbench.models.base.family import FamilyClassifier, FamilyRegressor, numeric_gamma
 from elmbench.models.base.parameters import estimator
 from elmbench.numerics.arrays import Array, Rows
-from elmbench.numerics.centres import CentreKernel
+from elmbench.numerics.centres import kernel_blocks, kernel_product
+from elmbench.numerics.pairwise import Kernel
 from elmbench.numerics.smooth_svm import Loss, minimise, smooth_hinge, smooth_insensitive
 
 
@@ -33,14 +34,14 @@ class _RSVM:
     def _fit(self, X: Rows, T: Array) -> None:
         losses = [self._loss(np.ascontiguousarray(column)) for column in T.T]
         landmarks = X[check_random_state(self.random_state).permutation(X.shape[0])[: self.n_landmarks]]
-        self._kernel = CentreKernel(landmarks, gamma=numeric_gamma(self))
-        features = np.ones((X.shape[0], len(self._kernel) + 1))  # the last is that of the intercept
-        for rows, values in self._kernel.blocks(X):
+        self._kernel = Kernel(gamma=numeric_gamma(self))
+        features = np.ones((X.shape[0], landmarks.shape[0] + 1))  # the last is that of the intercept
+        for rows, _, values in kernel_blocks(self._kernel, X, landmarks, [self._kernel.gamma]):
             features[rows, :-1] = values
         minima = [minimise(features, loss, 1.0 / self.C, self.tol, self.max_iter) for loss in losses]
         solution = np.column_stack([minimum.solution for minimum in minima])
         self.landmarks_, self.beta_, self.intercept_ = landmarks, solution[:-1], solution[-1]
-        self.n_units_ = len(self._kernel)
+        self.n_units_ = landmarks.shape[0]
         self.n_iter_ = np.array([minimum.n_iter for minimum in minima])
         n_stopped = sum(not minimum.converged for minimum in minima)
         self.solvers_ = {"capped": 1} if n_stopped else {}
@@ -53,7 +54,7 @@ class _RSVM:
             )
 
     def _outputs(self, X: Rows) -> Array:
-        return self._kernel.product(X, self.beta_) + self.intercept_
+        return kernel_product(self._kernel, X, self.landmarks_, self.beta_) + self.intercept_
 
 
 class RSVMClassifier(FamilyClassifier, _RSVM):

@@ -1,66 +1,27 @@
 """Lists of base kernels between the same rows, computed or given as matrices, in blocks of their lower triangles."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.metrics.pairwise import additive_chi2_kernel, cosine_similarity, manhattan_distances
 from sklearn.utils import gen_batches
 
 from elmbench.numerics.arrays import Array, Indices
-from elmbench.numerics.centres import OF_DISTANCES, CentreKernel
-from elmbench.numerics.kernels import rbf_from_distances, squared_distances
-from elmbench.numerics.rows import inner_products
+from elmbench.numerics.pairwise import DEFINITE, GEOMETRIES, Kernel
 from elmbench.numerics.solve import mirror
 
 BLOCK_BYTES = 16 * 2**20  # size of a block of rows of all kernels, in bytes (one row is the least)
 HELD_BYTES = 2**30  # lower triangles up to this size in bytes are kept; larger ones are computed in every pass
 
-
-GEOMETRIES: dict[str, Callable[[Array, Array], Array]] = {
-    "squared distance": squared_distances,
-    "distance": manhattan_distances,
-    "chi2 distance": lambda X, Y: -additive_chi2_kernel(X, Y),
-    "product": inner_products,
-    "cosine": cosine_similarity,
-}
-"""Arguments of the kernels by name: functions that return an array of shape (n, l) for n rows and l others."""
-
-_OF_PRODUCTS = ("product", "cosine")  # geometries that are not zero between a row and itself
-
-KERNELS: dict[str, tuple[str, tuple[str, ...]]] = {
-    **dict.fromkeys(OF_DISTANCES, ("squared distance", ("gamma",))),
-    "laplacian": ("distance", ("gamma",)),
-    "chi2": ("chi2 distance", ("gamma",)),
-    "polynomial": ("product", ("gamma", "degree", "coef0")),
-    "linear": ("product", ()),
-    "cosine": ("cosine", ()),
-}
-"""Positive semi-definite kernels by name: the geometry of each, and its parameters."""
+KERNELS = (*DEFINITE, "polynomial")
+"""Positive semi-definite kernels by name."""
 
 
 @dataclass(frozen=True)
-class BaseKernel:
-    """One kernel of a list, with a name of `KERNELS`, on a range of columns or on all.
+class BaseKernel(Kernel):
+    """One kernel of a list, with a name of `KERNELS`, on all columns or those from `columns[0]` up to `columns[1]`."""
 
-    "rbf", "inverse-multiquadric", "rational-quadratic" and "polynomial" are those of
-    `elmbench.numerics.centres.CentreKernel`; "laplacian", "chi2", "linear" and "cosine" are those of
-    `sklearn.metrics.pairwise`. `gamma` multiplies the distance or the product; `degree` and `coef0`, at least 0, are
-    those of "polynomial".
-    """
-
-    name: str = "rbf"
-    gamma: float = 1.0
-    degree: int = 3
-    coef0: float = 1.0
     columns: tuple[int, int] | None = None
-
-    def evaluate(self, geometry: Array) -> None:
-        """Replace values of the kernel's geometry by values of the kernel, in place."""
-        if self.name in ("laplacian", "chi2"):
-            rbf_from_distances(geometry, self.gamma)
-        elif self.name not in ("linear", "cosine"):
-            CentreKernel(np.empty((0, 0)), self.name, self.gamma, self.degree, self.coef0).evaluate(geometry)
 
 
 class ComputedKernels:
@@ -87,11 +48,11 @@ class ComputedKernels:
         groups: dict[tuple[str, tuple[int, int] | None], list[int]] = {}
         for position, p in enumerate(numbers):
             kernel = self._kernels[p]
-            groups.setdefault((KERNELS[kernel.name][0], kernel.columns), []).append(position)
+            groups.setdefault((kernel.geometry, kernel.columns), []).append(position)
         for (name, columns), positions in groups.items():
             selection = slice(None) if columns is None else slice(*columns)
             geometry = GEOMETRIES[name](X[:, selection], Y[:, selection])
-            if start is not None and name not in _OF_PRODUCTS:
+            if start is not None and name.endswith("distance"):
                 np.fill_diagonal(geometry[:, start:], 0.0)  # round-off, which a large gamma would show
             for position in positions:
                 np.copyto(values[position], geometry)

@@ -1,4 +1,4 @@
-"""Kernels between rows: the Gaussian one, others of scikit-learn, a function, or precomputed values."""
+"""Kernels between rows: functions of their distance or product, other functions of two rows, or precomputed values."""
 
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, replace
@@ -7,19 +7,48 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.metrics.pairwise import KERNEL_PARAMS, pairwise_kernels
+from sklearn.metrics.pairwise import (
+    KERNEL_PARAMS,
+    additive_chi2_kernel,
+    cosine_similarity,
+    manhattan_distances,
+    pairwise_kernels,
+)
 
 from elmbench.numerics.arrays import Array, Indices, Rows
-from elmbench.numerics.kernels import kernel_matrix, rbf_from_distances, row_blocks
-from elmbench.numerics.rows import sparse_distances
+from elmbench.numerics.kernels import kernel_matrix, rbf_from_distances, row_blocks, squared_distances
+from elmbench.numerics.rows import inner_products, sparse_distances
 from elmbench.numerics.solve import mirror
 
 PRECOMPUTED = "precomputed"
 
-NAMES = (*sorted(KERNEL_PARAMS), PRECOMPUTED)
-"""Kernels by name: those of `sklearn.metrics.pairwise.pairwise_kernels`, and values that are given as such."""
+GEOMETRIES: dict[str, Callable[[Rows, Rows], Array]] = {
+    "squared distance": lambda X, Y: (
+        sparse_distances(X, Y) if sp.issparse(X) or sp.issparse(Y) else squared_distances(X, Y)
+    ),
+    "distance": manhattan_distances,
+    "chi2 distance": lambda X, Y: -additive_chi2_kernel(X, Y),
+    "product": inner_products,
+    "cosine": cosine_similarity,
+}
+"""Arguments of kernels by name: functions that return a new array of shape (n, m) for n rows and m others."""
 
-_DEFINITE = ("chi2", "cosine", "laplacian", "linear", "rbf")
+OF_DISTANCES = ("rbf", "inverse-multiquadric", "rational-quadratic")
+"""Kernels of the squared Euclidean distance."""
+
+_GEOMETRY_OF = {
+    **dict.fromkeys(OF_DISTANCES, "squared distance"),
+    "laplacian": "distance",
+    "chi2": "chi2 distance",
+    **dict.fromkeys(("linear", "poly", "polynomial", "sigmoid"), "product"),
+    "cosine": "cosine",
+}
+_PARAMS = KERNEL_PARAMS | dict.fromkeys(OF_DISTANCES, frozenset({"gamma"}))
+
+NAMES = (*sorted(_PARAMS), PRECOMPUTED)
+"""Kernels by name: those of `Kernel`, and values that are given as such."""
+
+DEFINITE = ("chi2", "cosine", "laplacian", "linear", *OF_DISTANCES)
 """Kernels whose matrices have no negative eigenvalue for any parameters."""
 
 
@@ -28,7 +57,8 @@ class Kernel:
     """A kernel with its parameters.
 
     `name` is one of `NAMES`, a function of two rows that returns a number, with named arguments `params`, or a kernel
-    of `sklearn.gaussian_process.kernels`. `gamma`, `degree` and `coef0` are as in
+    of `sklearn.gaussian_process.kernels`. With d^2 = ||x - y||^2, "inverse-multiquadric" is 1 / sqrt(1 + gamma d^2) and
+    "rational-quadratic" 1 / (1 + gamma d^2); the others, `gamma`, `degree` and `coef0` are those of
     `sklearn.metrics.pairwise.pairwise_kernels`. With "precomputed", a row holds its kernel with every training row, and
     training rows (Y below, or the dictionary of a model) are numbers.
     """
@@ -51,7 +81,7 @@ class Kernel:
     @property
     def named_params(self) -> dict[str, float]:
         """The parameters that a named kernel depends on."""
-        names = KERNEL_PARAMS.get(self.name, ()) if isinstance(self.name, str) else ()
+        names = _PARAMS.get(self.name, ()) if isinstance(self.name, str) else ()
         return {name: getattr(self, name) for name in sorted(names)}
 
     @property
@@ -69,7 +99,33 @@ class Kernel:
 
             return isinstance(self.name, CovarianceFunction)
         whole = self.coef0 >= 0 and float(self.degree).is_integer()
-        return self.name in _DEFINITE or (self.name in ("poly", "polynomial") and whole)
+        return self.name in DEFINITE or (self.name in ("poly", "polynomial") and whole)
+
+    @property
+    def geometry(self) -> str:
+        """The name in `GEOMETRIES` of what the kernel is a function of; empty if it has none."""
+        return _GEOMETRY_OF.get(self.name, "") if isinstance(self.name, str) else ""
+
+    def evaluate(self, geometry: Array) -> Array:
+        """Replace values of the kernel's geometry by values of the kernel, in place, and return them."""
+        if self.name in ("rbf", "laplacian", "chi2"):
+            return rbf_from_distances(geometry, self.gamma)
+        if self.name in ("linear", "cosine"):
+            return geometry
+        geometry *= self.gamma
+        if self.name in OF_DISTANCES:
+            geometry += 1.0
+            np.reciprocal(geometry, out=geometry)
+            return np.sqrt(geometry, out=geometry) if self.name == "inverse-multiquadric" else geometry
+        geometry += self.coef0
+        if self.name == "sigmoid":
+            return np.tanh(geometry, out=geometry)
+        if not float(self.degree).is_integer():
+            return np.power(geometry, self.degree, out=geometry)
+        factor = geometry.copy()  # products: a tenth of the time of a power
+        for _ in range(int(self.degree) - 1):
+            geometry *= factor
+        return geometry
 
     def is_plain(self, X: Rows) -> bool:
         """Return True for the Gaussian kernel of dense rows, which has faster methods."""
@@ -111,7 +167,7 @@ class Kernel:
                 out[rows] = self._values(X[rows], X if Y is None and not self.is_precomputed else Y)
         if Y is None:
             mirror(out)
-            if self.name == "rbf":
+            if self.geometry.endswith("distance"):
                 np.einsum("ii->i", out)[:] = 1.0
         return out
 
@@ -124,10 +180,11 @@ class Kernel:
         return product
 
     def _values(self, X: Rows, Y: Any) -> Array:
+        """Return a new array of values; without `Y`, the columns of a precomputed kernel or those of all rows."""
         if self.is_precomputed:
             return X if Y is None else X[:, Y]
-        if self.name == "rbf":
-            return rbf_from_distances(sparse_distances(X, Y), self.gamma)
+        if self.geometry:
+            return self.evaluate(GEOMETRIES[self.geometry](X, Y))
         params = self.named_params if isinstance(self.name, str) else dict(self.params or {})
         values: Array = pairwise_kernels(X, Y, metric=self.name, **params)
         return values

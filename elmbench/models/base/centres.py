@@ -11,7 +11,7 @@ from elmbench.models.base.family import check_condition, numeric_gamma
 from elmbench.models.base.parameters import estimator
 from elmbench.models.base.paths import Grid, PathMixin
 from elmbench.numerics.arrays import EPS, Array, Indices, Rows
-from elmbench.numerics.centres import CentreKernel, normal_equations
+from elmbench.numerics.centres import kernel_blocks, kernel_product, normal_equations
 from elmbench.numerics.pairwise import Kernel
 from elmbench.numerics.ridge_path import ridge_solutions
 from elmbench.numerics.solve import RidgeSystem
@@ -31,38 +31,37 @@ class CentresMixin(PathMixin):
     random_state: int | np.random.RandomState | None = None
 
     @abstractmethod
-    def _draw(self, X: Rows, eligible: Indices) -> CentreKernel:
-        """Draw centres, from the eligible training rows or independently, and return the kernels at them.
+    def _draw(self, X: Rows, eligible: Indices) -> tuple[Rows, float | Array]:
+        """Draw centres, from the rows with the eligible numbers or independently of them.
 
-        `eligible` are the numbers of the rows with weight. The kernels are those for a `gamma` of 1.
+        Return the centres, in the form of `Kernel.select_rows`, and the factor of `gamma` at each, or at all of them.
         """
 
     @abstractmethod
     def _centres_key(self) -> Hashable:
         """Return a key that is equal for models that draw the same centres, apart from their number and `gamma`."""
 
-    @property
-    def _fold_kernel(self) -> Kernel:
-        """The kernel that `Grid.rows` takes the rows of a fold for."""
-        return Kernel()
+    def _make_kernel(self) -> Kernel:
+        """Return the kernel, without the widths of its centres."""
+        return Kernel(gamma=numeric_gamma(self))
 
     @property
     def _size(self) -> int:
         return int(getattr(self, self._size_name))
 
     def _fit(self, X: Rows, T: Array, scale: Array | None) -> None:
-        kernel = self._draw(X, np.arange(X.shape[0]) if scale is None else np.flatnonzero(scale))
-        self._kernel = kernel.with_gamma(numeric_gamma(self) * kernel.gamma)
-        self.centres_, self.n_units_ = kernel.centres, len(kernel)
-        self.gammas_: Array = np.broadcast_to(self._kernel.gamma, self.n_units_)
-        ((gram, moments),) = normal_equations(self._kernel, [self._kernel.gamma], X, T, scale)
+        self.centres_, factor = self._draw(X, np.arange(X.shape[0]) if scale is None else np.flatnonzero(scale))
+        gamma = numeric_gamma(self) * factor
+        self._kernel, self.n_units_ = self._make_kernel().with_gamma(gamma), self.centres_.shape[0]
+        self.gammas_: Array = np.broadcast_to(gamma, self.n_units_)
+        ((gram, moments),) = normal_equations(self._kernel, X, self.centres_, [gamma], T, scale)
         system = RidgeSystem(gram, 1.0 / float(self.C))
         self.beta_ = system.solve(moments)
         # The condition of K is the root of that of its products.
         self.condition_ = check_condition(self, system, EPS**2)
 
     def _outputs(self, X: Rows) -> Array:
-        return self._kernel.product(X, self.beta_)
+        return kernel_product(self._kernel, X, self.centres_, self.beta_)
 
     @classmethod
     def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
@@ -74,25 +73,26 @@ class CentresMixin(PathMixin):
         for members in grid.group(lambda model: model._centres_key()):
             largest = max((model for _, model in members), key=lambda model: model._size)
             for j, (train, _) in enumerate(grid.folds):
-                X, probes = grid.rows(j, largest._fold_kernel)
+                kernel = largest._make_kernel()
+                X, probes = grid.rows(j, kernel)
                 T, decode = grid.encode(train)
-                kernel = largest._draw(X, np.arange(len(T)))
+                centres, factor = largest._draw(X, np.arange(len(T)))
                 # For each gamma and number of centres the ridges, and the candidates of each.
                 networks: dict[tuple[float, int], dict[float, list[int]]] = {}
                 for i, model in members:
-                    ridges = networks.setdefault((float(model.gamma), min(model._size, len(kernel))), {})
+                    ridges = networks.setdefault((float(model.gamma), min(model._size, centres.shape[0])), {})
                     ridges.setdefault(1.0 / float(model.C), []).append(i)
                 gammas = list(dict.fromkeys(gamma for gamma, _ in networks))
-                widths = [gamma * kernel.gamma for gamma in gammas]
+                products = [gamma * factor for gamma in gammas]
                 scale = largest._scale(grid.y[train])
-                equations = dict(zip(gammas, normal_equations(kernel, widths, X, T, scale), strict=True))
+                equations = dict(zip(gammas, normal_equations(kernel, X, centres, products, T, scale), strict=True))
                 weights = {}
                 for (gamma, size), ridges in networks.items():
                     gram, moments = equations[gamma]
                     system = gram[:size, :size], moments[:size], np.array(list(ridges))
                     weights[gamma, size] = ridge_solutions(*system, grid.solvers)
                 parts: dict[int, list[NDArray[Any]]] = {i: [] for i, _ in members}
-                for _, g, values in kernel.blocks_of_each(probes, widths):
+                for _, g, values in kernel_blocks(kernel, probes, centres, products):
                     for (gamma, size), ridges in networks.items():
                         if gamma == gammas[g]:
                             outputs = np.hsplit(values[:, :size] @ weights[gamma, size], len(ridges))
