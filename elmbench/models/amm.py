@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
 from elmbench.models.base.parameters import estimator
-from elmbench.models.base.stochastic import HyperplaneClassifier
+from elmbench.models.pegasos import HyperplaneClassifier
 from elmbench.numerics.arrays import Array, Rows
 from elmbench.numerics.nodes.hidden_layer import layer_blocks
 from elmbench.numerics.online.hyperplanes import HyperplaneState

@@ -7,11 +7,10 @@ from sklearn.utils._param_validation import StrOptions
 
 from elmbench.models.base.family import numeric_gamma
 from elmbench.models.base.parameters import estimator
-from elmbench.models.base.stochastic import StochasticClassifier
+from elmbench.models.pegasos import StochasticClassifier
 from elmbench.numerics.arrays import Array, Rows
-from elmbench.numerics.centres import kernel_product
 from elmbench.numerics.online.budgeted_sgd import BudgetedState
-from elmbench.numerics.pairwise import Kernel
+from elmbench.numerics.pairwise import Kernel, kernel_product
 
 
 @estimator

@@ -4,9 +4,9 @@ from collections.abc import Hashable
 
 from sklearn.utils import check_random_state
 
-from elmbench.models.base.centres import CentresMixin
 from elmbench.models.base.parameters import estimator
 from elmbench.models.base.weights import WeightedClassifier, WeightedRegressor, weight_key
+from elmbench.models.rk_elm import CentresMixin
 from elmbench.numerics.arrays import Array, Indices, Rows
 
 

@@ -12,7 +12,6 @@ from sklearn.utils._param_validation import Interval, StrOptions, validate_param
 from elmbench.models.base.family import FamilyClassifier, FamilyRegressor
 from elmbench.models.base.parameters import COUNT, NOT_NEGATIVE, POSITIVE, estimator
 from elmbench.numerics.arrays import EPS, Array
-from elmbench.numerics.kernel_weights import Surface, learn_weights, squared_radii
 from elmbench.numerics.kernels import row_blocks
 from elmbench.numerics.multiple_kernels import (
     BLOCK_BYTES,
@@ -23,6 +22,9 @@ from elmbench.numerics.multiple_kernels import (
     ComputedKernels,
     GivenKernels,
     KernelBlocks,
+    Surface,
+    learn_weights,
+    squared_radii,
     triangle_bytes,
 )
 from elmbench.numerics.threads import threads_for

@@ -5,9 +5,9 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
-from elmbench.models.base.nodes import HiddenNodesMixin
 from elmbench.models.base.parameters import estimator
 from elmbench.models.base.weights import WeightedClassifier, WeightedRegressor
+from elmbench.models.elm import HiddenNodesMixin
 from elmbench.numerics.arrays import Array, Rows
 from elmbench.numerics.nodes.output_weights import pseudo_inverse_of_gram, update_as_printed, update_symmetric
 from elmbench.numerics.rows import scaled_rows

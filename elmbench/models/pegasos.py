@@ -1,9 +1,93 @@
-"""The linear support vector machine learnt by stochastic gradient descent."""
+"""Machines that are learnt by stochastic gradient descent, and the linear support vector machine."""
 
 import numpy as np
+import scipy.sparse as sp
+from sklearn.utils import check_random_state
 
-from elmbench.models.base.stochastic import HyperplaneClassifier
-from elmbench.numerics.arrays import Array
+from elmbench.models.base.family import FamilyClassifier
+from elmbench.models.base.parameters import estimator
+from elmbench.numerics.arrays import Array, Rows
+from elmbench.numerics.nodes.hidden_layer import layer_blocks
+from elmbench.numerics.online.hyperplanes import HyperplaneState
+from elmbench.numerics.online.loops import Numbers
+
+
+@estimator
+class StochasticClassifier(FamilyClassifier):
+    """Base class of machines that pass over the rows in random orders, with lambda = 1/(n C).
+
+    Its ``_new_state(n_features, n_outputs)`` returns a state with ``extend(X, labels, ridge)`` and ``step``.
+    """
+
+    C: float = 1.0
+    n_epochs: int = 5
+    shuffle: bool = True
+    random_state: int | np.random.RandomState | None = None
+
+    def _fit(self, X: Rows, T: Array) -> None:
+        random_state = check_random_state(self.random_state)
+        self._start(X, T)
+        self._n_rows = X.shape[0]
+        labels = class_numbers(T)
+        for epoch in range(self.n_epochs):
+            order = random_state.permutation(X.shape[0]) if self.shuffle else np.arange(X.shape[0])
+            self._pass(X, labels, order, epoch)
+
+    def _start(self, X: Rows, T: Array) -> None:
+        self._state, self._sparse = self._new_state(X.shape[1], T.shape[1]), sp.issparse(X)
+        self._n_rows = 0
+
+    def _update(self, X: Rows, T: Array) -> None:
+        self._n_rows += X.shape[0]
+        self._pass(X, class_numbers(T), np.arange(X.shape[0]), 0)
+
+    def _pass(self, X: Rows, labels: Numbers, order: Numbers, epoch: int) -> None:
+        """Learn the rows once, in the given order."""
+        for block in layer_blocks(len(order)):
+            self._state.extend(X[order[block]], labels[order[block]], self._ridge)
+
+    @property
+    def _ridge(self) -> float:
+        return 1.0 / (self._n_rows * float(self.C))
+
+    @property
+    def n_steps_(self) -> int:
+        """The number of steps so far, one for each row and pass."""
+        return int(self._state.step)
+
+
+def class_numbers(T: Array) -> Numbers:
+    """Return the numbers of the classes of targets -1/+1: 0 and 1 for a single column."""
+    return (T[:, 0] > 0).astype(np.int64) if T.shape[1] == 1 else np.argmax(T, axis=1)
+
+
+@estimator
+class HyperplaneClassifier(StochasticClassifier):
+    """Base class of linear machines: the output of a class is that of its largest weight.
+
+    Two classes have the weights w_1 and w_0, and lambda is 2/(n C), so their difference is the w of |w|^2 / 2 + C sum
+    of the losses, as with a single output.
+    """
+
+    fit_intercept: bool = True
+
+    def _new_state(self, n_features: int, n_outputs: int) -> HyperplaneState:
+        return HyperplaneState(n_features, max(2, n_outputs), float(self.fit_intercept))
+
+    @property
+    def _ridge(self) -> float:
+        return (2.0 if self._state.n_classes == 2 else 1.0) * super()._ridge
+
+    def _outputs(self, X: Rows) -> Array:
+        weights, intercepts, owners = self._solution()
+        starts = np.searchsorted(owners, np.arange(self._state.n_classes))
+        blocks = (X[rows] @ weights.T + intercepts for rows in layer_blocks(X.shape[0]))
+        outputs = np.concatenate([np.maximum.reduceat(block, starts, axis=1) for block in blocks])
+        return outputs[:, 1:] - outputs[:, :1] if len(starts) == 2 else outputs
+
+    def _solution(self) -> tuple[Array, Array, np.ndarray]:
+        """Return the weights, their intercepts and the numbers of their classes, in ascending order."""
+        return self._state.solution(self._ridge)
 
 
 class PegasosClassifier(HyperplaneClassifier):

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import StrOptions
 
-from elmbench.models.base.nodes import CONSTANT_LAYER, HiddenNodesMixin, node_folds
 from elmbench.models.base.parameters import estimator
 from elmbench.models.base.paths import Grid, PathMixin
 from elmbench.models.base.weights import WeightedClassifier, weight_key
+from elmbench.models.elm import CONSTANT_LAYER, HiddenNodesMixin, node_folds
 from elmbench.numerics.arrays import Array, Rows
 from elmbench.numerics.nodes.hidden_layer import NODES, node_outputs
 from elmbench.numerics.nodes.output_weights import leading_solutions

@@ -1,14 +1,15 @@
-"""Lists of base kernels between the same rows, computed or given as matrices, in blocks of their lower triangles."""
+"""Multiple kernel ELM: lists of base kernels in blocks of their lower triangles, their weights, and enclosing balls."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.utils import gen_batches
 
-from elmbench.numerics.arrays import Array, Indices
+from elmbench.numerics.arrays import EPS, Array, Indices
 from elmbench.numerics.pairwise import DEFINITE, GEOMETRIES, Kernel
-from elmbench.numerics.solve import mirror
+from elmbench.numerics.solve import RidgeSystem, mirror
 
 BLOCK_BYTES = 16 * 2**20  # size of a block of rows of all kernels, in bytes (one row is the least)
 HELD_BYTES = 2**30  # lower triangles up to this size in bytes are kept; larger ones are computed in every pass
@@ -128,3 +129,147 @@ class KernelBlocks:
     def _cuts(self) -> Iterator[slice]:
         m, n = self.shape
         return gen_batches(n, max(1, BLOCK_BYTES // (8 * m * n)))
+
+
+GAP = 1e-9  # accepted difference between the squared radius and its bounds
+ROUNDS = 100  # most rounds of steps to the smallest ball
+
+
+@dataclass(frozen=True)
+class Surface:
+    """The weights with sum_p radii[p] weights[p]^q = 1, none negative, for q at least 1.
+
+    `radii`, (m,), are squared radii of enclosing balls, or ones. A kernel with the radius zero has the weight zero.
+    """
+
+    q: float
+    radii: Array
+
+    def start(self) -> Array:
+        """Return the point of equal weights."""
+        return self._scale_to_norm(np.where(self.radii > 0.0, 1.0, 0.0))
+
+    def best(self, weights: Array, forms: Array) -> Array:
+        """Return the minimiser of sum_p t_p / g_p over the surface, with t_p = weights[p]^2 forms[p].
+
+        It is g_p = (t_p / R_p)^(1 / (q + 1)) up to a factor: for q = 1 and R_p = 1 that of eq. (16). If all t_p are
+        zero, all points are equally good and the weights stay.
+        """
+        power = 1.0 / (self.q + 1.0)
+        mask = weights > 0.0
+        result = np.zeros(len(weights))
+        # Weights are not squared before the root, because small ones would underflow.
+        result[mask] = weights[mask] ** (2.0 * power) * (np.maximum(forms[mask], 0.0) / self.radii[mask]) ** power
+        return self._scale_to_norm(result) if result.any() else weights
+
+    def _scale_to_norm(self, weights: Array) -> Array:
+        return np.asarray(weights / (self.radii @ weights**self.q) ** (1.0 / self.q))
+
+
+class Ball(NamedTuple):
+    """The centre sum_i a_i phi(x_i) of a ball, with a >= 0 and the sum 1, and bounds of the smallest one.
+
+    `squared_radius` is a lower bound; plus `gap` it is the squared radius of the ball about the centre, an upper bound.
+    """
+
+    squared_radius: float
+    gap: float
+    coefficients: Array
+
+
+def smallest_ball(K: Array) -> Ball:
+    """Return the smallest enclosing ball of n rows from their kernel matrix, of shape (n, n).
+
+    The squared radius is the maximum of sum_i a_i K_ii - a' K a over a >= 0 with the sum 1. Coefficients move in pairs,
+    from the row with the largest gain to the row farthest from the centre, with n + 100 pairs in a round. The search
+    ends when the gap is at most `GAP` of the squared radius, or n times the machine precision of the largest K_ii, or
+    when a round gains nothing.
+    """
+    n, diagonal = len(K), K.diagonal().copy()
+    last = best = _make_ball(K, diagonal, np.full(n, 1.0 / n))
+    for _ in range(ROUNDS):
+        if best.gap <= max(GAP * best.squared_radius, n * EPS * diagonal.max()):
+            break
+        coefficients = last.coefficients.copy()
+        _move_pairs(K, diagonal, coefficients)
+        result = _make_ball(K, diagonal, coefficients)
+        if result.gap >= best.gap and result.squared_radius <= last.squared_radius:
+            break
+        last, best = result, min(best, result, key=lambda ball: ball.gap)
+    return best
+
+
+def _make_ball(K: Array, diagonal: Array, coefficients: Array) -> Ball:
+    """Return the ball about a centre."""
+    products = K @ coefficients
+    distances = diagonal - 2.0 * products + coefficients @ products
+    value = float(coefficients @ distances)
+    return Ball(max(value, 0.0), float(distances.max()) - value, coefficients.copy())
+
+
+def _move_pairs(K: Array, diagonal: Array, a: Array) -> None:
+    """Take up to n + 100 steps of sequential minimal optimisation of f = a' K a - sum_i a_i K_ii, in place."""
+    gradient = 2.0 * (K @ a) - diagonal
+    tiny = np.finfo(np.float64).tiny
+    for _ in range(len(a) + 100):
+        far = int(gradient.argmin())
+        excess = gradient - gradient[far]
+        gaps = diagonal + diagonal[far] - 2.0 * K[far]
+        floor = EPS * (diagonal + diagonal[far]) + tiny
+        steps = np.minimum(excess / (2.0 * np.maximum(gaps, floor)), a)
+        gains = steps * (excess - steps * gaps)
+        near = int(gains.argmax())
+        step = float(steps[near])
+        if gains[near] <= 0.0:
+            return
+        a[far] += step
+        a[near] = 0.0 if step == a[near] else a[near] - step
+        gradient += 2.0 * step * (K[far] - K[near])
+
+
+def squared_radii(blocks: KernelBlocks) -> Array:
+    """Return the squared radius of the smallest ball around the rows in each kernel; ones if all rows coincide."""
+    m, n = blocks.shape
+    radii, K = np.empty(m), np.empty((n, n))
+    for p in range(m):
+        blocks.weighted_sum(np.eye(m)[p], K)
+        radius = smallest_ball(K).squared_radius
+        radii[p] = radius if radius > n * EPS * K.diagonal().max() else 0.0
+    return radii if radii.any() else np.ones(m)
+
+
+class WeightPath(NamedTuple):
+    """The path of the weights and of the objective; with the last weights, (K + ridge I)^-1 T and the condition."""
+
+    coefficients: Array
+    weights: Array
+    objective: Array
+    converged: bool
+    condition: float
+
+
+def learn_weights(
+    blocks: KernelBlocks, T: Array, ridge: float, surface: Surface, max_iter: int, tol: float, objective_tol: float
+) -> WeightPath:
+    """Run Algorithm 1 of Liu et al. from equal weights on a surface.
+
+    The objective, tr(T' (K + ridge I)^-1 T) / 2, is that of eq. (6) for the best output weights. It never rises: each
+    half of an iteration minimises eq. (9), over output weights or over kernel weights. The iteration ends if no weight
+    changes by more than `tol`, or if the relative change of the objective is less than `objective_tol`.
+    """
+    n = blocks.shape[1]
+    room = np.empty((n, n))
+    weights = surface.start()
+    system = RidgeSystem(blocks.weighted_sum(weights, room).T, ridge)
+    coefficients = system.solve(T)
+    path, objective = [weights], [float(np.vdot(T, coefficients)) / 2]
+    converged = False
+    while not converged and len(path) <= max_iter:
+        weights = surface.best(weights, blocks.forms(coefficients, np.flatnonzero(weights)))  # eqs. (16) and (17)
+        system = RidgeSystem(blocks.weighted_sum(weights, room).T, ridge)
+        coefficients = system.solve(T)  # eq. (15)
+        objective.append(float(np.vdot(T, coefficients)) / 2)
+        fall = abs(objective[-1] - objective[-2]) / max(objective[-2], np.finfo(float).tiny)
+        converged = bool(np.abs(weights - path[-1]).max() <= tol or fall < objective_tol)
+        path.append(weights)
+    return WeightPath(coefficients, np.array(path), np.array(objective), converged, system.condition)

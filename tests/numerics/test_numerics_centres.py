@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from random_examples import examples
 from scipy.spatial.distance import cdist
 
-import elmbench.numerics.centres as centres
-from elmbench.numerics.centres import KERNELS, OF_DISTANCES, CentreKernel, centre_blocks
+import elmbench.numerics.pairwise as pairwise
+from elmbench.numerics.pairwise import OF_DISTANCES, Kernel, centre_blocks, kernel_blocks, kernel_product
 
 SETTINGS = examples(100)
 SEEDS = st.integers(0, 2**31 - 1)
@@ -54,7 +54,7 @@ def as_kinds(X):
     L=SIZES,
     d=st.integers(1, 6),
     seed=SEEDS,
-    kernel=st.sampled_from(KERNELS),
+    kernel=st.sampled_from((*OF_DISTANCES, "polynomial", "sigmoid")),
     gamma=st.sampled_from([0.05, 1.0, 8.0]),
     own=st.booleans(),
     degree=st.integers(1, 5),
@@ -69,24 +69,20 @@ def test_equals_the_formula_in_any_form_and_blocks(
     X, C = rows(n, d, seed), rows(L, d, seed + 1)
     C[0] = X[0]
     gammas = gamma * np.random.RandomState(seed).uniform(0.5, 1.5, L) if own and kernel in OF_DISTANCES else gamma
-    one = CentreKernel(as_kinds(C)[kinds[1]], kernel, gammas, degree, coef0)
+    one, at = Kernel(kernel, gammas, degree, coef0), as_kinds(C)[kinds[1]]
     given_rows = as_kinds(X)[kinds[0]]
     reference = expected(X, C, kernel, gammas, degree, coef0)
     # The argument is off by a few units of round-off of its terms; those of a distance are 4d at most.
     size = 1.5 * gamma * 4 * d + abs(coef0) + 1
     slope = degree * size ** (degree - 1) if kernel == "polynomial" else 1.0
     tolerance = 4 * (d + 8) * EPS * size * max(slope, 1.0)
-    np.testing.assert_allclose(one.values(given_rows), reference, rtol=0, atol=tolerance)
     Z = np.random.RandomState(seed).randn(L, 2)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(centres, "BLOCK_BYTES", 8 * L * block)
-        patch.setattr(centres, "DENSE_CENTRES_BYTES", dense_up_to)
-        parts = list(one.blocks(given_rows))
-        assert [rows for rows, _ in parts] == list(centre_blocks(given_rows, L))
-        each = [
-            (at, i, values.copy()) for at, i, values in one.blocks_of_each(given_rows, [gammas, 2 * gammas, gammas])
-        ]
-        product = one.product(given_rows, Z)
+        patch.setattr(pairwise, "BLOCK_BYTES", 8 * L * block)
+        patch.setattr(pairwise, "DENSE_CENTRES_BYTES", dense_up_to)
+        each = list(kernel_blocks(one, given_rows, at, [gammas, 2 * gammas, gammas]))
+        assert [rows for rows, i, _ in each if i == 0] == list(centre_blocks(given_rows, L))
+        product = kernel_product(one, given_rows, at, Z)
     blocks = {i: np.vstack([values for _, j, values in each if j == i]) for i in range(3)}
     np.testing.assert_allclose(blocks[0], reference, rtol=0, atol=tolerance)
     np.testing.assert_array_equal(blocks[2], blocks[0])
@@ -107,16 +103,15 @@ def test_equals_the_formula_in_any_form_and_blocks(
     ],
 )
 def test_blocks_take_what_was_allowed(monkeypatch, X, n_centres, sizes):
-    monkeypatch.setattr(centres, "BLOCK_BYTES", 8 * 1000)
+    monkeypatch.setattr(pairwise, "BLOCK_BYTES", 8 * 1000)
     assert [rows.stop - rows.start for rows in centre_blocks(X, n_centres)] == sizes
 
 
 def test_sparse_rows_are_never_made_dense():
     """Dense, these rows would take 1.6 GB and the centres 80 MB."""
     X = sp.random_array((2000, 100_000), density=5e-4, format="csr", rng=np.random.default_rng(0))
-    kernel = CentreKernel(X[:100], "rbf", 0.5)
     tracemalloc.start()
-    kernel.product(X, np.ones((100, 2)))
+    kernel_product(Kernel("rbf", 0.5), X, X[:100], np.ones((100, 2)))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 40e6

@@ -11,8 +11,17 @@ from scipy.optimize import minimize
 from sklearn.metrics.pairwise import pairwise_kernels
 
 from elmbench.numerics import multiple_kernels
-from elmbench.numerics.kernel_weights import Surface, learn_weights, smallest_ball, squared_radii
-from elmbench.numerics.multiple_kernels import KERNELS, BaseKernel, ComputedKernels, GivenKernels, KernelBlocks
+from elmbench.numerics.multiple_kernels import (
+    KERNELS,
+    BaseKernel,
+    ComputedKernels,
+    GivenKernels,
+    KernelBlocks,
+    Surface,
+    learn_weights,
+    smallest_ball,
+    squared_radii,
+)
 
 SEEDS = st.integers(0, 2**31 - 1)
 NORMS = st.sampled_from([1.0, 1.25, 2.0, 4.0, 32.0])
@@ -162,13 +171,12 @@ LIST = [
 def reference(kernel: BaseKernel, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
     if kernel.columns is not None:
         X, Y = X[:, slice(*kernel.columns)], Y[:, slice(*kernel.columns)]
-    parameters = {name: getattr(kernel, name) for name in KERNELS[kernel.name][1]}
     squares = ((X[:, None] - Y[None]) ** 2).sum(axis=2)
     if kernel.name == "inverse-multiquadric":
         return (1 + kernel.gamma * squares) ** -0.5
     if kernel.name == "rational-quadratic":
         return 1 - squares / (squares + 1 / kernel.gamma)
-    return pairwise_kernels(X, Y, metric=kernel.name, **parameters)
+    return pairwise_kernels(X, Y, metric=kernel.name, **kernel.named_params)
 
 
 def test_the_list_of_this_test_is_complete():
