@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from elmbench.numerics.online.loops import run
+from elmbench.numerics.compiled import run
 from elmbench.numerics.seeds import generator
 
 Array = NDArray[np.float64]

@@ -10,15 +10,19 @@ from scipy.linalg.blas import strsv
 from scipy.linalg.lapack import spotrf
 
 from elmbench.numerics.arrays import EPS, Array, Indices
+from elmbench.numerics.compiled import run
 from elmbench.numerics.krylov import LOOK, LOOSEST, KrylovSpace, steps_left
 from elmbench.numerics.lapack import symmetric_product
 from elmbench.numerics.ridge_path import CALL, STREAM, factor_seconds, reduction_seconds, ridge_solutions
 from elmbench.numerics.shared_space import SharedSpace
+from elmbench.numerics.symmetric_product import multiply
 
 _WIDEST = 2.0**9
 """Ratio to the smallest ridge up to which one inverse helps to solve a system; larger ridges are well-conditioned."""
 
-_STRIP = 131_072  # entries of a block that are multiplied at once: 1 MB
+COMPILED_FROM = 2500
+"""Rows from which the compiled product is faster than BLAS's, and a search takes longer than to import the compiler."""
+
 _MOST = 100  # the most steps with the inverse for each ridge
 
 _SINGLE, _CACHED, _CACHE = 95e9, 75e9, 24e6  # operations a second in single precision; bytes a second, and of caches
@@ -48,14 +52,13 @@ class FoldView:
 
     def make_product(self, K: Array) -> Callable[[Array, Array], None]:
         """Return a function of v and w that writes K v over w, for K between the training rows, without a copy of K."""
+        if len(self.rows) >= COMPILED_FROM:
+            entries = K.T.reshape(-1)
+            runs = np.array([(part.start, position.start, part.stop - part.start) for part, position in self._runs])
+            return lambda v, w: run(multiply, entries, len(K), runs, v, w)
         squares = [(part, symmetric_product(K[position, position])) for part, position in self._runs]
-        blocks = []
-        for i, (part, position) in enumerate(self._runs):
-            for peer, peer_position in self._runs[:i]:
-                # A strip of columns is multiplied twice, the second time from a cache.
-                for start in range(0, peer.stop - peer.start, strip := max(1, _STRIP // (part.stop - part.start))):
-                    columns = slice(peer.start + start, min(peer.start + start + strip, peer.stop))
-                    blocks.append((part, columns, K[position, peer_position][:, start : start + strip]))
+        pairs = [(*one, *other) for i, one in enumerate(self._runs) for other in self._runs[:i]]
+        blocks = [(part, peer, K[position, peer_position]) for part, position, peer, peer_position in pairs]
 
         def product(v: Array, w: Array) -> None:
             for part, square in squares:
@@ -104,7 +107,7 @@ def krylov_seconds(n: int, steps: float) -> float:
 
 def inverse_seconds(n: int, ridges: int) -> float:
     """Return the time of one factor in single precision, and of steps that apply it to solve for some ridges."""
-    steps = 60 + 5 * ridges
+    steps = 10 + 8 * ridges
     factor = n**3 / 3 / _SINGLE + 20 * n * n / STREAM + 20 * CALL
     return factor + krylov_seconds(n, steps) + steps * (4.0 * n * n / STREAM + 10 * CALL)
 
@@ -161,7 +164,7 @@ def fold_solutions(
         solutions[:n_small] = ridge_solutions(square, B, small, solvers, overwrite=True).T.reshape(n_small, k, n)
         errors[:n_small] = 0.0
     elif n_small:
-        inverse = _single_inverse(K, part, math.sqrt(small[0] * small[-1]), room)
+        inverse = _single_inverse(K, part, small[0] ** 0.6 * small[-1] ** 0.4, room)  # larger ones need fewer steps
         for column, space in enumerate(spaces):
             shared = SharedSpace(space, _MOST * n_small)
             errors[:n_small, column] = shared.solve(small, inverse)

@@ -106,30 +106,46 @@ class KrylovSpace:
         self.lengths = length * self._last
         self.logs.append(math.log(max(1.0, float(self.lengths.max(initial=0.0)))))
 
-    def with_images(self) -> tuple[Array, Array, Array]:
-        """Return W, K W and W'K W."""
+    @property
+    def basis(self) -> Array:
+        """W, of shape (n, steps)."""
+        return self._W[:, : self.steps]
+
+    @property
+    def last(self) -> Array:
+        """The last column of W."""
+        return self._W[:, max(0, self.steps - 1)]
+
+    @property
+    def next(self) -> Array:
+        """w, the direction of the residuals of all systems."""
+        return self._W[:, self.steps]
+
+    @property
+    def last_length(self) -> float:
+        """beta; 0 without a step."""
+        return self._betas[-1] if self._betas else 0.0
+
+    def weights(self, ridges: Array) -> Array:
+        """Return (T + r I)^-1 |b| e_1 and (T + r I)^-1 e_m for some ridges, of shape (len(ridges), 2, m).
+
+        They are NaN if round-off makes the system indefinite.
+        """
         m = self.steps
-        alphas, betas = np.array(self._alphas), np.array(self._betas)
-        W, T = self._W[:, :m], np.diag(alphas)
-        KW = W * alphas + self._W[:, 1 : m + 1] * betas
-        if m > 1:
-            T += np.diag(betas[:-1], 1) + np.diag(betas[:-1], -1)
-            KW[:, 1:] += W[:, :-1] * betas[:-1]
-        return W, KW, T
+        weights = np.empty((len(ridges), 2, m))
+        if m == 0:
+            return weights
+        alphas, targets = np.array(self._alphas), np.zeros((m, 2), order="F")
+        betas = np.array(self._betas[: max(1, m - 1)])  # LAPACK's wrapper wants one even for a single row
+        targets[0, 0], targets[-1, 1] = self._size, 1.0
+        for i, ridge in enumerate(ridges):
+            *_, Y, info = dptsv(alphas + ridge, betas, targets)
+            weights[i] = Y.T if info == 0 else np.nan
+        return weights
 
     def solutions(self, ridges: Array) -> Array:
         """Return the solutions for some ridges, of shape (n, len(ridges))."""
-        m = self.steps
-        if m == 0:
-            return np.zeros((len(self._W), len(ridges)))
-        alphas, target = np.array(self._alphas), np.zeros(m)
-        betas = np.array(self._betas[: max(1, m - 1)])  # LAPACK's wrapper wants one even for a single row
-        target[0] = self._size
-        Y = np.empty((m, len(ridges)), order="F")
-        for i, ridge in enumerate(ridges):
-            *_, y, info = dptsv(alphas + ridge, betas, target)
-            Y[:, i] = y if info == 0 else np.nan
-        return (Y.T @ self._W[:, :m].T).T  # as in `FoldView.product`
+        return (self.weights(ridges)[:, 0] @ self.basis.T).T  # as in `FoldView.product`
 
 
 def steps_left(logs: list[float]) -> float:

@@ -9,7 +9,7 @@ import warnings
 import numpy as np
 
 from elmbench.errors import ElmbenchWarning
-from elmbench.numerics.online import loops
+from elmbench.numerics import compiled
 from elmbench.numerics.online.kernel_loops import absorb, absorb_ald, kernel_row
 from elmbench.numerics.online.states import DependencyState, InverseState
 
@@ -28,7 +28,7 @@ def states():
 def kernel():
     """Return what the loop that compiles fastest computes."""
     out = np.empty(90)
-    loops.run(kernel_row, X[0].copy(), np.ascontiguousarray(X.T), 90, 2.0, np.zeros((0, 0)), out)
+    compiled.run(kernel_row, X[0].copy(), np.ascontiguousarray(X.T), 90, 2.0, np.zeros((0, 0)), out)
     return out
 
 
@@ -38,10 +38,10 @@ def assert_same(one, other):
 
 
 def test_compiled_loops_agree_with_plain_python(monkeypatch):
-    compiled, compiled_kernel = states(), kernel()
-    monkeypatch.setattr(loops, "compile_loop", lambda loop, cached: loop)
-    assert_same([compiled_kernel], [kernel()])
-    for one, other in zip(compiled, states(), strict=True):
+    results, result = states(), kernel()
+    monkeypatch.setattr(compiled, "compile_loop", lambda loop, cached: loop)
+    assert_same([result], [kernel()])
+    for one, other in zip(results, states(), strict=True):
         assert one.size == other.size
         assert_same(
             [one.dictionary, one.solution(), one.inverse_matrix()],
@@ -56,15 +56,15 @@ def test_arrays_of_every_layout_share_one_compilation():
         for state in (InverseState(3, 2, 2.0, 0.01, 20), DependencyState(3, 2, 2.0, 0.01)):
             state.extend(rows, T[::-1])
     for loop in (absorb, absorb_ald):
-        assert len(loops.compile_loop(loop, True).signatures) == 1
+        assert len(compiled.compile_loop(loop, True).signatures) == 1
 
 
 def test_without_any_folder_for_the_cache_it_warns_once_and_compiles(monkeypatch):
     from numba.core import caching
 
     before = [kernel()]
-    monkeypatch.setattr(loops, "_cached", True)
-    monkeypatch.setattr(loops, "compile_loop", loops.compile_loop.__wrapped__)
+    monkeypatch.setattr(compiled, "_cached", True)
+    monkeypatch.setattr(compiled, "compile_loop", compiled.compile_loop.__wrapped__)
     monkeypatch.setattr(caching.CacheImpl, "_locator_classes", [])
     with warnings.catch_warnings(record=True) as recorded:
         warnings.simplefilter("always")
@@ -72,7 +72,7 @@ def test_without_any_folder_for_the_cache_it_warns_once_and_compiles(monkeypatch
     (message,) = (str(one.message) for one in recorded if issubclass(one.category, ElmbenchWarning))
     assert "cannot be kept on disk" in message
     assert "NUMBA_CACHE_DIR" in message
-    assert not loops._cached
+    assert not compiled._cached
 
 
 def test_numba_is_imported_by_the_first_fit_only():

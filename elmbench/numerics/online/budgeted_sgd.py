@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from elmbench.numerics.arrays import Array, Rows
-from elmbench.numerics.online.loops import DONE, GROW, Numbers, SparseRows, enlarge, inner, loop_array, run, sparse_rows
+from elmbench.numerics.compiled import run
+from elmbench.numerics.online.loops import DONE, GROW, Numbers, SparseRows, enlarge, inner, loop_array, sparse_rows
 
 GOLDEN_STEPS = 24  # of the golden section search for a merged support vector: its place is known to 1e-5 of the way
 GOLDEN = 0.6180339887498949  # share of the interval that a step leaves

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from elmbench.numerics.arrays import Array, Rows
-from elmbench.numerics.online.loops import DONE, GROW, Numbers, SparseRows, enlarge, loop_array, run, sparse_rows
+from elmbench.numerics.compiled import run
+from elmbench.numerics.online.loops import DONE, GROW, Numbers, SparseRows, enlarge, loop_array, sparse_rows
 
 NOT_ASSIGNED = -1  # stands for the name of a weight where a row is assigned to none
 

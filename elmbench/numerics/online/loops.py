@@ -1,74 +1,16 @@
-"""Compilation of the loops of the online models at their first use, and arrays in their form.
+"""Parts of several loops, and arrays in the form of the loops."""
 
-The first call of `run` imports numba, so importing the models stays fast. Loops are plain Python that changes arrays of
-the caller in place; they import no compiled code, so that they also run uncompiled.
-"""
-
-import warnings
-import zlib
-from functools import cache
-from pathlib import Path
-from types import FunctionType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from elmbench.errors import ElmbenchWarning
 from elmbench.numerics.arrays import Array, Rows
 
 Numbers = NDArray[np.int64]
 
 DONE, GROW, DRIFT = 0, 1, 2  # a loop returned: all rows were used; no room for the next one; too much round-off
-
-_cached = True
-
-
-def run(loop: Any, *arguments: Any) -> Any:
-    """Call a loop, compiled.
-
-    An `ElmbenchWarning` is issued once if the compiled code cannot be cached on disk.
-    """
-    global _cached
-    try:
-        return compile_loop(loop, _cached)(*arguments)
-    except (OSError, RuntimeError) as error:
-        # The cache fails before the loop changes anything; loops raise none of these errors.
-        if not _cached:
-            raise
-        _cached = False
-        warnings.warn(
-            "the compiled loops of the online models cannot be kept on disk, so every process compiles them again, "
-            f"which takes seconds ({type(error).__name__}: {str(error).strip().splitlines()[:1]}). "
-            "Next: let the environment variable NUMBA_CACHE_DIR name a folder that can be written to.",
-            ElmbenchWarning,
-            stacklevel=2,
-        )
-        return run(loop, *arguments)
-
-
-@cache
-def compile_loop(loop: FunctionType, cached: bool) -> Any:
-    """Return a copy of a loop that numba compiles, with the loops that it calls, at the first call."""
-    from numba import njit
-
-    namespace = dict(loop.__globals__)
-    for name in loop.__code__.co_names:
-        callee = namespace.get(name)
-        if isinstance(callee, FunctionType) and callee.__module__.startswith(__package__):
-            namespace[name] = compile_loop(callee, cached)
-    copy = FunctionType(loop.__code__, namespace, loop.__name__, loop.__defaults__)
-    copy.__module__ = loop.__module__
-    copy.__qualname__ = f"{loop.__name__}_{_stamp():08x}"
-    # No fast-math, so sums keep their order. The error model only saves a test before each division.
-    return njit(cache=cached, error_model="numpy")(copy)
-
-
-@cache
-def _stamp() -> int:
-    """Return a checksum of all loops: numba notices changes in a function's own file only, not in those it calls."""
-    return zlib.crc32(b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py"))))
 
 
 class SparseRows(NamedTuple):
@@ -99,9 +41,6 @@ def enlarge(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     larger = np.zeros(shape, array.dtype)
     larger[tuple(slice(n) for n in array.shape)] = array
     return larger
-
-
-# --- Parts of several loops
 
 
 def inner(a: Array, b: Array, m: int) -> float:

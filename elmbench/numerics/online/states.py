@@ -15,9 +15,10 @@ from scipy.linalg import lapack
 from scipy.spatial.distance import cdist
 
 from elmbench.numerics.arrays import EPS, Array, Rows
+from elmbench.numerics.compiled import run
 from elmbench.numerics.kernels import kernel_matrix, rbf_from_distances
 from elmbench.numerics.online.kernel_loops import absorb, absorb_ald
-from elmbench.numerics.online.loops import DONE, DRIFT, GROW, enlarge, loop_array, run
+from elmbench.numerics.online.loops import DONE, DRIFT, GROW, enlarge, loop_array
 from elmbench.numerics.pairwise import Kernel
 from elmbench.numerics.solve import mirror
 
