@@ -44,7 +44,8 @@ GRIDS = {
     },
     "RKELM": {
         "n_landmarks": st.integers(1, 70), "C": st.integers(-5, 30).map(lambda e: 2.0**e), "gamma": EXPONENTS,
-        "kernel": st.sampled_from([*OF_DISTANCES, "polynomial", "laplacian"]), "widths": st.sampled_from(["equal", "random"]),
+        "kernel": st.sampled_from([*OF_DISTANCES, "polynomial", "laplacian"]),
+        "widths": st.sampled_from(["equal", "random"]),
         "degree": st.integers(1, 2), "random_state": SEEDS,
     },
     "ELMRBF": {
