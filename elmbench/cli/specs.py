@@ -23,6 +23,7 @@ def list_(what: Literal["experiments", "datasets", "models", "metrics", "reading
 
 
 def _words(value: Any) -> str:
+    """Return a value as text: lists separated by commas, and nothing for None."""
     return ", ".join(map(str, value)) if isinstance(value, list | tuple) else "" if value is None else str(value)
 
 

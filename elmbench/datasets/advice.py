@@ -100,6 +100,7 @@ def _separates(values: NDArray[np.float64], target: NDArray[np.int64]) -> bool:
 
 
 def _drop(kind: str, names: Sequence[str]) -> Iterator[str]:
+    """Yield the advice to drop columns, if there are any, because they are of this kind."""
     if names:
         more = f" and {len(names) - _SHOWN} more" * (len(names) > _SHOWN)
         verb = "is" if len(names) == 1 else "are each"

@@ -134,7 +134,8 @@ def read_arrays(content: bytes, origin: str, sparse: bool = True, most: int | No
     """Return the table of a NumPy archive of features, dense or as the parts of a CSR matrix, and a target.
 
     The names of its arrays are ours (X, target), Ding's (data, label), those of pictures (images, target), or SciPy's
-    for sparse rows. Raises ValueError if a part is missing or does not fit the others.
+    for sparse rows. Raises ValueError if a part is missing or does not fit the others, or if an array takes more than
+    `most` bytes. `sparse`: keep sparse rows sparse.
     """
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         check_size(sum(info.file_size for info in archive.infolist()), most)

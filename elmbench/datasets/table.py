@@ -222,7 +222,7 @@ def label_word(value: Any) -> str:
 
 
 def category_word(value: Any) -> str:
-    """Return the spelling of a category: pandas reads True, TRUE and true as booleans, unless some are missing."""
+    """Return the text of a category; True and False are in lower case, however pandas read or a file spells them."""
     word = str(value).strip()
     return word.lower() if word in ("True", "False", "TRUE", "FALSE") else word
 

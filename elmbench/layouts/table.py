@@ -116,7 +116,7 @@ class Entry:
     chosen: str = ""
 
     def items(self, suffix: str = "") -> dict[str, Item]:
-        """Return our value, the published one and the verdict, by column."""
+        """Return our value, the published one and the verdict, by the name of the column, which ends in `suffix`."""
         published = printed_item(self.published) if self.published else None
         items = {"value": self.shown, "published": published, "verdict": Item(self.verdict) if self.verdict else None}
         return {name + suffix: item for name, item in items.items() if item is not None}

@@ -129,7 +129,7 @@ def _outcome(claim: Claim, results: _Results) -> ClaimOutcome:
 
 
 def _tests(claim: Claim, results: _Results) -> tuple[list[Finding], ClaimVerdict, str]:
-    """Return the tests of a comparison; a verdict other than `undecided`, and its reason, if they cannot confirm it."""
+    """Return the tests of a comparison, and a verdict with its reason if they cannot decide it, else `undecided`."""
     datasets = results.datasets(claim)
     comparable = [dataset for dataset in datasets if results.is_comparable(dataset)]
     if not comparable or (claim.dataset != MOST and len(comparable) < len(datasets)):
@@ -211,7 +211,7 @@ def _claim_datasets(claim: Claim, resolved: Resolved) -> list[str]:
 
 
 def is_true(claim: Claim, one: float, other: float) -> bool:
-    """Return True if a claim is true of two figures, ends included but for `above` and `below`."""
+    """Return True if a claim is true of two figures. Bounds count as true, except for `above` and `below`."""
     if claim.between is not None:
         return claim.between[0] * other <= one <= claim.between[1] * other
     region = region_of(claim)

@@ -40,7 +40,7 @@ class ResultsDirs:
         return next((folder for folder in self._folders if has_results(folder, profile, experiment)), self.user)
 
     def best_profile(self, experiment: str, profiles: Sequence[str]) -> str | None:
-        """Return the first of some profiles with results of a table, the user's results before the committed ones."""
+        """Return the first profile with results of a table: in the user's folder, or else in the committed one."""
         pairs = product(self._folders, profiles)
         return next((profile for folder, profile in pairs if has_results(folder, profile, experiment)), None)
 

@@ -29,7 +29,7 @@ class GridFigure:
 
     @cached_property
     def names(self) -> dict[str, str]:
-        """The names that a row, a column or a grid may have."""
+        """The label of this figure on each axis that a grid can have: data set, model, measure, ..."""
         model, measure = self.entry.model, self.entry.measure.column
         names = {"dataset": self.entry.dataset, "model": model, "measure": measure}
         return names | {"pair": f"{model} {measure}", "all": "measures by model"}
@@ -103,6 +103,7 @@ def grids_of(section: Section, resolved: Resolved) -> list[Grid]:
 
 
 def _grid(figures: Sequence[GridFigure], shape: tuple[str, str, str], resolved: Resolved) -> Grid:
+    """Return a grid of figures. `shape` names the axis of its rows, of its columns and of its heading."""
     row, column, heading_axis = shape
     by_names = {(figure.names[row], figure.names[column]): figure for figure in figures}
     rows, columns = (list(dict.fromkeys(figure.names[axis] for figure in figures)) for axis in (row, column))

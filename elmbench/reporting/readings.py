@@ -102,7 +102,7 @@ def _mean_text(values: _Values, endings: NDArray[Any], runs: NDArray[np.int64]) 
 
 
 def _interval(values: _Values, runs: NDArray[np.int64], mean_of: int, rounding: float) -> tuple[float, float]:
-    """Return the ends of the interval of the verdicts, NaN if there are too few runs."""
+    """Return the ends of the interval of a verdict on a mean over `mean_of` runs; NaN if there are too few runs."""
     if len(set(runs.tolist())) < FEWEST_RUNS:
         return np.nan, np.nan
     draws = draws_of_means(run_means(values, runs), least_half_width=0.0)

@@ -41,7 +41,7 @@ class ExperimentFile:
 
     @cached_property
     def figures(self) -> tuple[PublishedValue, ...]:
-        """The paper's figures of this table, each under the metric that the paper must mean."""
+        """The published figures of this table; a metric that the paper misnames has the name that the spec gives it."""
         published = self.spec.published
         if published is None or not published.values:
             return ()

@@ -76,7 +76,7 @@ def log2_of(value: Value | None) -> int | None:
 
 
 def _from_yaml(text: Any) -> Measure:
-    """Return the measure with a column (see `Measure.column`)."""
+    """Return the measure that a text names, such as "accuracy" or "gmean@h=50" (see `Measure.column`)."""
     if isinstance(text, Measure):
         return text
     name, at, point = str(text).partition("@")

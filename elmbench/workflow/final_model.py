@@ -210,7 +210,7 @@ def predict_file(
 
 
 def _frame_like(table: Table, names: list[str], columns: dict[str, list[str]], file: Path) -> pd.DataFrame:
-    """Return the columns of a file that a model was fitted to."""
+    """Return the columns `names` of a file, of which some are `columns["numbers"]` and some `columns["words"]`."""
     target = to_numbers(table.target) if table.target_name in columns["numbers"] else None
     frame = table.frame().assign(**{table.target_name: table.target if target is None else target})
     if sp.issparse(table.X):  # the last features of a file may be zero in all rows

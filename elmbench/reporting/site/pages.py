@@ -216,6 +216,7 @@ def _section(section: Section, results: Results, *, with_extra: bool) -> dict[st
 
 
 def _text(value: Any) -> str:
+    """Return a value as text, with six digits; a missing one is empty."""
     if pd.isna(value):
         return ""
     return f"{value:.6g}" if isinstance(value, float) else str(value)

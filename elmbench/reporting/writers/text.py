@@ -78,6 +78,7 @@ def section_text(table: ResultTable, section: Section, width: int = WIDTH) -> It
 
 
 def _block(section: Section, first: Column, others: Sequence[Column]) -> RichTable:
+    """Return the lines of a section below the names of their data sets."""
     rows: list[list[Text]] = []
     previous = ""
     for line in section.lines:

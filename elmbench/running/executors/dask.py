@@ -115,7 +115,7 @@ class DaskExecutor(Executor):
 
     @property
     def memory(self) -> int | None:
-        """The largest share of memory of a worker's thread; None without workers."""
+        """The bytes of memory for each thread, on the worker that has most; None without workers."""
         workers = self._ask("scheduler_info")["workers"].values()
         return max(
             ((worker["memory_limit"] or machine_memory()) // worker["nthreads"] for worker in workers), default=None
