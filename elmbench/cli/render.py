@@ -86,6 +86,7 @@ def show_experiment(file: ExperimentFile) -> RenderableType:
 
 
 def _scaling(scale: Scale | None) -> str:
+    """Describe a scaling of inputs or targets in words."""
     if scale is None:
         return "as they are"
     if scale.kind == "unit-rows":
@@ -95,6 +96,7 @@ def _scaling(scale: Scale | None) -> str:
 
 
 def _values(values: Sequence[Any]) -> str:
+    """Return the values of a grid as text: at most six, or the first two and the last, with their number."""
     texts = [f"{v:g}" if isinstance(v, float | int) else str(v) for v in values]
     return ", ".join(texts) if len(texts) <= 6 else f"{texts[0]}, {texts[1]}, ..., {texts[-1]} ({len(texts)})"
 

@@ -103,6 +103,7 @@ def run(
 
 
 def _readings(texts: list[str]) -> dict[str, str]:
+    """Return the readings of the option --reading, by id."""
     readings = {name: value for name, _, value in (text.partition("=") for text in texts)}
     if len(readings) < len(texts) or not all(readings.values()):
         problem = f"--reading is given as {', '.join(texts)}"
@@ -143,6 +144,7 @@ def run_cells(prepared: PreparedRun, executor: Executor, carry_out: Callable[...
 
 
 def _workers(count: int) -> str:
+    """Return "on 2 workers", for the messages of a run."""
     return f"on {count} worker{'s' * (count != 1)}"
 
 

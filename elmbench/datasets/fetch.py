@@ -37,6 +37,7 @@ def status(names: Iterable[str] | None = None, data_dir: Path | str | None = Non
 
 
 def _status(spec: DatasetSpec, data_dir: Path | None) -> Status:
+    """Return where the rows of a data set come from, or the problem with them."""
     try:
         here = find_source(spec, data_dir).status(Request(spec))
         return Status(spec.name, *(here or ("bad", "")))
@@ -93,6 +94,7 @@ def fetch(name: str, *, progress: bool = False, force: bool = False) -> Fetched:
 
 
 def _fetch_and_check(spec: DatasetSpec, source: NetworkSource, progress: bool) -> None:
+    """Download a data set into the cache, and empty the cache again if the rows are not those that are expected."""
     wanted = spec.fingerprint
     is_compared = wanted is not None and wanted.part == "all" and not (spec.training_part or source.other_values)
     with fetch_job(spec.shape.features, unpacked_bytes(spec), is_compared, progress) as job:

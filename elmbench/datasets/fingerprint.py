@@ -86,6 +86,7 @@ def _weights(y: NDArray[Any], task: str) -> Array:
 
 
 def _numbers(X: Any, y: NDArray[Any], task: str, n_train: int | None) -> dict[str, tuple[float, ...]]:
+    """Return the numbers of a fingerprint, by what they describe, from prepared rows and targets."""
     if sp.issparse(X):
         mean = np.asarray(X.mean(axis=0)).ravel()
         squares = np.asarray(X.multiply(X).mean(axis=0)).ravel()

@@ -113,6 +113,7 @@ def identify(spec: DatasetSpec, data_dir: Path | str | None = None, run: int = 0
 
 
 def _read_identities(path: Path) -> dict[str, Any]:
+    """Return the content of a JSON file; empty if it is missing or damaged."""
     try:
         content = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError):

@@ -68,6 +68,7 @@ def unpacked_bytes(spec: DatasetSpec, width: int | None = None) -> int:
 
 
 def _target_of(path: Path, spec: DatasetSpec, names: list[str]) -> str:
+    """Return the name of the target column: 'target', or that of a source; raise ElmbenchError without one."""
     targets = ["target", *(getattr(source, "target", None) for source in spec.sources)]
     for target in targets:
         if target in names:

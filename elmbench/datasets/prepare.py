@@ -131,6 +131,7 @@ def _known(table: Table, *names: str) -> tuple[str, ...]:
 
 
 def _dense(table: Table) -> NDArray[np.float64]:
+    """Return dense features; raise ElmbenchError if they are sparse."""
     if sp.issparse(table.X):
         problem = f"{table.origin}: sparse rows cannot be prepared this way"
         next_step = "set `sparse: false` in datasets.yaml"
@@ -187,6 +188,7 @@ def check_shape(table: Table, shape: Shape, when: str) -> None:
 
 
 def _counts(table: Table, shape: Shape) -> Iterator[tuple[str, str]]:
+    """Yield each count of the rows, features and labels of a file beside the expected one, both in words."""
     n_rows, n_columns = table.X.shape
     yield f"{n_columns} features", f"{shape.features} features"
     yield f"{n_rows} rows", f"{shape.instances} rows"

@@ -157,6 +157,7 @@ def number_of(measure: Measure) -> float:
 
 
 def _thin_points(values: list[float]) -> list[float]:
+    """Return the values at which the table shows a curve: all if they are few, else some of them."""
     if len(values) <= _MOST_POINTS:
         return values
     if exponents_of(values) is None:

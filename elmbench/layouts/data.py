@@ -52,4 +52,5 @@ class Data(Layout):
 
 
 def _prints_parts(resolved: Resolved) -> bool:
+    """Return True if the paper prints the sizes of training and test parts."""
     return any(figure.metric in PARTS for figure in resolved.file.figures)

@@ -64,6 +64,7 @@ class StreamCurves(Curves):
             raise ValueError(f"models.{column} searches {', '.join(model.search)}; expected fixed parameters")
 
     def _metrics(self, spec: Experiment) -> list[str]:
+        """Return the metrics of the protocol that a stream measures."""
         return [metric for metric in spec.protocol.metrics if metric in _METRICS]
 
     def work(self, planner: DatasetPlanner, column: str, run: int, fold: int) -> Work:

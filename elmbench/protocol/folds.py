@@ -140,6 +140,7 @@ def load_rows(dataset: DatasetRef, data_dir: str | None) -> "Dataset":
 
 @lru_cache(maxsize=2)
 def _scaled_rows(dataset: DatasetRef, data_dir: str | None, scale: Scale) -> Any:
+    """Return all rows of a data set, scaled over all of them, from a cache."""
     return scale_columns(load_rows(dataset, data_dir).X, slice(None), scale)
 
 

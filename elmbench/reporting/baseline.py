@@ -91,6 +91,7 @@ def compare_with_baseline(cells: pd.DataFrame, path: Path, measures: Collection[
 
 
 def _name(line: dict[Any, Any]) -> str:
+    """Return the name of a cell in messages."""
     words = [f"{line['dataset']} {line['model']} run {line['run']} fold {line['fold']} {line['select']}"]
     return " ".join(words + ([line["reading"]] if line["reading"] else []))
 
@@ -149,6 +150,7 @@ def _compare_classes(old: dict[Any, Any], new: dict[Any, Any]) -> Iterator[tuple
 
 
 def _real(line: dict[Any, Any], name: str) -> float:
+    """Return the number in a column of a line; NaN if it is missing."""
     value = line.get(name)
     return np.nan if value is None or pd.isna(value) else float(value)
 

@@ -98,6 +98,7 @@ def _mark_overflow(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def _line(cell: Cell, result: dict[str, Any]) -> dict[str, Any]:
+    """Return the line of `cells.csv` of one cell, from its stored result."""
     line = {name: getattr(cell, name) for name in CELL_NAMES} | result.get("measured", {})
     line |= {name: result.get(name) for name in ("status", *TIMES, "n_units", "condition", "n_test")}
     if "scores" in result:

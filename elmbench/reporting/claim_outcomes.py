@@ -82,6 +82,7 @@ class ClaimOutcome:
         return f"on {' and '.join(dict.fromkeys(where))} {' and '.join(dict.fromkeys(comparisons))}"
 
     def _test_text(self) -> str:
+        """Return the test of a claim in words: the figures, the difference with its interval, the p-value."""
         finding = self.finding
         if finding is None or self.p is None:
             return ""
@@ -123,6 +124,7 @@ def is_of_ratios(claim: Claim) -> bool:
 
 
 def _relation(claim: Claim) -> str:
+    """Return the relation of a claim in words."""
     if claim.between is not None:
         return f"{claim.between[0]:.3g} to {claim.between[1]:.3g} times"
     words = _RELATIONS.get(claim.relation, claim.relation)

@@ -104,6 +104,7 @@ class _Pair(NamedTuple):
 
 
 def _outcome(claim: Claim, results: _Results) -> ClaimOutcome:
+    """Test all comparisons of a claim and return its outcome."""
     others = []
     for comparison in claim.comparisons:
         columns = (other_columns(comparison, name, results.resolved) for name in results.datasets(comparison))
@@ -175,6 +176,7 @@ def _test_on_one(claim: Claim, pair: _Pair, results: _Results) -> Finding:
 
 
 def _test_on_most(claim: Claim, rows: list[list[_Pair]]) -> list[Finding]:
+    """Return the tests of a claim over several data sets, one for each column that it is compared with."""
     if claim.relation == "close" or is_of_ratios(claim) or claim.test == "sign":
         n_true = sum(all(is_true(claim, *pair.means) for pair in row) for row in rows)
         findings = {"": sign_test(n_true, len(rows))}

@@ -143,6 +143,7 @@ def error_and_power(agreements: Iterable[Agreement]) -> Counter[str]:
 
 
 def _agreement(metric: str, figures: Sequence[ComparedFigure]) -> Agreement:
+    """Return how far the figures of one metric agree with the print: verdicts, distances, the same best model."""
     rows = list(group_by(figures, lambda figure: (figure.dataset, figure.measure.column)).values())
     several = [row for row in rows if len(row) > 1] if is_quality(metric) else []
     pick = min if less_is_better(metric) else max

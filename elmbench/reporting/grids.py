@@ -117,6 +117,7 @@ def _grid(figures: Sequence[GridFigure], shape: tuple[str, str, str], resolved: 
 
 
 def _spell(axis: str, name: str, resolved: Resolved) -> str:
+    """Return the heading for a label on an axis of a grid."""
     if axis != "dataset":
         return name
     return "all data sets" if name == ALL else resolved.spelling(name)

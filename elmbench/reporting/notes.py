@@ -75,6 +75,7 @@ def with_remarks(summary: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def _remarks(cells: pd.DataFrame) -> dict[str, str]:
+    """Return the remarks on the data, by data set."""
     if REMARKS not in cells.columns:
         return {}
     lines = cells.loc[cells[REMARKS].notna(), ["dataset", REMARKS]].drop_duplicates()

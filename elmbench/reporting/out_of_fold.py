@@ -31,6 +31,7 @@ def predictions_frame(planned: Iterable[Cell], store: Store, resolved: Resolved)
 
 
 def _parts(planned: Iterable[Cell], store: Store, resolved: Resolved) -> Iterator[pd.DataFrame]:
+    """Yield the stored predictions of each cell with the labels and row numbers of its test rows."""
     for cell in planned:
         record = store.get(cell.key) if cell.key else None
         if record is None or (stored := stored_in(record["result"])) is None:

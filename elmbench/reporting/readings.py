@@ -45,6 +45,7 @@ def compare_readings(readings: Mapping[str, Reading], results: Sequence[Results]
 
 
 def _compare(name: str, reading: Reading, results: Results) -> Iterator[dict[str, Any]]:
+    """Yield a line for each published figure of a table that some values of a reading were run for."""
     resolved, layout = results.resolved, layout_of(results.resolved)
     value_of = {"" if value == reading.default else f"{name}={value}": value for value in reading.values}
     cells = results.cells[results.cells["status"] != "unavailable"]
@@ -126,6 +127,7 @@ def _pick(table: _Values, runs: NDArray[np.int64], published: float, rounding: f
 
 
 def _nearest_to(draws: _Values, published: float, test_share: float) -> int | None:
+    """Return the position of the draws significantly nearer to a published value than all others; None if none are."""
     # With these signs, the mean over the draws is the distance of the mean, unlike the mean of |draw - print|.
     distances = (draws - published) * np.sign(draws.mean(axis=1) - published)[:, None]
     nearest = int(distances.mean(axis=1).argmin())

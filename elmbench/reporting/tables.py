@@ -66,6 +66,7 @@ def build_table(
 
 
 def _protocol(resolved: Resolved) -> str:
+    """Describe the splits and the search of a comparison in words."""
     protocol = resolved.spec.protocol
     outer, rows = protocol.outer, resolved.settings.tune_rows
     runs = f", {outer.runs} runs" if outer.runs > 1 else ""
@@ -100,6 +101,7 @@ def _coverage(resolved: Resolved, cells: pd.DataFrame) -> str:
 def _entries(
     summary: pd.DataFrame, cells: pd.DataFrame, optimism: dict[Any, float], layout: Layout, resolved: Resolved
 ) -> Iterator[Entry]:
+    """Yield the entries of a table: our value beside the published one, a line of the summary each."""
     params = _common_params(cells) if layout.ranks else {}
 
     @cache

@@ -154,6 +154,7 @@ class Run:
             self.store.sync()
 
     def _put(self, work: Work, answer: Answer) -> None:
+        """Store the answer to some work."""
         environment = self.store.put_environment(dict(answer.environment)) if answer.environment else self._environment
         self.store.put(work, answer.result, environment, answer.seconds)
 

@@ -37,6 +37,7 @@ def version_of_code() -> str:
 
 
 def _blas() -> list[dict[str, Any]]:
+    """Return the loaded BLAS libraries, with version and architecture."""
     import scipy.linalg  # noqa: F401 - loads the library that is to be described
     from threadpoolctl import threadpool_info
 

@@ -61,6 +61,7 @@ class Estimates:
 
 
 def _limited_seconds(work: Work, limits: Limits) -> float:
+    """Return the rough seconds of some work under its limits; 0 if it cannot run."""
     try:
         if limits.memory is not None and work.memory_over(limits.memory):
             return 0.0

@@ -72,6 +72,7 @@ def end_marked(mark: str) -> None:
 
 
 def _carries(process: psutil.Process, mark: str) -> bool:
+    """Return True if a live process has a mark that begins with this text."""
     with contextlib.suppress(psutil.Error, OSError):
         return process.environ().get(MARK, "").startswith(mark) and lives(process)
     return False

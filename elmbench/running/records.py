@@ -56,6 +56,7 @@ class Records:
         self._forget()
 
     def _forget(self) -> None:
+        """Start again with no lines read."""
         self.damage: Counter[str] = Counter()
         self._lines: dict[str, list[Line]] = {}
         #: Number of bytes by file that `_lines` covers.
@@ -99,6 +100,7 @@ class Records:
         return list(self._latest_first(name))[::-1]
 
     def _latest_first(self, name: str) -> Iterator[Any]:
+        """Yield the readable contents under a name, the latest first."""
         contents = (self._content(line) for line in reversed(self._all_lines().get(name, [])))
         return (content for content in contents if content is not None)
 
@@ -112,6 +114,7 @@ class Records:
         return self._lines
 
     def _content(self, line: Line) -> Any:
+        """Read the content of a line from its file; None if the line is damaged."""
         path = self.folder / line.file
         try:
             with open(path, "rb") as stream:
@@ -145,6 +148,7 @@ class Records:
         self._unsynced = True
 
     def _open(self) -> Path:
+        """Create a log file of this process with the next free number."""
         names = (_FILE.fullmatch(path.name) for path in _files(self.folder))
         number = max((int(name[1]) for name in names if name), default=0) + 1
         path = self.folder / f"{number:06d}-{this_process()}-{secrets.token_hex(4)}.v{FORMAT}.log"

@@ -164,6 +164,7 @@ def _merge(present: dict[tuple[Any, ...], Cell], cells: Iterable[Cell]) -> dict[
 
 
 def _entry(cell: Cell) -> tuple[str, ...]:
+    """Return what the cells of all runs and folds of a model on a data set have in common."""
     return cell.dataset, cell.model, cell.select, cell.reading
 
 

@@ -187,6 +187,7 @@ def _as_read(path: Path) -> Any:
 
 
 def _check_names(files: Iterable[ExperimentFile]) -> None:
+    """Raise ElmbenchError if two experiments have the same id or alias."""
     owners: dict[str, Path] = {}
     for file in files:
         for name in (file.id, *file.spec.aliases):

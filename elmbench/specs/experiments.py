@@ -33,6 +33,7 @@ LimitText = Annotated[str, AfterValidator(_check_limit)]
 
 
 def _check_names(statement: str, names: Iterable[str], allowed: Collection[str]) -> None:
+    """Raise ValueError if a name is not allowed; the message begins with `statement`."""
     for name in names:
         if name not in allowed:
             raise ValueError(f"{statement} {name!r}; expected one of {', '.join(allowed)}")

@@ -125,6 +125,7 @@ def parse_spec(model: type[SpecModel], content: Any, source: Path | str, prefix:
 
 
 def _describe(item: Any, key: str) -> str:
+    """Return one error of pydantic in the words of this package; `key` is its place in the file."""
     if item["type"] == "unknown_key":
         unknown = ".".join(filter(None, (key, item["ctx"]["key"])))
         return f"unknown key '{unknown}'; allowed here: {item['ctx']['allowed']}"

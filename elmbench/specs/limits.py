@@ -35,6 +35,7 @@ class Limits:
         return self._combine(other, lambda *values: min((value for value in values if value is not None), default=None))
 
     def _combine(self, other: Limits, choose: Callable[[Any, Any], Any]) -> Limits:
+        """Return the limits that `choose` picks of both."""
         return Limits(choose(self.seconds, other.seconds), choose(self.memory, other.memory))
 
 

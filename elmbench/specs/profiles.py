@@ -143,6 +143,7 @@ def resolve(file: ExperimentFile, profile: str, readings: dict[str, str] | None 
 
 
 def _apply(spec: Experiment, profile: Profile) -> Experiment:
+    """Return an experiment with the changes of a profile."""
     outer = spec.protocol.outer
     overrides = {}
     for name in (*outer.overrides, *profile.overrides):

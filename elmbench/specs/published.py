@@ -124,6 +124,7 @@ def read_published(path: Path) -> tuple[PublishedValue, ...]:
 
 
 def _figures(rows: csv.DictReader[str], path: Path) -> Iterator[PublishedValue]:
+    """Yield the published values of a CSV file with a line for each figure."""
     shares, printed = {*metrics_taking("counts"), TRAIN_ACCURACY}, set()
     for row in rows:
         location = f"{path}, line {rows.line_num}"
@@ -145,6 +146,7 @@ def _figures(rows: csv.DictReader[str], path: Path) -> Iterator[PublishedValue]:
 
 
 def _facts(rows: csv.DictReader[str]) -> Iterator[PublishedValue]:
+    """Yield the published facts about data sets, of a CSV file with a column for each fact."""
     for row in rows:
         for name, text in row.items():
             if name not in ("dataset", None) and text:
@@ -154,6 +156,7 @@ def _facts(rows: csv.DictReader[str]) -> Iterator[PublishedValue]:
 
 
 def _number(text: str, factor: int | Decimal, location: str) -> Decimal | None:
+    """Return a printed number times a factor, also of the form 2^-5; None for an empty field."""
     if not text:
         return None
     power = _POWER.fullmatch(text)

@@ -242,6 +242,7 @@ class DatasetPlanner:
     def _add_column(
         self, column: str, select: Selection, printed: dict[str, Any] | None, choices_only: bool, kind: type[Fit]
     ) -> None:
+        """Add the cells of a column under one selection, and the work that they need."""
         model = self.models[column]
         train_accuracy = TRAIN_ACCURACY in self.protocol.metrics_for(self.dataset.task)
         calibrate = self.calibration(column)
@@ -291,5 +292,6 @@ class DatasetPlanner:
             self._add_cell(column, run, fold, select, key, family)
 
     def _add_cell(self, column: str, run: int, fold: int, select: str, key: str, family: str) -> None:
+        """Add a cell to the plan whose work has this key."""
         entry = self.dataset.name, column, run, fold, select, self.resolved.reading, key, family
         self.plan.cells.append(Cell(*entry, self.missing, self.remarks, self.request.first_runs))

@@ -26,6 +26,7 @@ class NothingToCompareError(ElmbenchError):
 
 
 def _baseline(file: ExperimentFile) -> Path:
+    """Return the path of an experiment's baseline."""
     return file.path.with_suffix(".baseline.csv")
 
 
@@ -59,6 +60,7 @@ def check_baselines(names: list[str], results_dir: Path, profile: str = "ci") ->
 
 
 def _files(names: list[str], is_default: Callable[[ExperimentFile], bool]) -> list[ExperimentFile]:
+    """Return the experiments of these names; without names, all that are checked by default."""
     return [find_experiment(name) for name in names] or list(filter(is_default, load_catalogue().values()))
 
 

@@ -214,6 +214,7 @@ def _columns(comparison: Comparison, specs: Sequence[DatasetSpec]) -> dict[str, 
 
 
 def _grid(values: Any) -> Any:
+    """Return the values of a hyperparameter from Python as a YAML file has them."""
     if hasattr(values, "tolist"):
         return values.tolist()
     return values if isinstance(values, dict | list) else list(values) if isinstance(values, tuple) else [values]

@@ -103,6 +103,7 @@ def _rows(spec: DatasetSpec) -> tuple[Table, Any, Any]:
 
 
 def _targets(table: Table, task: str) -> Any:
+    """Return the targets that the final model is fitted to: numbers, booleans, integers or words."""
     if task == "regression":
         return np.asarray(table.target, dtype=np.float64)
     if table.target.dtype == bool:
@@ -113,6 +114,7 @@ def _targets(table: Table, task: str) -> Any:
 
 
 def _pipeline(table: Table, model: Any, spec: DatasetSpec) -> Any:
+    """Return an unfitted pipeline that prepares the columns of a file and fits the model."""
     from sklearn.compose import TransformedTargetRegressor
     from sklearn.pipeline import Pipeline
     from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, StandardScaler

@@ -109,6 +109,7 @@ def _differences(stores: Mapping[Path, Store]) -> Iterator[str]:
 
 
 def _replaces(new: Mapping[str, Any], old: Mapping[str, Any]) -> bool:
+    """Return True if a new record is better than the old one: it ended ok, the other did not."""
     return bool(new["status"] == "ok" and old["status"] != "ok")
 
 
@@ -126,6 +127,7 @@ def _same(one: Any, other: Any) -> bool:
 
 
 def _versions(store: Store, records: Mapping[str, Any]) -> dict[str, set[str]]:
+    """Return the versions of Python and of each package that computed some records."""
     versions = defaultdict(set)
     for name in {record["environment"] for record in records.values()}:
         environment = store.environment(name)
@@ -137,6 +139,7 @@ def _versions(store: Store, records: Mapping[str, Any]) -> dict[str, set[str]]:
 
 
 def _cells(store: Store) -> Iterator[tuple[tuple[str, str], Cell]]:
+    """Yield the planned cells of all tables in a store, each with experiment and profile."""
     for experiment, profile in sorted(store.tables()):
         yield from (((experiment, profile), cell) for cell in store.cells(profile, experiment) if cell.key)
 

@@ -137,6 +137,7 @@ class PreparedRun:
 
 
 def _with_needs(key: str, works: dict[str, Work]) -> Iterator[Work]:
+    """Yield the work of a key and all work that it needs."""
     if key:
         yield works[key]
         for name in works[key].needs:

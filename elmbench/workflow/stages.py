@@ -218,6 +218,7 @@ class TwoStages:
         return Outlook(dict(runs), enough, len(needs) - enough - never, never, seconds)
 
     def _figures(self, resolved: Resolved, plan: Plan) -> Iterator[ComparedFigure]:
+        """Yield the figures of a table that the first stage has measured."""
         values = [measure.column for measure in layout_of(resolved).values(resolved)]
         self.first.store.refresh()
         cells = cells_frame(plan.cells, self.first.store, values, resolved)

@@ -99,6 +99,7 @@ class ArchiveSource(NetworkSource):
             return self._dense(lines, words, origin)
 
     def _dense(self, lines: list[bytes], labels: list[bytes], origin: str) -> Table:
+        """Return the rows of a text file of columns, with labels appended if they are in another file."""
         from elmbench.datasets.text import PUBLIC, read_text
 
         if self.separator == "space":

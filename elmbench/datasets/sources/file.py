@@ -113,6 +113,7 @@ def _with_test_part(train: Table, source: FileSource, spec: RowColumns | None) -
 
 
 def _target(source: FileSource, names: list[str]) -> str:
+    """Return the name of the target: the user's choice, else a usual name, else the last column."""
     if isinstance(source.target, int):
         return names[source.target]
     if not source.target:
@@ -123,6 +124,7 @@ def _target(source: FileSource, names: list[str]) -> str:
 
 
 def _no_column(origin: str, name: str, names: Sequence[str]) -> ElmbenchError:
+    """Build the error for a column that a file lacks, with the likeliest typo."""
     guess = closest(name, list(names))
     hint = f" (did you mean {guess!r}?)" if guess else ""
     return ElmbenchError(

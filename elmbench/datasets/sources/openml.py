@@ -82,6 +82,7 @@ class OpenMLSource(NetworkSource):
         return str(target)
 
     def _joined(self, tables: list[Table]) -> Table:
+        """Return one table with the features of several OpenML data sets that have the same rows and targets."""
         import numpy as np
 
         from elmbench.datasets.table import Table, label_words
@@ -100,6 +101,7 @@ class OpenMLSource(NetworkSource):
 
 
 def _description(openml: Any, number: int) -> Any:
+    """Return the description of an OpenML data set; raise ElmbenchError if it does not exist or nothing answers."""
     import requests
     import urllib3
 

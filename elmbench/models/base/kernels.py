@@ -40,6 +40,7 @@ class KernelMixin(BaseEstimator):
         return not self._has_kernel(PRECOMPUTED)
 
     def _has_kernel(self, *names: str) -> bool:
+        """Return True if the kernel is one of these names."""
         return isinstance(self.kernel, str) and self.kernel in names
 
     def __sklearn_tags__(self) -> Tags:

@@ -105,6 +105,7 @@ class PathMixin:
 
     @classmethod
     def _evaluate(cls, grid: Grid) -> Iterator[Evaluated]:
+        """Yield the outputs of a path, with a named `gamma` as the number that it stands for in each fold."""
         if not any(isinstance(getattr(model, "gamma", None), str) for model in grid.models):
             for i, j, outputs in cls._path(grid):
                 yield Evaluated(i, j, outputs, dict(grid.solvers))

@@ -89,6 +89,7 @@ def _leak(paper: PaperResults) -> Finding | None:
 
 
 def _interval(line: pd.Series[Any]) -> str:
+    """Return a sentence part on the interval of a line, and if the published value is inside."""
     if math.isnan(line["low"]):
         return f"too few runs on {line['dataset']}"
     side = "inside" if line["low"] <= line["published"] <= line["high"] else "outside"

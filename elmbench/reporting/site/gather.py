@@ -41,6 +41,7 @@ def gather(dirs: ResultsDirs, watch: Watch = iter) -> list[PaperResults]:
 
 
 def _table(file: ExperimentFile, dirs: ResultsDirs) -> TableResults:
+    """Return the results of a table under all profiles that show something about the paper."""
     run = [name for name in file.profiles if dirs.has(name, file.id)]
     # Profile ci shows on other or fewer data that the code still does the same; it says little about the paper.
     names = [name for name in reversed(PROFILES) if name in run and (name != PROFILES[0] or run == [PROFILES[0]])]
@@ -65,6 +66,7 @@ def documents() -> list[Document]:
 
 
 def _document(path: Path, stems: set[str]) -> Document:
+    """Return a Markdown document as HTML whose links lead to other pages of the site."""
     text = re.sub(r"^<!--.*?-->$", "", path.read_text("utf-8"), flags=re.M)
     title = next((line.lstrip("# ") for line in text.splitlines() if line.startswith("# ")), path.stem)
     # HTML in a document is shown as text.

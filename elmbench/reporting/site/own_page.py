@@ -41,6 +41,7 @@ def own_page(results: Results, predictions: pd.DataFrame, importance: pd.DataFra
 def _charts(
     spec: DatasetSpec, results: Results, predictions: pd.DataFrame, importance: pd.DataFrame
 ) -> Iterator[Picture]:
+    """Yield the charts of one data set of a comparison."""
     ranked = ranking(results.summary, spec.name)
     rows, losses = (
         lines[lines["dataset"] == spec.name] if len(lines) else lines for lines in (predictions, importance)
@@ -86,6 +87,7 @@ def pictures_of(predictions: pd.DataFrame, models: Sequence[str], spec: DatasetS
 
 
 def _errors(model: str, rows: pd.DataFrame) -> Picture:
+    """Draw true over predicted values of test rows."""
     sample = rows[["predicted", "true"]].astype(float).sample(min(len(rows), _MOST_POINTS), random_state=0)
     figure, axes = new_figure(_SIDE, _SIDE)
     axes.axline((sample["true"].mean(), sample["true"].mean()), slope=1, color="grey", linestyle="--", linewidth=0.8)
@@ -186,4 +188,5 @@ def _importance(lines: pd.DataFrame) -> Picture:
 
 
 def _short(name: str) -> str:
+    """Return a name, shortened to 24 characters."""
     return name if len(name) <= 24 else f"{name[:23]}…"

@@ -78,6 +78,7 @@ def write_site(papers: list[PaperResults], folder: Path, mark: Mapping[str, Any]
 
 
 def _write(papers: list[PaperResults], folder: Path) -> list[str]:
+    """Write the pages, style and data of the site to a folder; return the names of the files."""
     texts = dict(pages(papers))
     texts |= {name: environment().get_template(name).render() for name in ("style.css", "sort.js")}
     copies: dict[str, Path] = {}
@@ -204,6 +205,7 @@ def address(results: Results, name: str) -> str:
 
 
 def _section(section: Section, results: Results, *, with_extra: bool) -> dict[str, Any]:
+    """Return what the template of a table needs about one section."""
     readings = ", ".join(map(str, section.readings))
     grids = [grid for grid in grids_of(section, results.resolved) if len(grid.columns) <= _MOST_COLUMNS]
     # A table of times begins with them.

@@ -82,6 +82,7 @@ def _grid(grid: Grid, width: int) -> Iterator[RenderableType]:
 
 
 def _width(grid: Grid, deviations: bool, column: int) -> int:
+    """Return the number of characters that a column of a grid needs."""
     texts = [text for _, figures in grid.rows for text in _texts(figures[column], deviations)]
     return max(len(grid.columns[column]), *map(len, texts))
 

@@ -96,11 +96,13 @@ def _block(section: Section, first: Column, others: Sequence[Column]) -> RichTab
 
 
 def _width(section: Section, column: Column) -> int:
+    """Return the number of characters that a column needs."""
     texts = (line[column.name].text for line in section.lines if column.name in line)
     return max(len(column.heading), *map(len, texts))
 
 
 def _colour(item: Item | None) -> Text:
+    """Return an item as text in the colour of its verdict."""
     if item is None:
         return Text("")
     return Text(item.text, style=COLOURS.get(item.text, ""))

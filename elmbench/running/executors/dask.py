@@ -74,6 +74,7 @@ class DaskExecutor(Executor):
         self._connected = self._connected or self._sender.submit(self._connect)
 
     def _connect(self) -> Any:
+        """Return a client of the scheduler; raise ElmbenchError if it or dask cannot be reached."""
         try:
             from distributed import Client
         except ImportError as error:
@@ -166,9 +167,11 @@ class DaskExecutor(Executor):
             self._fail(request, error)
 
     def _fail(self, request: _Request, error: BaseException) -> None:
+        """Answer a request with an error."""
         request.answer.set_exception(error if isinstance(error, ElmbenchError) else self._gone(error))
 
     def _gone(self, error: BaseException) -> ElmbenchError:
+        """Build the error for a scheduler that stopped answering."""
         return ElmbenchError(
             f"the scheduler {self._scheduler} does not answer any more: {error}",
             expected="a scheduler that lives as long as the run",

@@ -36,6 +36,7 @@ class LocalExecutor(Executor):
         return self._pool.submit(self._run, work, inputs, limits)
 
     def _run(self, work: Work, inputs: Mapping[str, Result], limits: Limits) -> Answer:
+        """Do some work in an idle sandbox."""
         sandbox = self._idle.pop()
         try:
             return sandbox.ask(task_of(work, inputs), limits)

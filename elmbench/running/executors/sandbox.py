@@ -156,6 +156,7 @@ class _Worker:
         return limit is None or self.held <= limit // 2
 
     def _result(self, answer: Future[Any], seconds: float | None = None) -> Any:
+        """Return the answer of the worker process; raise `_Ended` if it died or failed."""
         try:
             return answer.result(seconds)
         except TimeoutError:
@@ -166,6 +167,7 @@ class _Worker:
             raise _Ended("failed", f"no answer of the worker process: {type(error).__name__}: {error}") from error
 
     def _death(self) -> _Ended:
+        """Return how the worker process ended, from its exit code."""
         if self._process is None and not self._killed:
             return _Ended("failed", "the worker process ended before it could begin")
         # The thread of the pool that collects the exit code may not have run yet.
