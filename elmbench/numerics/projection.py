@@ -17,7 +17,7 @@ SLACK = 16  # so many directions more than singular values, or an eighth more, a
 
 @dataclass(frozen=True)
 class Spectrum:
-    """Singular values of samples and of the row that extends them, the largest first, without round-off.
+    """Singular values of samples that may be extended by a row of ones, the largest first, without those of round-off.
 
     The left singular vectors are stored separately as rows in the same order, except for that of the row of ones, whose
     value has the position `constant`, or None.

@@ -75,7 +75,7 @@ def _linear_cost(n: int, d: int, params: _Params) -> float:
 
 
 def _kernel_cost(n: int, d: int, params: _Params) -> float:
-    """Return the rough number of operations to fit a kernel matrix and its factor."""
+    """Return the rough number of operations of a kernel matrix and its factor."""
     return n**2 * (2 * d + 20) + n**3 / 7  # a factor of n^3 / 3 operations is faster than the rest
 
 
@@ -87,7 +87,7 @@ def _hidden_cost(n: int, d: int, params: _Params) -> float:
 
 
 def _newton_cost(n: int, d: int, params: _Params) -> float:
-    """Return the rough number of operations to fit Newton's method on hidden nodes."""
+    """Return the rough number of operations of Newton's method on hidden nodes."""
     return 10 * _hidden_cost(n, d, params)  # ten steps
 
 
@@ -108,14 +108,14 @@ def _online_cost(n: int, d: int, params: _Params) -> float:
 
 
 def _projection_cost(n: int, d: int, params: _Params) -> float:
-    """Return the rough number of operations to fit a singular value decomposition and a network."""
+    """Return the rough number of operations of a singular value decomposition, and of a network on it."""
     rank = min(n, d)
     size = min(rank, params.get("n_hidden") or rank)
     return 8.0 * n * d * rank + 25.0 * rank**3 + 2.0 * n * size**2
 
 
 def _stream_cost(n: int, d: int, params: _Params) -> float:
-    """Return the rough number of operations to fit a streamed decomposition."""
+    """Return the rough number of operations of a decomposition that is updated chunk by chunk."""
     # Five products with a growing basis, at the speed of memory if a chunk has few rows.
     rank = min(n, d)
     return 5.0 * n * d * rank * (1 + 8 / params.get("batch_size", 16)) + 25.0 * rank**3
@@ -134,7 +134,7 @@ def _hyperplane_cost(n: int, d: int, params: _Params) -> float:
 
 
 def _boosting_cost(n: int, d: int, params: _Params) -> float:
-    """Return the rough number of operations to fit gradient boosting."""
+    """Return the rough number of operations of gradient boosting."""
     return float(params.get("n_estimators", 100) * (50.0 * n * d + 1e8))
 
 

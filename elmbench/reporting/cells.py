@@ -86,7 +86,7 @@ def cells_frame(planned: list[Cell], store: Store, values: list[str], resolved: 
 
 
 def _mark_overflow(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return cells in which those have diverged whose predictions are so large that an error of them is infinite."""
+    """Mark cells as diverged if one of their errors is infinite, because predictions are too large."""
     errors = cells[[name for name in map(str, cells) if name.partition("@")[0] in metrics_taking("values")]].astype(
         float
     )
@@ -160,7 +160,7 @@ def selections_of(resolved: Resolved) -> list[str]:
 
 
 def capped_fits(store: Store) -> Callable[[dict[str, Any]], dict[str, float]]:
-    """Return a function of a cell's record, which returns the values of the columns `CAPPED`.
+    """Return the function that computes the columns `CAPPED` of a cell, its fits that stopped early, from its record.
 
     It returns none for a model without a limit of steps. The searches that cells share are counted once.
     """

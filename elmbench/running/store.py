@@ -86,7 +86,7 @@ class Store(Records):
         return list(reversed(dict.fromkeys(reversed(commands))))
 
     def has_command(self, command: str) -> bool:
-        """Return True if a command has requested a table."""
+        """Return True if this command line has requested some table."""
         return any(command in self.commands(profile, experiment) for experiment, profile in self.tables())
 
     @property

@@ -215,7 +215,7 @@ class Protocol(Spec):
     criterion: Literal["score", "dcs-gaussians", "dcs-kde"] = "score"
 
     def metric_for(self, task: str) -> str:
-        """Return the metric that chooses hyperparameters: the first one for the task that is of test rows."""
+        """Return the metric that chooses hyperparameters: the first for the task that needs test rows."""
         for metric in self.metrics_for(task):
             if metric not in OF_LEARNT_ROWS:
                 return metric

@@ -21,7 +21,7 @@ class Curve(GridEvaluation):
     given: None = field(default=None, metadata=OPTIONAL)
 
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
-        """Measure `gmean@h=5` and so on, as a fit does; not a number where predictions are not finite."""
+        """Measure `gmean@h=5` and so on, as a fit does; NaN if predictions are not finite."""
         evaluation = super().run(inputs, context)
         scores = np.array(evaluation["scores"])
         values = np.where(np.isfinite(scores), -scores if less_is_better(self.metric) else scores, np.nan)

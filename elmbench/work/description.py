@@ -30,7 +30,7 @@ class Description(Work):
     outer: Split | None = field(default=None, metadata=OPTIONAL)
 
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
-        """Count.
+        """Count the rows, the features and the rows of each class.
 
         The result: `measured` with `features`, `instances`, and `classes`; of two classes also `negatives` and
         `positives`; of a split, or where the source has official parts, also `train` and `test`; `notes` on the data.

@@ -87,7 +87,10 @@ def require_figures(compared: int, names: list[str], profile: str | None, result
 
 
 def update_baselines(names: list[str], results_dir: Path) -> dict[str, int]:
-    """Make the cells of profile `ci` the baselines of tables, of all or of none; return the number of cells by id."""
+    """Replace the baselines of tables by their cells of profile `ci`, and return the numbers of cells by id.
+
+    If one of the tables has no cells or failed ones, no baseline changes.
+    """
     files = [find_experiment(name) for name in names]
     cells = {file.id: read_cells(results_folder(results_dir, "ci", file.id) / "cells.csv") for file in files}
     for file in files:

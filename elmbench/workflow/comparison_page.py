@@ -47,7 +47,7 @@ def failures_of(run: PreparedRun) -> list[str]:
 
 
 def importance_of(run: PreparedRun) -> pd.DataFrame:
-    """Return the mean loss and its deviation over folds of each column of each data set, the largest first."""
+    """Return the importance of each column of each data set: the mean loss of the metric, and its deviation."""
     ((resolved, plan),) = run.tables
     parts = []
     for name, spec in resolved.datasets.items():

@@ -52,7 +52,7 @@ class RunOptions:
 
     @property
     def many_tables(self) -> bool:
-        """True if the tables are not named one by one."""
+        """True if the request is for all tables, or for all of a paper."""
         return self.everything or self.paper is not None
 
 

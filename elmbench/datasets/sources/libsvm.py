@@ -23,6 +23,7 @@ class LibsvmSource(NetworkSource):
 
     @model_validator(mode="after")
     def _one_or_two(self) -> Self:
+        """Require either one file, or a training and a test file."""
         if (self.url is None) == (self.train is None or self.test is None):
             raise ValueError("give either url, or both train and test")
         return self
