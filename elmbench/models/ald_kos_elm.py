@@ -4,8 +4,7 @@ from typing import Any, ClassVar
 
 from sklearn.utils._param_validation import StrOptions
 
-from elmbench.models.base.family import FamilyClassifier, FamilyRegressor, numeric_gamma
-from elmbench.models.base.parameters import COUNT, estimator
+from elmbench.models.base.family import COUNT, FamilyClassifier, FamilyRegressor, estimator, numeric_gamma
 from elmbench.models.kos_elm import KOSELM
 from elmbench.numerics.online.states import UNLIMITED, DependencyState
 from elmbench.numerics.pairwise import Kernel

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
-from elmbench.models.base.parameters import estimator
+from elmbench.models.base.family import estimator
 from elmbench.models.pegasos import HyperplaneClassifier
 from elmbench.numerics.arrays import Array, Rows
 from elmbench.numerics.nodes.hidden_layer import layer_blocks

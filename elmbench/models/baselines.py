@@ -41,7 +41,7 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.svm import LinearSVC, NuSVR
 
-from elmbench.models.base.parameters import check_real
+from elmbench.models.base.family import check_real
 from elmbench.models.svm import EpsilonSVR
 
 

@@ -5,8 +5,7 @@ from typing import Any, ClassVar
 import scipy.sparse as sp
 from sklearn.utils._param_validation import StrOptions
 
-from elmbench.models.base.family import numeric_gamma
-from elmbench.models.base.parameters import estimator
+from elmbench.models.base.family import estimator, numeric_gamma
 from elmbench.models.pegasos import StochasticClassifier
 from elmbench.numerics.arrays import Array, Rows
 from elmbench.numerics.online.budgeted_sgd import BudgetedState

@@ -4,8 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from elmbench.models.base.family import estimator
 from elmbench.models.base.kernels import KernelMixin
-from elmbench.models.base.parameters import estimator
 from elmbench.models.eem import EntropyClassifier, discriminants
 from elmbench.numerics.arrays import Array, Rows
 from elmbench.numerics.low_rank import landmark_map

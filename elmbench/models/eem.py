@@ -10,7 +10,7 @@ from scipy.special import log_expit, softmax
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from elmbench.models.base.parameters import check_real, estimator
+from elmbench.models.base.family import check_real, estimator
 from elmbench.models.base.paths import Grid, PathMixin
 from elmbench.models.base.weights import RowWeightedClassifier
 from elmbench.models.elm import CONSTANT_LAYER, HiddenNodesMixin, node_folds

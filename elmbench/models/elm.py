@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from elmbench.models.base.family import check_condition
-from elmbench.models.base.parameters import estimator
+from elmbench.models.base.family import check_condition, estimator
 from elmbench.models.base.paths import Grid, PathMixin
 from elmbench.models.base.weights import WeightedClassifier, WeightedRegressor, weight_key
 from elmbench.numerics.arrays import EPS, Array, Indices, Rows

@@ -4,7 +4,7 @@ from collections.abc import Hashable
 
 from sklearn.utils import check_random_state
 
-from elmbench.models.base.parameters import estimator
+from elmbench.models.base.family import estimator
 from elmbench.models.base.weights import WeightedClassifier, WeightedRegressor, weight_key
 from elmbench.models.rk_elm import CentresMixin
 from elmbench.numerics.arrays import Array, Indices, Rows
@@ -55,14 +55,8 @@ class ELMRBFClassifier(WeightedClassifier, _ELMRBF):
     centres_ : ndarray of shape (n_hidden, n_features)
     gammas_ : ndarray of shape (n_hidden,)
         The `gamma` of each node, 1/sigma_i.
-    beta_ : ndarray of shape (n_hidden, n_outputs)
-        Output weights.
-    classes_ : ndarray of shape (n_classes,)
-    n_units_ : int
-        Number of hidden nodes.
-    condition_ : float
-        Estimated condition number of K'K + I/C.
-    n_features_in_ : int
+    beta_, classes_, n_units_, condition_, n_features_in_
+        As in `RKELMClassifier`.
 
     See Also
     --------

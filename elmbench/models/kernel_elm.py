@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from elmbench.models.base.family import FamilyClassifier
+from elmbench.models.base.family import FamilyClassifier, estimator
 from elmbench.models.base.kernels import KernelSystemMixin
-from elmbench.models.base.parameters import estimator
 from elmbench.models.base.paths import Grid
 from elmbench.models.base.weights import WeightedClassifier, WeightedRegressor, weight_key
 from elmbench.numerics.arrays import EPS, Array

@@ -7,9 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from elmbench.models.base.family import FamilyClassifier, FamilyRegressor, check_condition, numeric_gamma
+from elmbench.models.base.family import FamilyClassifier, FamilyRegressor, check_condition, estimator, numeric_gamma
 from elmbench.models.base.kernels import KernelMixin
-from elmbench.models.base.parameters import estimator
 from elmbench.models.base.paths import Grid, PathMixin
 from elmbench.numerics.arrays import EPS, Array, Rows
 from elmbench.numerics.kernels import BLOCK_BYTES

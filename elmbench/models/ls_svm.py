@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import StrOptions
 
+from elmbench.models.base.family import estimator
 from elmbench.models.base.kernels import KernelSystemMixin
-from elmbench.models.base.parameters import estimator
 from elmbench.models.base.paths import Grid
 from elmbench.models.base.weights import WeightedClassifier, WeightedRegressor
 from elmbench.numerics.arrays import Array

@@ -9,8 +9,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
 
-from elmbench.models.base.family import FamilyClassifier, FamilyRegressor
-from elmbench.models.base.parameters import COUNT, NOT_NEGATIVE, POSITIVE, estimator
+from elmbench.models.base.family import COUNT, NOT_NEGATIVE, POSITIVE, FamilyClassifier, FamilyRegressor, estimator
 from elmbench.numerics.arrays import EPS, Array
 from elmbench.numerics.kernels import row_blocks
 from elmbench.numerics.multiple_kernels import (

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
-from elmbench.models.base.parameters import estimator
+from elmbench.models.base.family import estimator
 from elmbench.models.base.weights import WeightedClassifier, WeightedRegressor
 from elmbench.models.elm import HiddenNodesMixin
 from elmbench.numerics.arrays import Array, Rows

@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils._param_validation import StrOptions
 
-from elmbench.models.base.parameters import estimator
+from elmbench.models.base.family import estimator
 from elmbench.models.pvm import ProjectionClassifier
 from elmbench.numerics.arrays import Array, Rows
 from elmbench.numerics.projection import Spectrum, StreamedDecomposition, with_ones, without_ones
@@ -144,14 +144,3 @@ class OSPVMClassifier(ProjectionClassifier):
         else:
             self.weights_, self.biases_ = directions[:, :-1].copy(), directions[:, -1].copy()
         self._solve(spectrum.insert(projections, size, 1.0, axis=1), self._targets[0])
-
-    @classmethod
-    def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
-        """Count basis and coordinates twice, as they grow, the factor with its vectors, and the hidden outputs."""
-        rank = min(n_samples, n_features + 1)
-        size = min(params.get("n_hidden") or rank, rank) + 1
-        if params.get("mode") == "truncate" and params.get("n_hidden"):
-            rank = min(rank, size + params.get("initial_batch", 40) + params.get("batch_size", 16))
-        chunk = 6 * max(params.get("initial_batch", 40), params.get("batch_size", 16)) * (n_features + rank)
-        basis = 4 * rank * n_features + 2 * n_samples * rank + 6 * rank**2 + 2 * size * n_features
-        return 8 * (basis + chunk + n_samples * (3 * size + 4 * n_outputs)) + 2**20

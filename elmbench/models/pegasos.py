@@ -4,8 +4,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
-from elmbench.models.base.family import FamilyClassifier
-from elmbench.models.base.parameters import estimator
+from elmbench.models.base.family import FamilyClassifier, estimator
 from elmbench.numerics.arrays import Array, Rows
 from elmbench.numerics.nodes.hidden_layer import layer_blocks
 from elmbench.numerics.online.hyperplanes import HyperplaneState

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils import gen_batches
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from elmbench.models.base.family import FamilyClassifier
-from elmbench.models.base.parameters import COUNT, estimator
+from elmbench.models.base.family import COUNT, FamilyClassifier, estimator
 from elmbench.models.base.paths import Grid, PathMixin
 from elmbench.numerics.arrays import EPS, Array, Rows
 from elmbench.numerics.kernels import row_blocks
@@ -170,15 +169,6 @@ class PVMClassifier(ProjectionClassifier, PathMixin):
         self.singular_values_ = spectrum.values
         self.weights_, self.biases_ = spectrum.nodes(directions, self._size(spectrum))
         self._solve(project_rows(X, self.mean_, self.weights_, self.biases_), T)
-
-    @classmethod
-    def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
-        """Count the centred rows and LAPACK's copies, the directions, and the hidden outputs with their copies."""
-        rank = min(n_samples, n_features)
-        size = min(params.get("n_hidden") or rank, rank) + 1
-        decomposition = 3 * n_samples * n_features + 8 * rank**2
-        solution = 2 * size * n_features + 2 * n_samples * size + 4 * size**2
-        return 8 * (max(decomposition, solution + rank * n_features) + 4 * n_samples * n_outputs) + 2**20
 
     @classmethod
     def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:

@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 
-from elmbench.models.base.family import check_condition, numeric_gamma
+from elmbench.models.base.family import COUNT, check_condition, estimator, numeric_gamma
 from elmbench.models.base.kernels import KernelMixin
-from elmbench.models.base.parameters import COUNT, estimator
 from elmbench.models.base.paths import Grid, PathMixin
 from elmbench.models.base.weights import WeightedClassifier, WeightedRegressor, weight_key
 from elmbench.numerics.arrays import EPS, Array, Indices, Rows

@@ -7,8 +7,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from elmbench.models.base.family import FamilyClassifier, FamilyRegressor, numeric_gamma
-from elmbench.models.base.parameters import estimator
+from elmbench.models.base.family import FamilyClassifier, FamilyRegressor, estimator, numeric_gamma
 from elmbench.numerics.arrays import Array, Rows
 from elmbench.numerics.pairwise import Kernel, kernel_blocks, kernel_product
 from elmbench.numerics.smooth_svm import Loss, minimise, smooth_hinge, smooth_insensitive

@@ -19,8 +19,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from elmbench.models.amm import AMMClassifier
-from elmbench.models.base.family import Model
-from elmbench.models.base.parameters import estimator
+from elmbench.models.base.family import Model, estimator
 from elmbench.models.bsgd import BSGDClassifier
 from elmbench.models.os_elm import OSELMClassifier
 from elmbench.models.pegasos import PegasosClassifier
@@ -109,16 +108,6 @@ class SVDPipeline:
         """Return a pipeline."""
         model = self.model(random_state=random_state, **params)
         return make_pipeline(SingularFeatures(n_components=n_components, random_state=random_state), model)
-
-    def memory_estimate(self, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
-        """Count the decomposition and the features."""
-        size = min(params.get("n_components", 100), n_samples, n_features)
-        smaller = min(n_samples, n_features)
-        decomposition = 3 * n_samples * n_features + 8 * smaller**2
-        if 8 * n_samples * n_features > DENSE_BYTES:
-            # The Lanczos method, for sparse rows, needs two vectors for each direction.
-            decomposition = min(decomposition, (2 * size + 1) * (smaller + 2 * size) + 3 * size * n_features)
-        return 8 * (decomposition + size * (n_features + n_samples))
 
     def evaluate_grid(
         self, X: Rows, y: NDArray[Any], folds: Folds, candidates: list[dict[str, Any]], **fixed: Any

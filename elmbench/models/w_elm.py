@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import StrOptions
 
-from elmbench.models.base.parameters import estimator
+from elmbench.models.base.family import estimator
 from elmbench.models.base.paths import Grid, PathMixin
 from elmbench.models.base.weights import WeightedClassifier, weight_key
 from elmbench.models.elm import CONSTANT_LAYER, HiddenNodesMixin, node_folds

@@ -16,8 +16,8 @@ CLASSES = [getattr(models, name) for name in models.__all__]
 DOCUMENTED = {name: getattr(models, name) for name in models.__all__ if name.endswith(("Classifier", "Regressor"))}
 SAID = re.compile(r"^([\w, ]+) : .*?default=(\S+)$", re.MULTILINE)
 AS_IN = re.compile(r"^([\w, ]+)\n    As in `(\w+)`", re.MULTILINE)
-#: Models with a matrix of the training rows squared, or with as many directions as rows.
-LARGE = ("ALDKOSELM", "FBKOSELM", "KELM", "KOSELM", "LSSVM", "MKELM", "OSPVM", "PVM")
+#: Models with a matrix of the training rows squared.
+LARGE = ("ALDKOSELM", "FBKOSELM", "KELM", "KOSELM", "LSSVM", "MKELM")
 WITHOUT_PATH = ("AMM", "BSGD", "EEKM", "MKELM", "OSELM", "OSPVM", "Pegasos", "RSVM", "SVM")
 
 

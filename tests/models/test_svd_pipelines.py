@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from elmbench.models import AMMClassifier, BSGDClassifier, OSELMClassifier, PegasosClassifier, svd_pipelines
 from elmbench.models.baselines import n_units
-from elmbench.models.protocols import GridPath, MemoryEstimate
+from elmbench.models.protocols import GridPath
 from elmbench.models.svd_pipelines import SingularFeatures
 from elmbench.registry import find_model, make_model, model_version
 
@@ -68,16 +68,9 @@ def test_parameters_are_those_of_the_second_step(name):
 
 
 @each_pipeline
-def test_the_version_of_the_second_step_and_the_memory_of_the_first(name):
-    cls, params = STEPS[name]
-    entry = find_model(name)
-    factory = entry.factory("classification")
-    assert model_version(entry, "classification").startswith(f"{cls.model_version}, scikit-learn ")
-    assert isinstance(factory, MemoryEstimate)
-    estimate = factory.memory_estimate(50, 2000, 3, n_components=5, **params)
-    assert estimate > 8 * 2 * 50 * 2000
-    # Texts: 4,000 rows of 62,000 words would take 2 GB.
-    assert factory.memory_estimate(4000, 62_000, 20, n_components=200, **params) < 2e9
+def test_the_version_of_the_second_step(name):
+    cls, _ = STEPS[name]
+    assert model_version(find_model(name), "classification").startswith(f"{cls.model_version}, scikit-learn ")
 
 
 @pytest.mark.parametrize("shape", [(40, 9), (9, 40), (30, 30), (1, 5), (5, 1)])

@@ -1,4 +1,4 @@
-"""Targets, validation and public methods of all models of the ELM family.
+"""Constructors, constraints, targets and public methods of all models of the ELM family.
 
 A concrete estimator combines one of the classifiers or regressors below with ``_fit(X, T)`` (``_fit(X, T, scale)`` if
 rows may have weights), which learns from rows and targets, of shape (n_samples, n_outputs), and forgets anything learnt
@@ -7,8 +7,10 @@ learns further rows in their order, and ``_start(X, T)``, which forgets and prep
 """
 
 import warnings
-from collections.abc import Callable
-from typing import Any, Self
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from numbers import Integral, Real
+from typing import Any, Self, TypeVar, dataclass_transform
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,13 +18,61 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import LinAlgWarning
 from sklearn.base import BaseEstimator, ClassifierMixin, MultiOutputMixin, RegressorMixin, _fit_context
 from sklearn.utils import Tags
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from elmbench.numerics.arrays import EPS, Array, Rows
+from elmbench.numerics.nodes.hidden_layer import ACTIVATIONS
+from elmbench.numerics.pairwise import NAMES
 from elmbench.numerics.rows import check_size
 from elmbench.numerics.solve import RidgeSystem
+
+POSITIVE = Interval(Real, 0, None, closed="neither")
+NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
+COUNT = Interval(Integral, 1, None, closed="left")
+
+_Class = TypeVar("_Class")
+
+#: Constraints of scikit-learn's `_parameter_constraints`, by the name of a parameter, the same in all models.
+_CONSTRAINTS: dict[str, list[Any]] = {
+    **{name: [POSITIVE] for name in ("C", "degree", "slope", "smoothing", "tol", "pruning")},
+    **{name: [NOT_NEGATIVE] for name in ("delta", "epsilon")},
+    **{name: [COUNT] for name in ("n_hidden", "n_landmarks", "budget", "n_weights", "n_epochs", "max_iter")},
+    **{name: [COUNT] for name in ("initial_batch", "batch_size", "prune_every", "n_components")},
+    **{name: ["boolean"] for name in ("shuffle", "fit_intercept", "update_mean", "radius")},
+    **{name: ["array-like", Mapping, None] for name in ("priors", "costs")},
+    "activation": [StrOptions(set(ACTIVATIONS))],
+    "class_weight": [Mapping, StrOptions({"balanced"}), None],
+    "coef0": [Interval(Real, None, None, closed="neither")],
+    "gamma": [POSITIVE, StrOptions({"scale", "auto"})],
+    "kernel": [StrOptions(set(NAMES)), callable],
+    "kernel_params": [Mapping, None],
+    "random_state": ["random_state"],
+}
+
+
+@dataclass_transform(kw_only_default=True, field_specifiers=(field,))
+def estimator(cls: type[_Class]) -> type[_Class]:
+    """Give a class a constructor with its annotated attributes as keyword-only parameters, and their constraints."""
+    cls = dataclass(kw_only=True, eq=False, repr=False)(cls)
+    names = [parameter.name for parameter in fields(cls)]  # type: ignore[arg-type]
+    constraints = {name: _CONSTRAINTS[name] for name in names if name in _CONSTRAINTS}
+    for base in reversed(cls.__mro__):
+        constraints |= vars(base).get("_parameter_constraints", {})
+    cls._parameter_constraints = constraints  # type: ignore[attr-defined]
+    return cls
+
+
+def check_real(name: str, value: Any) -> float:
+    """Return `value` as a float: a TypeError if it is not a number, a ValueError if it is not positive and finite."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
+        raise TypeError(f"{name}: expected a number greater than 0, got {value!r} instead")
+    number = float(value)
+    if not (np.isfinite(number) and number > 0):
+        raise ValueError(f"{name}: expected a finite number greater than 0, got {value!r} instead")
+    return number
 
 
 def encode_classes(y: NDArray[Any], classes: NDArray[Any]) -> Array:

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 
-from elmbench.models.base.family import check_condition, numeric_gamma
-from elmbench.models.base.parameters import estimator
+from elmbench.models.base.family import check_condition, estimator, numeric_gamma
 from elmbench.models.base.paths import Grid, PathMixin
 from elmbench.numerics.arrays import EPS, Array, Indices
 from elmbench.numerics.kernels import BLOCK_BYTES, rbf_from_distances, squared_distances

@@ -14,8 +14,15 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
-from elmbench.models.base.family import FamilyClassifier, FamilyRegressor, Model, encode_classes, named_gamma
-from elmbench.models.base.parameters import check_real, estimator
+from elmbench.models.base.family import (
+    FamilyClassifier,
+    FamilyRegressor,
+    Model,
+    check_real,
+    encode_classes,
+    estimator,
+    named_gamma,
+)
 from elmbench.numerics.arrays import Array, Rows
 
 
