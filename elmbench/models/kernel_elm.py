@@ -114,9 +114,10 @@ class KELMClassifier(WeightedClassifier, _KELM):
         Inverse squared width of the kernel, exp(-gamma d^2); "scale" is 1 / (n_features * X.var()),
         "auto" 1 / n_features, as in scikit-learn.
     kernel : str or callable, default="rbf"
-        A name of `sklearn.metrics.pairwise.pairwise_kernels`, such as "linear", "laplacian" or "polynomial"; a function
-        of two rows that returns a number; a kernel of `sklearn.gaussian_process.kernels`; or "precomputed". Then `X` is
-        the kernel matrix: between all training rows in `fit`, between rows and training rows in `predict`.
+        A name of `sklearn.metrics.pairwise.pairwise_kernels`, such as "linear", "laplacian" or "polynomial";
+        "inverse-multiquadric" or "rational-quadratic"; a function of two rows that returns a number; a kernel of
+        `sklearn.gaussian_process.kernels`; or "precomputed". Then `X` is the kernel matrix: between all training rows
+        in `fit`, between rows and training rows in `predict`.
     degree : float, default=3
         Degree of the polynomial kernel.
     coef0 : float, default=1.0

@@ -153,8 +153,7 @@ class RKELMClassifier(WeightedClassifier, _RKELM):
         Inverse squared width of the kernel, 1/sigma in the paper; "scale" is 1 / (n_features * X.var()). For other
         kernels see `elmbench.numerics.pairwise.Kernel`.
     kernel : str or callable, default="rbf"
-        "rbf", "inverse-multiquadric", "rational-quadratic", "polynomial" or "sigmoid"; or any of `KELMClassifier`. With
-        "precomputed", the centres are numbers of training rows.
+        As in `KELMClassifier`. With "precomputed", the centres are numbers of training rows.
     degree : int, default=3
         Degree of the polynomial kernel.
     coef0 : float, default=1.0
