@@ -11,7 +11,7 @@ from elmbench.models.base.kernels import KernelSystemMixin
 from elmbench.models.base.paths import Grid
 from elmbench.models.base.weights import WeightedClassifier, WeightedRegressor, weight_key
 from elmbench.numerics.arrays import EPS, Array
-from elmbench.numerics.fold_solutions import FoldView, fold_solutions, fold_views
+from elmbench.numerics.fold_solutions import FoldView, fold_groups, fold_solutions
 from elmbench.numerics.kernels import kernel_ladder, kernel_round_off
 from elmbench.numerics.pairwise import Kernel
 from elmbench.numerics.rows import Rows
@@ -26,7 +26,7 @@ class _KELM(KernelSystemMixin):
 
     @classmethod
     def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
-        """Compute the kernel of all training rows once for each `gamma`; folds have views of it if possible.
+        """Compute the kernel of the training rows of several folds once for each `gamma`, see `fold_groups`.
 
         This holds for the Gaussian kernel of dense rows without weights; see `_by_matrix` for others, and `_by_factor`
         for kernels of low rank. All `C` of a fold are solved at once, see `fold_solutions`. Values are accepted if
@@ -46,41 +46,36 @@ class _KELM(KernelSystemMixin):
         yield from cls._by_matrix(grid, others)
         if not gammas:
             return
-        trained = np.unique(np.concatenate([train for train, _ in grid.folds]))
-        has_view = [bool(np.isin(test, trained).all()) for _, test in grid.folds]
-        order, parts = fold_views(
-            [(train, test if view else test[:0]) for (train, test), view in zip(grid.folds, has_view, strict=True)]
-        )
-        targets = [grid.encode(part.rows) for part in parts]
-        room = np.empty(max(len(part.rows) for part in parts) ** 2)
-        for gamma, omega in kernel_ladder(grid.X[order], list(gammas)):
-            members = sorted(gammas[gamma], key=lambda i: -grid.models[i].C)
-            ridges = np.array([1.0 / grid.models[i].C for i in members])
-            for j, part in enumerate(parts):
-                T, decode = targets[j]
-                probes = None if has_view[j] else grid.X[grid.folds[j][1]]
-                result = _fold_outputs(grid, gamma, omega, room, part, T, ridges, probes)
-                for i, outputs in zip(members, result, strict=True):
-                    if outputs is None:
-                        grid.solvers["cholesky"] += 1
-                        yield i, j, grid.fitted_outputs(i, j, Kernel(gamma=gamma))
-                    else:
-                        yield i, j, decode(outputs)
+        for first, order, parts in fold_groups(grid.folds):
+            targets = [grid.encode(part.rows) for part in parts]
+            room = np.empty(max(len(part.rows) for part in parts) ** 2)
+            for gamma, omega in kernel_ladder(grid.X[order], list(gammas)):
+                members = sorted(gammas[gamma], key=lambda i: -grid.models[i].C)
+                ridges = np.array([1.0 / grid.models[i].C for i in members])
+                for j, (part, (T, decode)) in enumerate(zip(parts, targets, strict=True), first):
+                    probes = grid.X[grid.folds[j][1]]
+                    result = _fold_outputs(grid, gamma, omega, room, part, T, ridges, probes)
+                    for i, outputs in zip(members, result, strict=True):
+                        if outputs is None:
+                            grid.solvers["cholesky"] += 1
+                            yield i, j, grid.fitted_outputs(i, j, Kernel(gamma=gamma))
+                        else:
+                            yield i, j, decode(outputs)
 
 
 def _fold_outputs(
-    grid: Grid, gamma: float, omega: Array, room: Array, part: FoldView, T: Array, ridges: Array, probes: Rows | None
+    grid: Grid, gamma: float, omega: Array, room: Array, part: FoldView, T: Array, ridges: Array, probes: Rows
 ) -> list[Array | None]:
     """Return the outputs for the test rows of a fold, of shape (n_test, k), for each ridge; None if a fit is needed.
 
     `omega` is the shared kernel, for this `gamma`, and T, of shape (n_train, k), holds the targets of the fold;
-    `probes` are test rows outside the shared kernel. Outputs that become labels are accurate enough if their errors
+    `probes` are its test rows. Outputs that become labels are accurate enough if their errors
     change none.
     """
     n, k = T.shape
     Z, lengths = fold_solutions(omega, part, T, ridges, room, grid.solvers)
     weights = np.hstack([Z, np.ones((n, 1), order="F")])
-    if probes is None:
+    if part.test is not None:
         product = part.product(omega, weights)
     else:
         product = Kernel(gamma=gamma).product(probes, grid.X[part.rows], weights)

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,8 @@ from elmbench.numerics.symmetric_product import multiply
 _WIDEST = 2.0**9
 """Ratio to the smallest ridge up to which one inverse helps to solve a system; larger ridges are well-conditioned."""
 
+MOST_RUNS = 3  # of the rows of a fold, in a matrix that several folds share
+
 COMPILED_FROM = 2500
 """Rows from which the compiled product is faster than BLAS's, and a search takes longer than to import the compiler."""
 
@@ -32,10 +34,10 @@ class FoldView:
     """One fold of a matrix whose rows have the order of `fold_views`.
 
     `rows` are the original numbers of the training rows, and `positions` those in the matrix, which ascend. `test` are
-    the positions of the test rows, in the fold's order.
+    the positions of the test rows, in the fold's order, or None if the matrix lacks some.
     """
 
-    def __init__(self, positions: Indices, rows: Indices, test: Indices) -> None:
+    def __init__(self, positions: Indices, rows: Indices, test: Indices | None) -> None:
         self.rows, self.test = rows, test
         ends = np.flatnonzero(np.diff(positions) != 1) + 1
         #: Pairs of slices: some of the training rows, and their positions in the matrix.
@@ -43,6 +45,11 @@ class FoldView:
             (slice(int(a), int(b)), slice(int(positions[a]), int(positions[a]) + int(b - a)))
             for a, b in zip([0, *ends], [*ends, len(positions)], strict=True)
         ]
+
+    @property
+    def n_runs(self) -> int:
+        """Number of slices of adjacent rows."""
+        return len(self._runs)
 
     def copy(self, K: Array, work: NDArray[np.floating]) -> None:
         """Write K between the training rows over `work`, of any precision; both are in Fortran order."""
@@ -71,6 +78,7 @@ class FoldView:
 
     def product(self, K: Array, Z: Array) -> Array:
         """Return the product of K between the test and the training rows with Z, of shape (n_train, m)."""
+        assert self.test is not None
         start = self.test.min(initial=len(K))
         block = K[start : self.test.max(initial=start) + 1]
         total = np.zeros((Z.shape[1], len(block)))
@@ -79,23 +87,44 @@ class FoldView:
         return total[:, self.test - start].T
 
 
+def fold_groups(folds: list[tuple[Indices, Indices]], first: int = 0) -> Iterator[tuple[int, Indices, list[FoldView]]]:
+    """Yield adjacent folds that share a matrix: the number of the first one, the rows of the matrix, and the folds.
+
+    The folds of a k-fold cross-validation share one, as each has at most two runs of rows, see `fold_views`. All folds
+    of a repeated one, or of random splits, do not: the more runs a fold has, the longer a product takes.
+    """
+    order, views = fold_views(folds)
+    if len(folds) > 1 and max(view.n_runs for view in views) > MOST_RUNS:
+        half = len(folds) // 2
+        yield from fold_groups(folds[:half], first)
+        yield from fold_groups(folds[half:], first + half)
+    else:
+        yield first, order, views
+
+
 def fold_views(folds: list[tuple[Indices, Indices]]) -> tuple[Indices, list[FoldView]]:
-    """Return the rows of all folds, each once, in an order that leaves few gaps in training parts, and the folds in it.
+    """Return the training rows of all folds, each once, in an order with few gaps in a fold, and the folds in it.
 
     Rows with the same roles in all folds, pairs of training and test rows, are adjacent. In a k-fold cross-validation,
-    the training part of the first and the last fold is contiguous, and that of the others has two parts.
+    the training part of the first and the last fold is contiguous, and that of the others has two parts. A single fold
+    has its training rows in their order, repeated ones several times.
     """
-    n = 1 + max((int(part.max()) for fold in folds for part in fold if len(part)), default=-1)
-    roles = np.zeros((len(folds), n), dtype=np.int8)
+    if len(folds) == 1:
+        train = folds[0][0]
+        return train, [FoldView(np.arange(len(train)), train, None)]
+    roles = np.zeros((len(folds), 1 + max(int(part.max(initial=-1)) for fold in folds for part in fold)), dtype=np.int8)
     for role, (train, test) in zip(roles, folds, strict=True):
         role[test] += 1
         role[train] += 2
-    rows = np.flatnonzero(roles.any(axis=0))
+    is_trained: NDArray[np.bool_] = np.any(roles >= 2, axis=0)
+    rows = np.flatnonzero(is_trained)
     order = rows[np.lexsort(roles[::-1, rows])]
-    position = np.empty(n, dtype=np.intp)
+    position = np.empty(len(is_trained), dtype=np.intp)
     position[order] = np.arange(len(order))
-    sorted_positions = [np.sort(position[train]) for train, _ in folds]
-    views = [FoldView(p, order[p], position[test]) for p, (_, test) in zip(sorted_positions, folds, strict=True)]
+    views = []
+    for train, test in folds:
+        positions = np.sort(position[train])
+        views.append(FoldView(positions, order[positions], position[test] if is_trained[test].all() else None))
     return order, views
 
 

@@ -10,10 +10,11 @@ from forced_solvers import force
 from hypothesis import given
 from hypothesis import strategies as st
 from random_examples import examples
+from sklearn.model_selection import LeaveOneOut, RepeatedStratifiedKFold, StratifiedKFold
 
 from elmbench.numerics import fold_solutions as module
 from elmbench.numerics.arrays import EPS
-from elmbench.numerics.fold_solutions import fold_solutions, fold_views
+from elmbench.numerics.fold_solutions import MOST_RUNS, fold_groups, fold_solutions, fold_views
 from elmbench.numerics.kernels import kernel_matrix
 from elmbench.numerics.krylov import STOP, KrylovSpace
 
@@ -33,24 +34,37 @@ def test_any_folds(n, n_folds, seed, repeated):
         folds.append((train, random.randint(0, n, size=random.randint(0, 2 * n))))
     A = random.rand(n, n)
     A += A.T
-    order, parts = fold_views(folds)
-    assert sorted(order) == sorted(set(np.concatenate([np.concatenate(fold) for fold in folds])))
-    K = np.asfortranarray(A[np.ix_(order, order)])
-    for part, (train, test) in zip(parts, folds, strict=True):
-        assert sorted(part.rows) == sorted(train)
-        m = len(train)
-        square = A[np.ix_(part.rows, part.rows)]
-        copy = np.full((m, m), np.nan, dtype=np.float32, order="F")
-        part.copy(K, copy)
-        np.testing.assert_array_equal(copy, square.astype(np.float32))
-        for compiled_from in (0, n + 1):
-            with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(module, "COMPILED_FROM", compiled_from)
-                v, w = random.rand(m), np.full(m, np.nan)
-                part.make_product(K)(v, w)
-            np.testing.assert_allclose(w, square @ v, rtol=1e-12)
-        Z = random.rand(m, 3)
-        np.testing.assert_allclose(part.product(K, Z), A[np.ix_(test, part.rows)] @ Z, rtol=1e-12)
+    groups = list(fold_groups(folds))
+    assert [first + i for first, _, parts in groups for i in range(len(parts))] == list(range(n_folds))
+    for first, order, parts in groups:
+        K = np.asfortranarray(A[np.ix_(order, order)])
+        for part, (train, test) in zip(parts, folds[first:], strict=False):
+            assert part.n_runs <= MOST_RUNS
+            assert sorted(part.rows) == sorted(train)
+            m = len(train)
+            square = A[np.ix_(part.rows, part.rows)]
+            copy = np.full((m, m), np.nan, dtype=np.float32, order="F")
+            part.copy(K, copy)
+            np.testing.assert_array_equal(copy, square.astype(np.float32))
+            for compiled_from in (0, n + 1):
+                with pytest.MonkeyPatch.context() as patch:
+                    patch.setattr(module, "COMPILED_FROM", compiled_from)
+                    v, w = random.rand(m), np.full(m, np.nan)
+                    part.make_product(K)(v, w)
+                np.testing.assert_allclose(w, square @ v, rtol=1e-12)
+            Z = random.rand(m, 3)
+            if part.test is not None:
+                np.testing.assert_allclose(part.product(K, Z), A[np.ix_(test, part.rows)] @ Z, rtol=1e-12)
+            else:
+                assert len(parts) == 1 or not set(test) <= set(order)
+
+
+def test_folds_share_a_matrix_unless_their_rows_are_scattered():
+    y = np.arange(60) % 2
+    for cv, expected in [(StratifiedKFold(10, shuffle=True, random_state=0), 1), (LeaveOneOut(), 1)]:
+        assert len(list(fold_groups(list(cv.split(y, y))))) == expected
+    folds = list(RepeatedStratifiedKFold(n_splits=5, n_repeats=8, random_state=0).split(y, y))
+    assert 8 <= len(list(fold_groups(folds))) <= 16
 
 
 def awkward_rows(n: int, seed: int, kind: str) -> np.ndarray:
