@@ -25,7 +25,7 @@ from elmbench.models.os_elm import OSELMClassifier
 from elmbench.models.pegasos import PegasosClassifier
 from elmbench.models.protocols import Evaluated, Folds
 from elmbench.numerics.arrays import EPS, Array, Rows
-from elmbench.numerics.projection import fix_signs, singular_directions
+from elmbench.numerics.projection import row_signs, singular_directions
 
 DENSE_BYTES = 2**28
 """Largest dense copy of sparse rows."""
@@ -73,7 +73,7 @@ class SingularFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model)
             size = min(size, min(rows.shape) - 1)
             result = TruncatedSVD(size, algorithm="arpack", random_state=self.random_state).fit(rows)
             values = result.singular_values_
-            directions = result.components_ * fix_signs(result.components_)[:, np.newaxis]
+            directions = result.components_ * row_signs(result.components_)[:, np.newaxis]
         else:
             values, directions = singular_directions(rows.toarray() if sp.issparse(rows) else rows)
         # A direction orthogonal to all rows would only matter for other rows.

@@ -116,9 +116,9 @@ class KernelBlocks:
         return forms
 
     def _blocks(self, numbers: Indices) -> Iterator[tuple[slice, Indices, Array]]:
-        """Yield rows, numbers of kernels, which include the requested ones, and values up to the last of the rows.
+        """Yield blocks of the lower triangles: a slice of rows, numbers of kernels, and the values of these kernels.
 
-        Values are of shape (number of kernels, length of rows, rows.stop).
+        The numbers include the requested ones; values are of shape (number of kernels, length of the slice, its stop).
         """
         for i, rows in enumerate(self._cuts() if len(numbers) else ()):
             if self._cached:
@@ -200,7 +200,7 @@ def smallest_ball(K: Array) -> Ball:
 
 
 def _make_ball(K: Array, diagonal: Array, coefficients: Array) -> Ball:
-    """Return the ball about a centre."""
+    """Return the ball that encloses all rows around the centre with these coefficients."""
     products = K @ coefficients
     distances = diagonal - 2.0 * products + coefficients @ products
     value = float(coefficients @ distances)

@@ -105,7 +105,7 @@ class Kernel:
 
     @property
     def geometry(self) -> str:
-        """The name in `GEOMETRIES` of what the kernel is a function of; empty if it has none."""
+        """The name in `GEOMETRIES` of the kernel's argument, a distance or a product; empty for other kernels."""
         return _GEOMETRY_OF.get(self.name, "") if isinstance(self.name, str) else ""
 
     def evaluate(self, geometry: Array) -> Array:
@@ -182,7 +182,7 @@ class Kernel:
         return product
 
     def _values(self, X: Rows, Y: Any) -> Array:
-        """Return a new array of values; without `Y`, the columns of a precomputed kernel or those of all rows."""
+        """Return the kernel between the rows of `X` and of `Y`; without `Y`, the values in `X` if precomputed."""
         if self.is_precomputed:
             return X if Y is None else X[:, Y]
         if self.geometry:

@@ -9,7 +9,7 @@ from scipy.linalg.lapack import dgeqrf, dtpqrt
 from elmbench.numerics.arrays import EPS, Array
 
 RATIOS = {"linear": 1, "squared": 2}  # powers of the singular values that the accumulation ratio adds up, by name
-TIED = 1e-6  # entries of a direction count as equally large that differ by no more of the largest, see `fix_signs`
+TIED = 1e-6  # entries of a direction count as equally large that differ by no more of the largest, see `row_signs`
 PANEL = 32  # columns that LAPACK's tpqrt takes at a time
 
 SLACK = 16  # so many directions more than singular values, or an eighth more, are not worth a new basis
@@ -81,7 +81,7 @@ def round_off(scale: float, n: int, d: int) -> float:
     return 10 * max(n, d) * EPS * scale
 
 
-def fix_signs(directions: Array) -> Array:
+def row_signs(directions: Array) -> Array:
     """Return the sign of each row, of shape (k,), that makes its entry of largest magnitude positive.
 
     The first of several entries that are equally large within round-off decides.
@@ -101,7 +101,7 @@ def singular_directions(centred: Array) -> tuple[Array, Array]:
     if n > d:
         centred = np.triu(dgeqrf(centred)[0][:d])
     _, values, directions = np.linalg.svd(centred, full_matrices=False)
-    directions *= fix_signs(directions)[:, np.newaxis]
+    directions *= row_signs(directions)[:, np.newaxis]
     return values, directions
 
 
@@ -203,7 +203,7 @@ class StreamedDecomposition:
     def with_fixed_signs(self, rotation: Array) -> tuple[Array, Array]:
         """Return directions that `decomposition` returned with fixed signs, in the basis and as vectors of features."""
         directions = rotation @ self.basis
-        signs = fix_signs(directions)[:, np.newaxis]
+        signs = row_signs(directions)[:, np.newaxis]
         return signs * rotation, signs * directions
 
     def truncate(self, values: Array, rotation: Array) -> Array:

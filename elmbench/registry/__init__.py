@@ -82,7 +82,7 @@ def parameter_names(factory: Callable[..., Any]) -> list[str] | None:
 
 
 def has_method(factory: Callable[..., Any], *names: str) -> bool:
-    """Return False if an estimator with default parameters lacks all of some methods."""
+    """Return True if an estimator has one of these methods, or has parameters without defaults."""
     try:
         model = factory()
     except TypeError:  # it has parameters without defaults

@@ -211,7 +211,7 @@ class PaperResults:
 
     @cached_property
     def claims(self) -> list[ClaimOutcome]:
-        """The claims of the paper, each once, with decisions that hold together by Holm's correction.
+        """The claims of the paper, each once; Holm's correction bounds the chance that any decision is wrong.
 
         A claim counts under the first profile that tested it: that profile may lack the data set of a claim.
         """

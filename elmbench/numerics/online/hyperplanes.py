@@ -167,7 +167,7 @@ class HyperplaneState:
         return result
 
     def outputs(self, X: Rows) -> Array:
-        """Return the products of the rows with the columns in use, of shape (n, size): outputs times ridge t."""
+        """Return the output of each weight for each row, of shape (n, size), times the ridge and number of steps."""
         outputs: Array = X @ self.columns[:-1, : self.size]
         outputs += self.constant * self.columns[-1, : self.size]
         return outputs
