@@ -88,10 +88,9 @@ def make_record(
     `operations`: the least floating-point operations of the work; their time at the rate of dgemm over ours is the
     `share` of the bound. `facts`: `target`, the ratio to reach; `subset`, the candidates that the other side was
     measured on, if not all; `same_choice`, True if both sides chose the same candidate; `largest_difference` between
-    their scores; `note`; `points` of a scaling (`x`, `ours`, `theirs`, `slope`, `slope_against`, `axis`); `skipped`,
-    the reason why there are no `rounds`.
+    their scores; `note`; `skipped`, the reason why there are no `rounds`.
     """
-    defaults = dict.fromkeys(("target", "same_choice", "largest_difference", "points", "skipped"))
+    defaults = dict.fromkeys(("target", "same_choice", "largest_difference", "skipped"))
     facts = {"subset": "", "note": "", **defaults, **facts}
     result: Record = {"name": name, "against": against, "met": None, **facts}
     if rounds is None:

@@ -7,21 +7,18 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.datasets import load_digits
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.linear_model import Ridge, RidgeClassifier
+from sklearn.linear_model import RidgeClassifier
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils import check_random_state
 
 from benchmarks.measure import Array
 from elmbench import load_dataset
 from elmbench.metrics import less_is_better
-from elmbench.numerics.nodes.hidden_layer import draw_hidden_nodes
 from elmbench.protocol.predictions import metric_value
 from elmbench.protocol.scaling import scale_columns
 from elmbench.registry import find_model
@@ -130,12 +127,6 @@ def kernel_ridge(problem: Problem, candidates: Candidates) -> Array:
     return grid_search(KernelRidge(kernel="rbf"), problem, parameters)
 
 
-def hidden_nodes(X: Array, n_hidden: int) -> Any:
-    """Return the outputs of the nodes that elmbench draws for the seed 0."""
-    weights, biases = draw_hidden_nodes(n_hidden, X.shape[1], check_random_state(0))
-    return expit(X @ weights.T + biases)
-
-
 class KernelAtCentres(TransformerMixin, BaseEstimator):
     """The kernel between a row and random training rows as a step of a pipeline, with the centres of RKELM."""
 
@@ -150,15 +141,6 @@ class KernelAtCentres(TransformerMixin, BaseEstimator):
     def transform(self, X: Array) -> Any:
         """Return the values of the kernel."""
         return rbf_kernel(X, self.centres_, gamma=0.5)
-
-
-def ridge_pipeline(problem: Problem, candidates: Candidates) -> Array:
-    """Search a pipeline of random features and Ridge, which is the ELM, by GridSearchCV."""
-    pipeline = make_pipeline(FunctionTransformer(hidden_nodes), Ridge(fit_intercept=False, solver="cholesky"))
-    parameters = [
-        {"functiontransformer__kw_args": {"n_hidden": c["n_hidden"]}, "ridge__alpha": 1.0 / c["C"]} for c in candidates
-    ]
-    return grid_search(pipeline, problem, parameters)
 
 
 def centres_pipeline(problem: Problem, candidates: Candidates) -> Array:

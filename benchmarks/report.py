@@ -5,16 +5,14 @@ import re
 from pathlib import Path
 
 from benchmarks.measure import EQUAL, LONG_ROUND, Record
-from benchmarks.searches import LONG_POINT, LONG_SIDE
+from benchmarks.searches import LONG_SIDE
 from elmbench.running.environment import describe_environment
-
-PLOT = "scaling.png"
 
 EXPLANATION = f"""\
 `ratio` is how many times the processor time of elmbench the other side takes, in the same sitting; against a bound of
 the machine, it is the share of the bound that is reached. Both sides run in turn with one thread of linear algebra, for
 five rounds, or two where a round takes over {LONG_ROUND:g} s; ratio and seconds are medians, the range is over the
-rounds. Where the other side would take over {LONG_SIDE:g} s ({LONG_POINT:g} s in scalings) it is measured on a random
+rounds. Where the other side would take over {LONG_SIDE:g} s it is measured on a random
 subset of the candidates and scaled by their number (*extrapolated*). A target is met where the ratio is reached, the
 same candidate chosen, and every score that both sides have computed the same to {EQUAL:g}. `of bound` is the time that
 the operations of the work take at least, at the rate of dgemm, as a share of the time of elmbench; of a search these
@@ -82,8 +80,6 @@ def write_report(folder: Path, row: str, records: list[Record], environment: str
         entries.append({"row": row, "environment": environment, **result, "before": before})
     entries.sort(key=lambda entry: order.index(entry["row"]))
     path.write_text(json.dumps(entries, indent=1, allow_nan=False) + "\n", "utf-8")
-    if scalings := [entry for entry in entries if entry["points"]]:
-        write_plot(scalings, folder / PLOT)
     (folder / "bench.md").write_text(markdown(entries), "utf-8")
 
 
@@ -102,19 +98,18 @@ def markdown(records: list[Record]) -> str:
     """Return the report as Markdown, of records as `bench.json` has them."""
     environments = dict.fromkeys(record["environment"] for record in records)
     with_target = [record for record in records if record["target"] is not None]
-    parts = [
-        "# Benchmark\n",
-        EXPLANATION,
-        *(f"{environment}.\n" for environment in environments),
-        f"Targets met: {sum(bool(record['met']) for record in with_target)} of {len(with_target)}.\n",
-        "## Against a target\n",
-        _table(with_target),
-        "## Others\n",
-        _table([record for record in records if record["target"] is None]),
-    ]
-    if any(record["points"] for record in records):
-        parts += ["## Scaling\n", f"![seconds against size, with slopes]({PLOT})\n"]
-    return "\n".join(parts)
+    return "\n".join(
+        [
+            "# Benchmark\n",
+            EXPLANATION,
+            *(f"{environment}.\n" for environment in environments),
+            f"Targets met: {sum(bool(record['met']) for record in with_target)} of {len(with_target)}.\n",
+            "## Against a target\n",
+            _table(with_target),
+            "## Others\n",
+            _table([record for record in records if record["target"] is None]),
+        ]
+    )
 
 
 _HEAD = (
@@ -152,24 +147,3 @@ def line(record: Record) -> str:
         f"| {record['name']} | {against} | {record['ratio']:.3g} | {low:.3g} to {high:.3g} | {target} | {verdict} "
         f"| {ours} | {theirs} | {', '.join(filter(None, (choice, scores)))} | {share} | {before} |"
     )
-
-
-def write_plot(records: list[Record], path: Path) -> None:
-    """Draw seconds against size on logarithmic axes, a panel for each record that has points."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot as plt
-
-    figure, axes = plt.subplots(1, len(records), figsize=(4.2 * len(records), 3.8), squeeze=False, layout="tight")
-    for axis, record in zip(axes[0], records, strict=True):
-        points = record["points"]
-        for side, slope, label in (("theirs", "slope_against", record["against"]), ("ours", "slope", "elmbench")):
-            axis.loglog(points["x"], points[side], "o-", label=f"{label}: slope {points[slope]:.2f}")
-        axis.set_xticks(points["x"], [f"{x:,}" for x in points["x"]])
-        axis.minorticks_off()
-        axis.set(xlabel=points["axis"], ylabel="processor time, s")
-        axis.set_title(record["name"], fontsize=9)
-        axis.legend(fontsize=7)
-    figure.savefig(path, dpi=120, metadata={"Software": None})
-    plt.close(figure)

@@ -1,4 +1,4 @@
-"""Searches of whole grids against scikit-learn and against one fit each, and their growth."""
+"""Searches of whole grids against scikit-learn and against one fit each."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -17,7 +17,6 @@ from benchmarks.problems import (
     digits,
     kernel_ridge,
     mackey_glass,
-    ridge_pipeline,
     satimage,
     search_of,
     split_scores,
@@ -30,8 +29,8 @@ from elmbench.numerics.fold_solutions import FoldView
 from elmbench.specs.grids import candidates
 from elmbench.work.scoring import best
 
-#: Seconds from which a side is measured on a subset of the candidates, for half of them; those of a point of a scaling.
-LONG_SIDE, LONG_POINT = 60.0, 12.0
+#: Seconds from which a side is measured on a subset of the candidates, for half of them.
+LONG_SIDE = 60.0
 
 Grid = dict[str, list[Any]]
 #: 22 values of C or gamma: the grid of the KOS-ELM paper with every power.
@@ -53,8 +52,8 @@ class Sides:
     theirs: Side
 
 
-def compare(problem: Problem, grid: Grid, sides: Sides, name: str, longest: float = LONG_SIDE, **facts: Any) -> Record:
-    """Measure a search by two sides, the second one on a subset of the candidates if all take over `longest` seconds.
+def compare(problem: Problem, grid: Grid, sides: Sides, name: str, **facts: Any) -> Record:
+    """Measure a search by two sides, the second one on a subset of the candidates if all take over `LONG_SIDE` seconds.
 
     Choice and scores are compared on the candidates of both. `facts` are other arguments of `make_record`.
     """
@@ -64,7 +63,7 @@ def compare(problem: Problem, grid: Grid, sides: Sides, name: str, longest: floa
     pilot = [points[i] for i in order[:3]]
     seconds, _ = time_call(lambda: sides.theirs(problem, pilot))
     cost = seconds / len(pilot)
-    size = len(points) if len(points) * cost <= longest else min(len(points), max(3, int(longest / 2 / cost)))
+    size = len(points) if len(points) * cost <= LONG_SIDE else min(len(points), max(3, int(LONG_SIDE / 2 / cost)))
     numbers = sorted(order[:size])
     sample = [points[i] for i in numbers]
     ours, theirs = partial(sides.ours, problem, points), partial(sides.theirs, problem, sample)
@@ -152,26 +151,8 @@ def _path_search(name: str, data: str, grid: Grid, target: float, trial: bool) -
         yield from _search(f"{name}, {scoring}", sides, data, grid, target, trial)
 
 
-def _scaling(
-    name: str, sides: Sides, axis: str, sizes: list[int], case: Callable[[int], tuple[Problem, Grid]], trial: bool
-) -> Iterator[Record]:
-    """Measure a search at several sizes, the first two divided by five in a trial; the ratio is at the largest."""
-    if trial:
-        sizes = [max(size // 5, i + 1) for i, size in enumerate(sizes[:2])]
-    records = [compare(*case(size), sides, name, LONG_POINT) for size in sizes]
-    points: dict[str, Any] = {"axis": axis, "x": sizes}
-    for side, prefix, suffix in (("ours", "", ""), ("theirs", "against_", "_against")):
-        points[side] = [result[f"{prefix}cpu_seconds"] for result in records]
-        # The slope of the least-squares line through the points on logarithmic axes.
-        points[f"slope{suffix}"] = float(np.polyfit(np.log(sizes), np.log(points[side]), 1)[0])
-    slopes = f"slopes {points['slope']:.2f} and {points['slope_against']:.2f}"
-    note = f"{slopes} over {axis} {sizes[0]:,} to {sizes[-1]:,}; the ratio is at the largest"
-    yield records[-1] | {"note": note, "points": points}
-
-
 _K_ELM = Sides(search_of("k-elm"), "GridSearchCV(KernelRidge)", kernel_ridge)
 _ELM = Sides(search_of("elm", random_state=0), "clone and fit", search_of("elm", paths=False, random_state=0))
-_PIPELINE = Sides(_ELM.ours, "GridSearchCV(Pipeline(hidden nodes, Ridge))", ridge_pipeline)
 _LS_SVM = Sides(search_of("ls-svm"), "one fit a candidate", search_of("ls-svm", paths=False))
 _RKELM = Sides(
     search_of("rk-elm", gamma=0.5, random_state=0),
@@ -191,7 +172,6 @@ ROWS: dict[str, Run] = {
     "k-elm-wdbc": partial(_search, f"K-ELM, WDBC, {_PAIRS}", _K_ELM, "wdbc", KERNEL_GRID, 40.0),
     "k-elm-series": partial(_search, f"K-ELM, {_ROWS}, {_PAIRS}", _K_ELM, "series", KERNEL_GRID, 40.0),
     "elm-wdbc": partial(_search, f"ELM, WDBC, {_SIZES}", _ELM, "wdbc", NODES_GRID, 40.0),
-    "elm-wdbc-pipeline": partial(_search, f"ELM, WDBC, {_SIZES}", _PIPELINE, "wdbc", NODES_GRID, None),
     "elm-series": partial(_search, f"ELM, {_ROWS}, {_SIZES}", _ELM, "series", NODES_GRID, 40.0),
     "ls-svm": partial(_search, "LS-SVM, 900 digits, 11 gamma x 12 C x 3 folds", _LS_SVM, "digits", WIDE_GRID, 6.0),
     "rk-elm-satimage": partial(
@@ -201,18 +181,5 @@ ROWS: dict[str, Run] = {
     "path-search-digits": partial(
         _path_search, "PathSearchCV, K-ELM, 900 digits, 6 gamma x 6 C x 3 folds", "digits",
         {"gamma": POWERS[::4], "C": POWERS[::4]}, 10.0,
-    ),
-    "scaling-rows": partial(
-        _scaling, "K-ELM, 2 gamma x 22 C x 3 folds", _K_ELM, "rows", [500, 1000, 2000, 4000],
-        lambda n: (mackey_glass(n), {"gamma": [2.0**-2, 2.0**2], "C": POWERS}),
-    ),
-    "scaling-nodes": partial(
-        _scaling, "ELM, 4 L up to the largest x 22 C x 3 folds, 2,000 rows", _ELM, "largest L",
-        [100, 200, 400, 800, 1600],
-        lambda L: (mackey_glass(2000), {"n_hidden": [L // 4, L // 2, 3 * L // 4, L], "C": POWERS}),
-    ),
-    "scaling-candidates": partial(
-        _scaling, "K-ELM, 1 gamma x values of C x 3 folds, 1,000 rows", _K_ELM, "candidates", [1, 4, 16, 64, 256],
-        lambda count: (mackey_glass(1000), {"gamma": [1.0], "C": np.geomspace(2.0**-8, 2.0**13, count).tolist()}),
     ),
 }  # fmt: skip

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.problems import Problem, digits, kernel_ridge, mackey_glass, ridge_pipeline, search_of
+from benchmarks import searches
+from benchmarks.problems import Problem, digits, kernel_ridge, mackey_glass, search_of
 from benchmarks.searches import Sides, compare
 from elmbench.specs.grids import candidates
 
@@ -18,7 +19,7 @@ NODES: dict[str, list[Any]] = {"n_hidden": [5, 90], "C": [0.01, 1.0, 100.0]}
 SIDES = [
     (search_of("k-elm"), kernel_ridge, KERNEL),
     (search_of("k-elm"), search_of("k-elm", paths=False), KERNEL),
-    (search_of("elm", random_state=0), ridge_pipeline, NODES),
+    (search_of("elm", random_state=0), search_of("elm", paths=False, random_state=0), NODES),
 ]
 
 
@@ -35,7 +36,7 @@ def test_sides_give_the_same_scores(ours: Any, theirs: Any, grid: dict[str, list
     np.testing.assert_allclose(theirs(problem, every[::-2]), scores[::-2], rtol=0, atol=1e-8)
 
 
-def test_a_comparison_looks_at_the_candidates_that_both_have() -> None:
+def test_a_comparison_looks_at_the_candidates_that_both_have(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = digits(60)
     grid: dict[str, list[Any]] = {"gamma": [1, 2, 3], "C": [1, 2, 3, 4]}
     had: list[int] = []
@@ -47,13 +48,14 @@ def test_a_comparison_looks_at_the_candidates_that_both_have() -> None:
         had.append(len(some))
         return ours(problem, some) + 1e-10
 
-    def facts(theirs: Any, **limits: float) -> tuple[Any, ...]:
-        one = compare(problem, grid, Sides(ours, "other", theirs), "x", **limits)
+    def facts(theirs: Any) -> tuple[Any, ...]:
+        one = compare(problem, grid, Sides(ours, "other", theirs), "x")
         return one["subset"], one["same_choice"], one["largest_difference"]
 
     assert facts(theirs) == ("", True, pytest.approx(1e-10, rel=1e-4))
     assert had == [3] + [12] * 5
     had.clear()
-    assert facts(theirs, longest=0.0) == ("3 of 12 candidates at random", True, pytest.approx(1e-10, rel=1e-4))
+    monkeypatch.setattr(searches, "LONG_SIDE", 0.0)
+    assert facts(theirs) == ("3 of 12 candidates at random", True, pytest.approx(1e-10, rel=1e-4))
     assert had == [3] * 6
     assert facts(lambda problem, some: -ours(problem, some))[1] is False
