@@ -89,6 +89,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture
+def without_data(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Plan as if every data set were present."""
+    from elmbench.datasets.load import Identity
+
+    monkeypatch.setattr("elmbench.work.planner.identify", lambda *request: Identity("not loaded"))
+
+
+@pytest.fixture
 def seed(pytestconfig: pytest.Config) -> int:
     """Seed of the random numbers of a test that must pass with any: 0, in `make fuzz` that of Hypothesis."""
     return int(pytestconfig.getoption("--hypothesis-seed") or 0)

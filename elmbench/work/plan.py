@@ -63,9 +63,8 @@ class Request:
 
     `datasets`, `models`: only these; all if empty. A model may be a column, or any name of the registry, which adds a
     column. `select`, `runs`: replace those of the profile. `first_runs`: the number of runs in the first of two stages,
-    or 0. `with_baselines`: add the registry's baselines as columns. `without_data`: plan as if every data set were
-    present, without loading any, to estimate the cost of a table. `grids`: grids of added models, as in an experiment
-    file. `other_data`: accept files whose rows are not those of the public file.
+    or 0. `with_baselines`: add the registry's baselines as columns. `grids`: grids of added models,
+    as in an experiment file. `other_data`: accept files whose rows are not those of the public file.
     """
 
     datasets: tuple[str, ...] = ()
@@ -73,7 +72,6 @@ class Request:
     select: tuple[Selection, ...] = ()
     runs: int | None = None
     with_baselines: bool = False
-    without_data: bool = False
     other_data: bool = False
     grids: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     first_runs: int = 0

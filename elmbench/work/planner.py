@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from itertools import product
 from typing import Any
 
-from elmbench.datasets.load import Identity, identify
+from elmbench.datasets.load import identify
 from elmbench.errors import DataUnavailableError, ElmbenchError
 from elmbench.metrics import find_metric, is_metric
 from elmbench.protocol.content import content_of
@@ -65,10 +65,7 @@ class DatasetPlanner:
         self._checksums: list[str] = []
         try:
             redrawn = range(self.runs if self.dataset.redraw == "run" else 1)
-            if request.without_data:
-                identities = [Identity("not loaded") for _ in redrawn]
-            else:
-                identities = [identify(self.dataset, data_dir, run, request.other_data) for run in redrawn]
+            identities = [identify(self.dataset, data_dir, run, request.other_data) for run in redrawn]
             self._checksums = [identity.checksum for identity in identities] * (self.runs // len(redrawn))
             remarks = *identities[0].remarks, rare_class_remark(self.dataset, self.split)
             self.remarks = "; ".join(filter(None, remarks))
@@ -120,8 +117,6 @@ class DatasetPlanner:
         """Return a column's model; all columns of a chain share the random stream of the first."""
         entry = find_model(self.models[column].model)
         first = self.models[self.chain(column)[0]].model
-        if self.request.without_data:
-            return ModelRef(entry.name, "", first)  # what is never run is not imported
         check_parameters(entry, self.dataset.task, {*self.models[column].params, *self.models[column].search})
         return ModelRef(entry.name, model_version(entry, self.dataset.task), first)
 
@@ -156,7 +151,7 @@ class DatasetPlanner:
         """
         names = self.resolved.file.spec.protocol.metrics_for(self.dataset.task)
         takes = any(is_metric(name) and find_metric(name).takes == "probabilities" for name in names)
-        if not takes or self.request.without_data:
+        if not takes:
             return None
         factory = find_model(self.models[column].model).factory(self.dataset.task)
         return None if has_method(factory, "predict_proba") else self.inner

@@ -124,6 +124,7 @@ def test_fits_are_candidates_times_inner_folds(plan_toy: MakePlan, experiment: d
     }
 
 
+@pytest.mark.usefixtures("without_data")
 @pytest.mark.parametrize(
     ("kind", "change"),
     [
@@ -140,7 +141,7 @@ def test_more_work_takes_longer(
 ) -> None:
     experiment["datasets"] = ["sylva"]
     experiment["profiles"]["fast"] = {"rows": 2000, "tune-rows": 500}
-    plan = plan_toy(experiment, profile="fast", runs=1, without_data=True)
+    plan = plan_toy(experiment, profile="fast", runs=1)
     model = "k-elm" if "paths" in change else "elm"
     work = next(w for w in plan.works.values() if w.kind == kind and w.content()["model"] == model)
     more = unit = work.content()
@@ -150,8 +151,9 @@ def test_more_work_takes_longer(
     assert 0 < work.seconds() < work_from(more, work.data.spec).seconds()
 
 
+@pytest.mark.usefixtures("without_data")
 def test_a_kernel_matrix_above_the_limit_is_known_before_the_fit(plan_table: MakePlan) -> None:
-    request: Any = {"datasets": ("sylva",), "models": ("K-ELM", "ELM"), "runs": 1, "without_data": True}
+    request: Any = {"datasets": ("sylva",), "models": ("K-ELM", "ELM"), "runs": 1}
     plan = plan_table("table4", profile="paper", **request)
     above = {(work.kind, work.model_name): work.memory_over(2**24) for work in plan.works.values() if work.model_name}
     assert above[("cell", "k-elm")]

@@ -70,6 +70,7 @@ def test_oracle_evaluates_every_fold_and_chooses_once(plan_toy: MakePlan, experi
     assert len({choice for _, choice in choices}) == 3  # OS-ELM has ELM's
 
 
+@pytest.mark.usefixtures("without_data")
 def test_published_hyperparameters_are_fixed(plan_table: MakePlan) -> None:
     plan = plan_table("table4", profile="fast", datasets=("wdbc",), runs=1)
     assert kinds(plan) == {"cell": 15}
@@ -84,7 +85,7 @@ def test_published_hyperparameters_are_fixed(plan_table: MakePlan) -> None:
     }
     assert {row.select for row in plan.cells} == {"published"}
     # What a column fixes: F = 800 is the point of that experiment, although Table III prints 400.
-    plan = plan_table("text-budget", profile="fast", without_data=True)
+    plan = plan_table("text-budget", profile="fast")
     assert {units(plan)[row.key]["params"]["budget"] for row in plan.cells if row.model == "FB-KOS-ELM"} == {800}
 
 

@@ -210,9 +210,10 @@ def test_columns_that_make_no_sense(
         plan_toy(curves | {"layout": layout, "models": {"first": good, "second": good | model}})
 
 
+@pytest.mark.usefixtures("without_data")
 def test_a_description_counts_the_parts_where_they_are_printed(plan_table: MakePlan) -> None:
     def splits(table: str) -> dict[str, Any]:
-        plan = plan_table(table, profile="paper", without_data=True)
+        plan = plan_table(table, profile="paper")
         return {unit["dataset"]["name"]: unit.get("outer") for unit in units(plan).values()}
 
     result = splits("rkelm/table1")

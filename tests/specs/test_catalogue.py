@@ -326,10 +326,11 @@ def test_figures_of_a_paper_are_those_of_all_its_tables_under_the_metric_that_ea
         assert (model, float(figure.value)) in values[dataset, metric]
 
 
+@pytest.mark.usefixtures("without_data")
 @pytest.mark.parametrize(("paper", "tables"), SHARED)
 def test_tables_of_the_same_fits_share_them(paper: str, tables: tuple[int, ...]) -> None:
     shared = [resolve(find_experiment(f"{paper}/table{number}"), "paper") for number in tables]
-    cells = [make_plan(one, Request(without_data=True, runs=1)).cells for one in shared]
+    cells = [make_plan(one, Request(runs=1)).cells for one in shared]
     first, *others = [{(one.dataset, one.model, one.select): one.key for one in part} for part in cells]
     assert all(other == first for other in others)
 

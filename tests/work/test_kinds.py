@@ -74,6 +74,7 @@ def test_keys_stay_what_they_are(content: dict[str, Any], key: str) -> None:
 
 
 @pytest.mark.exhaustive
+@pytest.mark.usefixtures("without_data")
 @pytest.mark.parametrize("profile", ["ci", "fast", "paper"])
 def test_work_is_read_back_from_its_content(profile: str) -> None:
     kinds = set()
@@ -81,7 +82,7 @@ def test_work_is_read_back_from_its_content(profile: str) -> None:
         if profile not in file.profiles:
             continue
         for select in ((), ("nested",)):
-            plan = make_plan(resolve(file, profile), Request(without_data=True, runs=1, select=select))
+            plan = make_plan(resolve(file, profile), Request(runs=1, select=select))
             for key, work in list(plan.works.items())[:: 1 if profile == "ci" else 50]:
                 again = work_from(work.content(), work.data.spec if work.data else None)
                 assert type(again) is type(work)

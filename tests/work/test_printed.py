@@ -135,7 +135,7 @@ def test_a_parameter_that_the_model_lacks(plan: Callable[..., Plan]) -> None:
 def column_work(table: str, dataset: str) -> DatasetPlanner:
     resolved = resolve(find_experiment(f"rkelm/{table}"), "paper")
     spec = load_dataset_specs().find(dataset)
-    return DatasetPlanner(Plan(), resolved, Request(without_data=True), spec, resolved.spec.models)
+    return DatasetPlanner(Plan(), resolved, Request(), spec, resolved.spec.models)
 
 
 def shipped(table: str, column: str, dataset: str) -> dict[str, Any]:
@@ -144,6 +144,7 @@ def shipped(table: str, column: str, dataset: str) -> dict[str, Any]:
     return work.printed_params(column) | work.models[column].params
 
 
+@pytest.mark.usefixtures("without_data")
 @pytest.mark.parametrize(
     ("table", "column", "dataset", "expected"),
     [
@@ -161,6 +162,7 @@ def test_the_rkelm_paper_as_it_is_read(table: str, column: str, dataset: str, ex
     assert shipped(table, column, dataset) == expected
 
 
+@pytest.mark.usefixtures("without_data")
 def test_the_generated_waveforms_stand_beside_the_figures_of_the_public_ones() -> None:
     resolved = resolve(find_experiment("rkelm/table6"), "paper")
     assert shipped("table6", "RKELM", "waveform-drawn") == shipped("table6", "RKELM", "waveform")
@@ -169,6 +171,7 @@ def test_the_generated_waveforms_stand_beside_the_figures_of_the_public_ones() -
     assert [resolved.spelling(name) for name in of] == ["Waveform", "waveform-drawn"]
 
 
+@pytest.mark.usefixtures("without_data")
 def test_targets_as_they_are() -> None:
     for name, scaled in {"triazines": False, "wisconsin": True}.items():
         work = column_work("table3", name)
