@@ -62,12 +62,16 @@ def _bytes_of(process: int, *, proportional: bool = False) -> int:
 
 
 def end_marked(mark: str) -> None:
-    """Kill all processes of this user whose mark begins with the given text; they may start others meanwhile."""
+    """Kill all processes of this user whose mark begins with the given text, and their descendants.
+
+    They may start others meanwhile.
+    """
     give_up = time.monotonic() + _PATIENCE
     while (survivors := [p for p in psutil.process_iter() if _carries(p, mark)]) and time.monotonic() < give_up:
         for process in survivors:
-            with contextlib.suppress(psutil.Error):
-                process.kill()
+            for pid in (*descendant_ids(process.pid), process.pid):
+                with contextlib.suppress(psutil.Error):
+                    psutil.Process(pid).kill()
         time.sleep(0.001)
 
 

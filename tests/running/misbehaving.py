@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -128,18 +129,29 @@ def colourful(self):
     raise RuntimeError("\x1b[2J red\r\x9b1m \u202eder\tand\nmore")
 
 
-def detaching(self):
+def killing_group(self):
+    """Kill the process group, as some libraries end their children."""
+    os.killpg(0, signal.SIGTERM)
+    time.sleep(3600)
+
+
+def detaching(self, environment=None):
     """Leave a process in a session of its own, whose parent has ended."""
     if os.fork() == 0:
         os.setsid()
         child = os.fork()
         if child == 0:
-            time.sleep(3600)
+            os.execve("/bin/sleep", ["sleep", "3600"], os.environ if environment is None else environment)
         tell(child)
         os._exit(0)
     log = os.environ["TEST_LOG"]
     while not (os.path.exists(log) and os.path.getsize(log)):
         time.sleep(0.01)
+
+
+def unmarked(self):
+    """Do the same, without the environment."""
+    detaching(self, {})
 
 
 def orphaning(self):
@@ -202,7 +214,7 @@ class SlowToMake(Base):
 ACTIONS = [
     exiting, leaving, unusual, interrupting, meddling, pooling, killed, stuck, locking, leaking, leaking_child,
     printing, forking, parent,
-    colourful, detaching, orphaning, treacherous, treacherous_once,
+    colourful, killing_group, detaching, unmarked, orphaning, treacherous, treacherous_once,
 ]  # fmt: skip
 MODELS = {act.__name__.replace("_", "-"): type(act.__name__, (Base,), {"act": act}) for act in ACTIONS}
 MODELS |= {"healthy": Base, "negative": Negative, "no-label": NoLabel, "unjson": Unjson, "slow-to-make": SlowToMake}

@@ -87,6 +87,7 @@ def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("colourful", "RuntimeError: ?[2J red??1m ?der\tand\nmore"),
         ("exiting", "the worker process ended by itself with exit code 7"),
         ("killed", "the worker process died by signal 9 (SIGKILL)"),
+        ("killing-group", "the worker process died by signal 15 (SIGTERM)"),
     ],
 )
 def test_what_a_model_does_ends_its_own_cell(sandbox: Sandbox, fits: Fits, model: str, reason: str) -> None:
@@ -199,13 +200,14 @@ def test_a_pool_of_processes_that_a_library_keeps(sandbox: Sandbox, fits: Fits) 
         assert (result["status"], result["reason"]) == ("ok", "")
 
 
-@pytest.mark.parametrize("end", ["another model", "stop", "worker dies"])
+@pytest.mark.parametrize("end", ["another model", "stop", "worker dies", "unmarked"])
 def test_a_child_in_a_session_of_its_own(fresh: Sandbox, fits: Fits, log: Path, end: str) -> None:
     model, status = ("orphaning", "failed") if end == "worker dies" else ("detaching", "ok")
+    model = "unmarked" if end == "unmarked" else model
     assert run_in(fresh, fits(model)[0], Limits(seconds=60))["status"] == status
     if end == "another model":
         run_in(fresh, fits("K-ELM")[0])
-    elif end == "stop":
+    elif end != "worker dies":
         fresh.stop()
     assert ends(logged(log))
 

@@ -61,6 +61,7 @@ def test_a_worker_that_was_started_ahead_is_the_one_that_works(work: Fit) -> Non
     with LocalExecutor(Settings()) as executor:
         executor.warm()
         (box,) = executor._sandboxes
+        executor._pool.submit(lambda: None).result()  # the thread has started the worker before
         worker = box._worker
         assert worker is not None
         assert executor.submit(work, {}, Limits()).result().result["status"] == "ok"
@@ -69,6 +70,7 @@ def test_a_worker_that_was_started_ahead_is_the_one_that_works(work: Fit) -> Non
     # It ends with the executor, used or not.
     with LocalExecutor(Settings()) as unused:
         unused.warm()
+        unused._pool.submit(lambda: None).result()
         number = unused._sandboxes[0]._worker._number.result(60)
     assert not worker.lives()
     assert not psutil.pid_exists(number)

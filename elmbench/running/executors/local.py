@@ -30,7 +30,8 @@ class LocalExecutor(Executor):
         return len(self._sandboxes)
 
     def warm(self) -> None:
-        self._idle[-1].warm()
+        # In a thread: an interrupt of the main thread would leave a worker behind that has no owner yet.
+        self._pool.submit(self._idle[-1].warm)
 
     def submit(self, work: Work, inputs: Mapping[str, Result], limits: Limits) -> Future[Answer]:
         return self._pool.submit(self._run, work, inputs, limits)

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 def begin() -> None:
     """Set up this worker process: what it prints is discarded, and Ctrl-C is ignored."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if sys.platform != "win32":
+        os.setsid()  # a signal to the process group of a model does not reach the run
     null = os.open(os.devnull, os.O_RDWR)
     for descriptor in range(3):
         os.dup2(null, descriptor)
