@@ -65,13 +65,10 @@ def cannot_read(path: Path, error: OSError) -> ElmbenchError:
 
 
 def sweep(folder: Path, older_than: float = 86_400.0) -> None:
-    """Delete unfinished files of killed processes in a folder and below it.
-
-    Files of this machine's processes are deleted once these have ended; other files once they are a day old.
-    """
+    """Delete unfinished files of killed processes in a folder and below it once they are a day old."""
     for partial in folder.rglob(".*.part"):
         with contextlib.suppress(OSError):  # another process sweeps too
-            if has_ended(partial.name) or time.time() - partial.stat().st_mtime > older_than:
+            if time.time() - partial.stat().st_mtime > older_than:
                 partial.unlink()
 
 
@@ -97,24 +94,6 @@ def this_process() -> str:
     """Return the name of this machine and the number of this process, for names of files."""
     host = re.sub(r"\W+", "_", platform.node()) or "machine"
     return f"{host[:40]}-{os.getpid()}"
-
-
-def has_ended(file: str, *, closed: bool = False) -> bool:
-    """Return True if the writer in the name of a file was a process of this machine that has ended.
-
-    `closed`: True if this process no longer writes to the file.
-    """
-    host, _, process = this_process().rpartition("-")
-    writer = re.search(rf"[.-]{host}-(\d+)[.-][0-9a-f]+\.", file)
-    if writer is None:
-        return False
-    if writer[1] == process:
-        return closed
-    try:
-        os.kill(int(writer[1]), 0)
-    except (OSError, OverflowError) as error:
-        return isinstance(error, ProcessLookupError)
-    return False
 
 
 def cache_folder() -> Path:

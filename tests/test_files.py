@@ -81,21 +81,6 @@ def test_a_block_that_fails_replaces_nothing(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_what_a_process_of_this_machine_left_is_swept_once_it_has_ended(tmp_path: Path) -> None:
-    process = os.fork()
-    if process == 0:
-        with replace_file(tmp_path / "x") as partial:
-            partial.write_text("half")
-            os.kill(os.getpid(), signal.SIGKILL)
-    os.waitpid(process, 0)
-    with replace_file(tmp_path / "y") as partial:
-        partial.write_text("half")
-        assert len(list(tmp_path.iterdir())) == 2
-        sweep(tmp_path)
-        assert list(tmp_path.iterdir()) == [partial]
-    assert [path.name for path in tmp_path.iterdir()] == ["y"]
-
-
 def test_what_is_half_written_is_swept_after_a_day(tmp_path: Path) -> None:
     for name, age in ((".old.7.ab.part", 90_000), (".new.8.cd.part", 100), ("whole.part", 90_000)):
         (tmp_path / name).write_bytes(b"half")

@@ -34,8 +34,8 @@ def status(experiment: options.Table = None) -> None:
     rows = [(line.experiment, line.profile, line.planned, text) for line, text in zip(lines, endings, strict=True)]
     text = grid(("experiment", "profile", "cells", "ended"), rows, right=("cells",)) if rows else None
     state.emit([asdict(line) for line in lines], text)
-    if store.n_damaged:
-        state.say(f"{store.root} has {store.n_damaged} damaged records; the next run computes them again")
+    if store.n_damaged and (not lines or any("missing" in line.ended for line in lines)):
+        state.say(f"{store.root} has {store.n_damaged} damaged records; a run computes what is missing")
     if not rows:
         committed = state.results_dirs.committed
         tables = 0 if committed is None else len(list(committed.glob("*/*/*/cells.csv")))

@@ -132,7 +132,7 @@ def run_cells(prepared: PreparedRun, executor: Executor, carry_out: Callable[...
     if counts["to_run"]:
         stored = f"; {reused} are stored" if reused else ""
         state.say(f"{counts['to_run']} cells to run {_workers(executor.workers)}{stored}")
-    if damaged := prepared.store.n_damaged:
+    if damaged := counts["to_run"] and prepared.store.n_damaged:
         typer.echo(f"{prepared.store.root} has {damaged} damaged records, which are computed again", err=True)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:

@@ -15,13 +15,12 @@ from elmbench.running.environment import describe_environment
 from elmbench.running.estimates import Estimates
 from elmbench.running.executors import Answer, Executor, Settings
 from elmbench.running.executors.local import LocalExecutor
-from elmbench.running.records import SYNC_EVERY
 from elmbench.running.store import CLEAN, Store
 from elmbench.specs.limits import Limits
 from elmbench.work.base import Context, Result, Work
 
-#: Tasks are short below this number of seconds: the time to store a result then matters.
-SHORT = 0.25
+#: Seconds between two looks for new workers.
+_LOOK_EVERY = 1.0
 
 
 @dataclass(frozen=True)
@@ -108,23 +107,20 @@ class Run:
         in_order = at_most == 1 or (executor.fixed and executor.workers == 1)
         queue = WorkQueue(self.works, todo, None if in_order else self.estimates.formula)
         running: dict[Future[Answer], Work] = {}
-        clean, tasks_per_worker = frozenset(clean), 1
+        clean = frozenset(clean)
 
         def finish(work: Work, answer: Answer) -> None:
-            nonlocal tasks_per_worker
             if work.key in clean:
                 answer = replace(answer, result=answer.result | {CLEAN: True})
             self._put(work, answer)
             if not work.immediate:
                 self.estimates.note(work.key, answer.seconds)
-                # A worker begins a second short task while the result of the first is stored.
-                tasks_per_worker = 2 if answer.seconds < SHORT else 1
             self.on_event(Event("end", work, answer.result))
             queue.mark_done(work.key)
 
         try:
             while queue and (running or time.monotonic() < self.until):
-                width = at_most or tasks_per_worker * max(executor.workers, 1)
+                width = at_most or max(executor.workers, 1)
                 while len(running) < width and time.monotonic() < self.until:
                     key = queue.pop()
                     if key is None:
@@ -139,19 +135,15 @@ class Run:
                         running[executor.submit(work, inputs, self.limits[key].narrower(rest))] = work
                 if running and not executor.workers:
                     self.on_event(Event("no-workers", next(iter(running.values()))))
-                # With a timeout, to sync the disk and to notice new workers.
-                for future in wait(running, SYNC_EVERY, FIRST_COMPLETED).done:
+                for future in wait(running, _LOOK_EVERY, FIRST_COMPLETED).done:
                     # Work counts as running until it is stored, so an interrupt in between loses nothing.
                     finish(running[future], future.result())
                     del running[future]
-                self.store.sync(at_once=False)
         except (KeyboardInterrupt, ElmbenchError):
             for future, work in running.items():
                 if future.done() and future.exception() is None:
                     self._put(work, future.result())
             raise
-        finally:
-            self.store.sync()
 
     def _put(self, work: Work, answer: Answer) -> None:
         """Store the answer to some work."""

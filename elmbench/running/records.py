@@ -12,19 +12,15 @@ import json
 import os
 import re
 import secrets
-import time
 import warnings
 from bisect import insort
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from elmbench.errors import ElmbenchWarning
-from elmbench.files import cannot_read, cannot_write, has_ended, this_process, write_atomically
+from elmbench.files import cannot_read, cannot_write, this_process
 
-#: Seconds between two waits for the disk.
-SYNC_EVERY = 1.0
 #: Format of the records. Increase it when this version cannot read the records of the version before, or the reverse.
 FORMAT = 2
 _HASH = 64
@@ -43,24 +39,19 @@ class Line(NamedTuple):
 class Records:
     """The records in a folder; `refresh` shows what other processes have appended.
 
-    `damage`: number of damaged lines by file. An incomplete last line is not damaged: its writer was killed, or is
-    still writing.
+    `n_damaged`: number of damaged lines, which are ignored. An incomplete last line is not damaged: its writer was
+    killed, or is still writing.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        #: The file of this process, None before the first record: its path, its descriptor, and its state on the disk.
+        #: The file of this process, None before the first record, and its descriptor.
         self._path: Path | None = None
         self._descriptor = -1
-        self._unsynced, self._synced = False, 0.0
-        self._forget()
-
-    def _forget(self) -> None:
-        """Start again with no lines read."""
-        self.damage: Counter[str] = Counter()
+        self.n_damaged = 0
         self._lines: dict[str, list[Line]] = {}
         #: Number of bytes by file that `_lines` covers.
-        self._read: Counter[str] = Counter()
+        self._read: dict[str, int] = {}
         self._looked = False
 
     # --- Reading
@@ -68,7 +59,7 @@ class Records:
     def refresh(self) -> None:
         """Read the names of the lines that have been appended since the last call."""
         for path in _files(self.folder):
-            start = self._read[path.name]
+            start = self._read.get(path.name, 0)
             try:
                 with open(path, "rb") as stream:
                     stream.seek(start)
@@ -77,7 +68,7 @@ class Records:
                             break
                         name = _name_of(line[:-1])
                         if name is None:
-                            self.damage[path.name] += 1
+                            self.n_damaged += 1
                         else:
                             insort(self._lines.setdefault(name, []), Line(path.name, start, len(line) - 1))
                         start += len(line)
@@ -88,12 +79,7 @@ class Records:
 
     def last(self, name: str) -> Any:
         """Return the content of the last intact record of a name; None without one."""
-        content = next(self._latest_first(name), None)
-        if content is None and name in self._lines:
-            # The line has been damaged since, or moved because another process removed damaged lines.
-            self._forget()
-            content = next(self._latest_first(name), None)
-        return content
+        return next(self._latest_first(name), None)
 
     def all(self, name: str) -> list[Any]:
         """Return the contents of all intact records of a name, the oldest first."""
@@ -127,7 +113,7 @@ class Records:
     # --- Writing
 
     def append(self, name: str, content: Any) -> None:
-        """Append a record. It survives the death of this process at once, and a failure of the machine after `sync`.
+        """Append a record. It survives the death of this process at once, and a failure of the machine after `close`.
 
         Raises WriteError if it cannot be written; the log is unchanged then.
         """
@@ -135,7 +121,7 @@ class Records:
         body = f"{name} {json.dumps(content, sort_keys=True, allow_nan=True)}".encode()
         line = hashlib.sha256(body).hexdigest().encode() + b" " + body + b"\n"
         path = self._path or self._open()
-        start, written = self._read[path.name], 0
+        start, written = self._read.get(path.name, 0), 0
         try:
             while written < len(line):
                 written += os.write(self._descriptor, line[written:])
@@ -144,8 +130,7 @@ class Records:
                 os.ftruncate(self._descriptor, start)
             raise cannot_write(path, error) from error
         insort(self._lines.setdefault(name, []), Line(path.name, start, len(line) - 1))
-        self._read[path.name] += len(line)
-        self._unsynced = True
+        self._read[path.name] = start + len(line)
 
     def _open(self) -> Path:
         """Create a log file of this process with the next free number."""
@@ -157,42 +142,20 @@ class Records:
             self._descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_APPEND, 0o666)
         except OSError as error:
             raise cannot_write(path, error) from error
-        self._path, self._synced = path, float("-inf")
+        self._path = path
         return path
 
-    def sync(self, *, at_once: bool = True) -> None:
-        """Wait until all appended records are on the disk.
-
-        `at_once`: False does nothing if the last wait was less than `SYNC_EVERY` seconds ago.
-        """
-        if not self._unsynced or (not at_once and time.monotonic() - self._synced < SYNC_EVERY):
+    def close(self) -> None:
+        """Write all records to the disk and close the file of this process; the next record starts a new file."""
+        if self._path is None:
             return
-        assert self._path is not None
+        path, self._path = self._path, None
         try:
             os.fsync(self._descriptor)
         except OSError as error:
-            raise cannot_write(self._path, error) from error
-        self._unsynced, self._synced = False, time.monotonic()
-
-    def close(self) -> None:
-        """Wait for the disk and close the file of this process; the next record starts a new file."""
-        try:
-            self.sync()
+            raise cannot_write(path, error) from error
         finally:
-            if self._path is not None:
-                self._path = None
-                os.close(self._descriptor)
-
-    def remove_damage(self) -> None:
-        """Remove damaged lines from the files of processes of this machine that have ended."""
-        self.refresh()
-        for file in self.damage:
-            path = self.folder / file
-            if has_ended(file, closed=path != self._path):
-                lines = path.read_bytes().split(b"\n")
-                write_atomically(path, b"".join(line + b"\n" for line in lines if _name_of(line) is not None))
-        if self.damage:
-            self._forget()
+            os.close(self._descriptor)
 
 
 def _files(folder: Path) -> list[Path]:

@@ -15,7 +15,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from elmbench.files import lock_file, sweep
+from elmbench.files import lock_file
 from elmbench.running.records import Records
 
 if TYPE_CHECKING:
@@ -50,12 +50,10 @@ class Store(Records):
     def put(self, work: Work, result: Result, environment: str, seconds: float = 0.0) -> None:
         """Store a result with its work, its environment and its duration.
 
-        It survives the death of the process at once. Results within a second share one wait for the disk, here or in
-        `sync`. Raises WriteError if it cannot be written.
+        It survives the death of the process at once. Raises WriteError if it cannot be written.
         """
         record = {"key": work.key, "unit": work.content(), "result": result, "environment": environment}
         self.append(f"unit:{work.key}", record | ({"seconds": seconds} if seconds else {}))
-        self.sync(at_once=False)
 
     def put_environment(self, environment: dict[str, Any]) -> str:
         """Store a description of software and machine; return its hash."""
@@ -136,17 +134,6 @@ class Store(Records):
         with lock_file(self.root / "tables.lock"):
             self.refresh()
             yield
-
-    def mend(self) -> None:
-        """Remove damaged records, except those of living processes, and the unfinished files of killed processes."""
-        sweep(self.root)
-        self.remove_damage()
-
-    @property
-    def n_damaged(self) -> int:
-        """The number of damaged records."""
-        self.refresh()
-        return self.damage.total()
 
 
 def _merge(present: dict[tuple[Any, ...], Cell], cells: Iterable[Cell]) -> dict[tuple[Any, ...], Cell]:

@@ -73,18 +73,18 @@ def test_nothing_has_been_run(elmbench: Callable, tmp_path: Path) -> None:
     assert elmbench("status", "-q").out == ""
 
 
-def test_damage_is_told_mended_by_the_next_run_and_then_forgotten(elmbench: Callable, one: Path, worker: dict) -> None:
+def test_damage_is_told_until_a_run_has_computed_what_is_missing(elmbench: Callable, one: Path, worker: dict) -> None:
     elmbench("run", "one", "--profile", "ci")
     before = Path("elmbench-results/ci/toy/one/cells.csv").read_bytes()
     store = Store(Path("elmbench-results"))
     (path,) = log_files(store)
     lines = path.read_bytes().splitlines(keepends=True)
     for name in (b"unit:", b"table:"):
-        first = next(i for i, line in enumerate(lines) if line[65:].startswith(name))
-        lines[first] = lines[first].replace(b"wdbc", b"wdbd", 1)
+        last = max(i for i, line in enumerate(lines) if line[65:].startswith(name))
+        lines[last] = lines[last].replace(b"wdbc", b"wdbd", 1)
     path.write_bytes(b"".join(lines))
     result = elmbench("status")
-    assert "1 missing" in result.out or "12 ok" in result.out  # the damaged one may be a search
+    assert "1 missing" in result.out
     assert "elmbench-results/.store has 2 damaged records" in result.out
     result = elmbench("run", "one", "--profile", "ci", "-q")
     assert result.err == "elmbench-results/.store has 2 damaged records, which are computed again\n"

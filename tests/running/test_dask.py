@@ -12,13 +12,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from made_runs import WORKERS, Fits, done
+from made_runs import Fits, done
 
 from elmbench.cli.progress import RunProgress
 from elmbench.errors import ElmbenchError
-from elmbench.running.engine import Event
+from elmbench.running.engine import Event, Run
+from elmbench.running.estimates import Estimates
 from elmbench.running.executors import Executor, Settings, executor_of
 from elmbench.running.executors import dask as module
+from elmbench.running.store import Store
 from elmbench.specs.limits import Limits
 from elmbench.work.plan import Request
 from elmbench.workflow.execute import compute
@@ -43,20 +45,18 @@ def test_work_that_is_lost_with_its_worker_is_done_again(dask: Executor, log: Pa
 
 
 @pytest.mark.exhaustive
-def test_work_that_kills_every_worker_is_given_up_and_ends_no_other(dask: Executor, log: Path, fits: Fits) -> None:
+def test_work_that_kills_every_worker_is_given_up_and_ends_no_other(
+    dask: Executor, log: Path, fits: Fits, store: Store
+) -> None:
     bad, good = fits("treacherous")[0], fits("healthy")
-    result = done(dask, [*good[:2], bad, *good[2:]])
-    assert [one.result["status"] for one in result] == ["ok", "ok", "failed", "ok"]
-    assert result[2].result["reason"].startswith("its worker died 2 times, the last one tcp://127.0.0.1")
-    assert 2 <= len(log.read_text().split()) <= 4
-    assert result[0].environment["machine"] == platform.node()
-
-
-@pytest.mark.exhaustive
-def test_work_that_waits_behind_a_killer_is_not_blamed(dask: Executor, fits: Fits) -> None:
-    bad, good = fits("treacherous")[:WORKERS], fits("healthy")
-    result = done(dask, [*bad, *good])
-    assert [one.result["status"] for one in result] == ["failed"] * WORKERS + ["ok"] * len(good)
+    works = {work.key: work for work in (good[0], bad, *good[1:])}
+    limits = dict.fromkeys(works, Limits())
+    Run(works, limits, store, Settings(), Estimates(works, limits), executor=dask).run(list(works))
+    records = {key: store.get(key) or {} for key in works}
+    assert [record["result"]["status"] for record in records.values()] == ["ok", "failed", "ok", "ok"]
+    assert records[bad.key]["result"]["reason"].startswith("its worker died 2 times, the last one tcp://127.0.0.1")
+    assert len(log.read_text().split()) == 2
+    assert store.environment(records[good[0].key]["environment"])["machine"] == platform.node()
 
 
 def test_a_scheduler_that_nobody_answers_for_is_said(fits: Fits) -> None:

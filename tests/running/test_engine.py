@@ -52,23 +52,6 @@ def test_every_unit_runs_once_after_what_it_needs(workers: InProcess, store: Sto
             assert event.result == store.result(event.work.key)
 
 
-@pytest.mark.parametrize(("seconds", "a_worker"), [(0.1, 2), (0.3, 1)])
-def test_of_short_work_one_more_waits_for_each_worker(
-    workers: InProcess, store: Store, plan: Plan, seconds: float, a_worker: int
-) -> None:
-    workers.seconds, events = seconds, list[str]()
-    submitted: list[int] = []
-
-    def count(event: Event) -> None:
-        if not event.work.immediate:
-            events.append(event.kind)
-            submitted.append(events.count("start") - events.count("end"))
-
-    run(plan, store, 2, on_event=count)
-    assert submitted[:2] == [1, 2]
-    assert max(submitted) == 2 * a_worker
-
-
 # --- What is run again -----------------------------------------------------------------------------------------------
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import re
@@ -19,7 +20,6 @@ from random_examples import examples
 
 from elmbench.errors import ElmbenchWarning
 from elmbench.files import WriteError
-from elmbench.running import records
 from elmbench.running.store import Store
 from elmbench.work.base import Grid
 from elmbench.work.choice import Choice
@@ -59,7 +59,7 @@ def test_a_truncated_record_counts_as_missing(store: Store) -> None:
 @examples(60)
 @given(data=st.data())
 def test_no_flipped_bit_is_believed(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
-    """Every other record stands; the damaged one is missing, counted, removed by `mend`, and can be put again."""
+    """Every other record stands; the damaged one is missing and counted, and can be put again."""
     store = Store(tmp_path_factory.mktemp("flipped"))
     others = CHOICES[2:4]
     for work in (others[0], WORK, others[1]):
@@ -77,8 +77,6 @@ def test_no_flipped_bit_is_believed(tmp_path_factory: pytest.TempPathFactory, da
     assert result.result(others[0].key) == RESULT
     if position < len(lines[0]) + len(lines[1]) - 1:
         assert result.result(others[1].key) == RESULT
-    result.mend()
-    assert result.n_damaged == again(store).n_damaged == 0
     result.put(WORK, RESULT, "e")
     assert again(store).result(KEY) == RESULT
 
@@ -117,27 +115,10 @@ def test_a_file_of_something_else(store: Store, content: bytes) -> None:
 def test_damage_that_comes_while_the_store_is_open(store: Store) -> None:
     store.put(WORK, RESULT, "e")
     reader = again(store)
-    assert reader.n_damaged == 0
+    assert reader.result(KEY) == RESULT
     path = log(store)
     path.write_bytes(path.read_bytes().replace(b"0.25", b"0.75"))
     assert reader.result(KEY) is None
-    assert reader.n_damaged == 1
-
-
-def test_the_log_of_a_living_process_is_not_mended(store: Store) -> None:
-    """It may append at any time; one who reads while another mends looks again."""
-    store.put(WORK, RESULT, "e")
-    path = log(store)
-    path.write_bytes(b"x" * 100 + b"\n" + path.read_bytes())
-    living = path.rename(path.with_name(path.name.replace(f"-{os.getpid()}-", f"-{os.getppid()}-")))
-    again(store).mend()
-    assert again(store).n_damaged == 1
-    living.rename(path)
-    reader = again(store)
-    assert reader.n_damaged == 1
-    again(store).mend()
-    assert again(store).n_damaged == 0
-    assert reader.result(KEY) == RESULT
 
 
 def test_what_others_store_is_seen_and_nothing_of_it_lost(store: Store) -> None:
@@ -171,18 +152,15 @@ def test_environments_are_kept_once(store: Store) -> None:
 # --- The disk --------------------------------------------------------------------------------------------------------
 
 
-def test_one_wait_for_the_disk_for_several_results(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_results_are_there_at_once_and_on_the_disk_at_the_end(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     waits: list[int] = []
     monkeypatch.setattr(os, "fsync", waits.append)
-    monkeypatch.setattr(records, "SYNC_EVERY", float("inf"))
     for i, work in enumerate(CHOICES):
         store.put(work, RESULT, "e")
-        # There for everyone, also after a kill.
         assert len(lines_of(store)) == i + 1
+    assert not waits
+    store.close()
     assert len(waits) == 1
-    for _ in range(2):
-        store.sync()
-        assert len(waits) == 2
 
 
 @pytest.mark.parametrize("call", ["fsync", "write"])
@@ -200,7 +178,7 @@ def test_a_write_that_fails_leaves_what_was_there(
 
     with monkeypatch.context() as patch:
         patch.setattr(os, call, fail)
-        with pytest.raises(WriteError, match=reason) as error:
+        with pytest.raises(WriteError, match=reason) as error, contextlib.closing(store):
             store.put(OTHER, RESULT, "e")
     assert str(store.root / "records") in error.value.found
     assert "--results-dir" in str(error.value.next_step)

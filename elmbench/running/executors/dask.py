@@ -1,9 +1,9 @@
 """The executor for the workers of a dask.distributed scheduler, and its tasks on them.
 
 Only this module knows dask. Workers may join and leave at any time, and the scheduler gives lost work to another
-worker. It blames the death of a worker on everything that the worker was given. This module counts only the deaths
-during the work itself, and gives up work when these exceed the scheduler's limit (its setting
-`distributed.scheduler.allowed-failures`, 3 by default).
+worker. It gives up work after the deaths of more workers than its setting `distributed.scheduler.allowed-failures`, 3
+by default. It blames a death on everything that the worker was given, so a run submits no more work than there are
+threads.
 
 A dask process has one sandbox for each of its busy threads and reuses it for the next task. So data are loaded once,
 and a model runs in its own process, within its limits. Sandboxes end with their dask process, even if it is killed.
@@ -17,11 +17,10 @@ import platform
 import secrets
 import threading
 import time
-from collections import Counter
 from collections.abc import Mapping
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, partial
 from typing import Any
 
@@ -37,23 +36,6 @@ from elmbench.work.base import Result, Work, key_of
 _LOOK_EVERY = 1.0
 #: Seconds within which a scheduler must answer.
 _PATIENCE = 30
-#: Topic of the scheduler's events under which a worker logs the key of each task that it begins.
-_BEGUN = "elmbench-begun"
-
-
-@dataclass
-class _Request:
-    """A request to the scheduler to do a task.
-
-    `answer`: receives the result. `retries`: number of submissions after the first. `deaths`: number of workers that
-    died during this task.
-    """
-
-    answer: Future[Answer]
-    task: Task
-    limits: Limits
-    retries: int = 0
-    deaths: int = 0
 
 
 class DaskExecutor(Executor):
@@ -66,8 +48,6 @@ class DaskExecutor(Executor):
         self._sender = ThreadPoolExecutor(1)
         self._connected: Future[Any] | None = None
         self._threads, self._look_time = 0, float("-inf")
-        #: Number of times that workers have begun a task, by its key.
-        self._begun: Counter[str] = Counter()
 
     def warm(self) -> None:
         """Connect to the scheduler in the background."""
@@ -84,15 +64,13 @@ class DaskExecutor(Executor):
                 next_step="pip install 'elmbench[dask]'",
             ) from error
         try:
-            client = Client(self._scheduler, set_as_default=False, timeout=_PATIENCE)
+            return Client(self._scheduler, set_as_default=False, timeout=_PATIENCE)
         except (OSError, ValueError, TypeError) as error:
             raise ElmbenchError(
                 f"no scheduler answers at {self._scheduler}: {error}",
                 expected="the address of a dask scheduler, and its certificates for tls://",
                 next_step="dask scheduler --host 127.0.0.1, then: dask worker 127.0.0.1:8786",
             ) from error
-        client.subscribe_topic(_BEGUN, lambda event: self._begun.update([event[1]]))
-        return client
 
     def _client(self) -> Any:
         self.warm()
@@ -126,49 +104,40 @@ class DaskExecutor(Executor):
         self.warm()
         answer: Future[Answer] = Future()
         answer.set_running_or_notify_cancel()
-        self._sender.submit(self._send, _Request(answer, task_of(work, inputs), limits))
+        self._sender.submit(self._send, answer, task_of(work, inputs), limits)
         return answer
 
-    def _send(self, request: _Request) -> None:
+    def _send(self, answer: Future[Answer], task: Task, limits: Limits) -> None:
         """Submit a task to the scheduler; runs in the sender's thread.
 
         Its key depends on its content only, so a run takes over tasks that workers still do for a killed run.
         """
-        run, limits, code = self._settings, request.limits, version_of_code()
+        run, code = self._settings, version_of_code()
         settings = Settings(1, run.data_dir and os.path.abspath(run.data_dir), run.plugins, run.blas_threads)
-        content = [request.task, limits.seconds, limits.memory]
-        name = key_of([content, settings.data_dir, run.plugins, run.blas_threads, code])
-        call = do_task, request.task, limits, settings, code, self._run
+        content = [[task, limits.seconds, limits.memory], settings.data_dir, run.plugins, run.blas_threads, code]
         try:
-            remote = self._client().submit(*call, key=f"elmbench-{name}-{request.retries}")
+            call = do_task, task, limits, settings, code, self._run
+            remote = self._client().submit(*call, key=f"elmbench-{key_of(content)}")
         except Exception as error:  # noqa: BLE001 - the run has to hear of every error
-            self._fail(request, error)
+            self._fail(answer, error)
         else:
-            remote.add_done_callback(partial(self._pass_on, request))
+            remote.add_done_callback(partial(self._pass_on, answer))
 
-    def _pass_on(self, request: _Request, remote: Any) -> None:
-        """Pass on the result of a task; runs in a thread of dask.
-
-        A task that has killed too many workers is given up; one that was only queued on them is submitted again.
-        """
+    def _pass_on(self, answer: Future[Answer], remote: Any) -> None:
+        """Pass on the result of a task; runs in a thread of dask."""
         from distributed import KilledWorker
 
         try:
-            request.answer.set_result(remote.result())
+            answer.set_result(remote.result())
         except KilledWorker as error:
-            request.deaths += self._begun.pop(remote.key, 0)
-            if request.deaths > error.allowed_failures:
-                reason = f"its worker died {request.deaths} times, the last one {error.last_worker.address}"
-                request.answer.set_result(Answer({"status": "failed", "reason": reason}))
-            else:
-                request.retries += 1
-                self._sender.submit(self._send, request)
+            reason = f"its worker died {error.allowed_failures + 1} times, the last one {error.last_worker.address}"
+            answer.set_result(Answer({"status": "failed", "reason": reason}))
         except (Exception, CancelledError) as error:  # noqa: BLE001 - the run has to hear of every error
-            self._fail(request, error)
+            self._fail(answer, error)
 
-    def _fail(self, request: _Request, error: BaseException) -> None:
-        """Answer a request with an error."""
-        request.answer.set_exception(error if isinstance(error, ElmbenchError) else self._gone(error))
+    def _fail(self, answer: Future[Answer], error: BaseException) -> None:
+        """Answer with an error."""
+        answer.set_exception(error if isinstance(error, ElmbenchError) else self._gone(error))
 
     def _gone(self, error: BaseException) -> ElmbenchError:
         """Build the error for a scheduler that stopped answering."""
@@ -220,7 +189,6 @@ def do_task(task: Task, limits: Limits, settings: Settings, code: str, run: str)
         # Another machine may have the files in another folder; their checksum is compared in any case.
         settings = replace(settings, data_dir=os.environ.get("ELMBENCH_DATA_DIR"))
     worker = get_worker()
-    _log_begin(worker)
     share = Limits(memory=(worker.memory_manager.memory_limit or machine_memory()) // worker.state.nthreads)
     environment = _environment(settings.blas_threads)
     _become_parent()
@@ -231,21 +199,6 @@ def do_task(task: Task, limits: Limits, settings: Settings, code: str, run: str)
         with _lock:
             if _busy.pop(box) not in _ended:
                 _idle.append(box)
-
-
-def _log_begin(worker: Any) -> None:
-    """Log that a task begins, and wait until the message is on its way: the task may end this process at once."""
-    worker.log_event(_BEGUN, worker.get_current_task())
-    sent = threading.Event()
-
-    def look() -> None:
-        if worker.batched_stream.buffer:
-            worker.loop.call_later(0.001, look)
-        else:
-            sent.set()
-
-    worker.loop.add_callback(look)
-    sent.wait(_LOOK_EVERY)
 
 
 def _take(settings: Settings, run: str) -> Sandbox:
