@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from elmbench.errors import ElmbenchError
@@ -21,6 +21,8 @@ class Limits:
     seconds: float | None = None
     #: Bytes of the process that runs the work.
     memory: int | None = None
+    #: The text that they were read from; empty for a combination.
+    text: str = field(default="", compare=False)
 
     def over(self, other: Limits) -> Limits:
         """Return these limits, completed by those of `other`."""
@@ -51,7 +53,7 @@ def parse_limits(text: str) -> Limits:
             raise ElmbenchError(f"the limit {part!r} cannot be read", expected=forms, next_step=example)
         limits[match[1]] = float(match[2]) * units[match[3].lower()]
     memory = limits.get("memory")
-    return Limits(limits.get("time"), None if memory is None else int(memory))
+    return Limits(limits.get("time"), None if memory is None else int(memory), text)
 
 
 def parse_duration(text: str) -> float:

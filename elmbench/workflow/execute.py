@@ -23,7 +23,6 @@ def execute(
     folder cannot be written, and KeyboardInterrupt after the tables have been written.
     """
     try:
-        run.store.mend()
         for resolved, plan in run.tables:
             sweep(results_folder(run.results_dir, resolved.profile, resolved.file.id))
             command = run.options.command or command_of(resolved, run.options)
@@ -77,6 +76,8 @@ def command_of(resolved: Resolved, options: RunOptions) -> str:
         "--runs": () if request.runs is None else (request.runs,),
         "--reading": filter(None, resolved.reading.split(";")),
         "--grid": (json.dumps({name: grid}) for name, grid in request.grids.items()),
+        "--blas-threads": filter(lambda threads: threads > 1, [options.settings.blas_threads]),
+        "--limit": filter(None, [options.settings.limits.text]),
     }
     flags = {
         "--until-told": request.first_runs,

@@ -147,10 +147,10 @@ def _with_needs(key: str, works: dict[str, Work]) -> Iterator[Work]:
 def find_experiments(options: RunOptions) -> list[ExperimentFile]:
     """Return the requested experiments; raise ElmbenchError if none is named, or one does not exist."""
     catalogue = load_catalogue()
-    if options.experiments and options.many_tables:
-        flag = "--all" if options.everything else f"--paper {options.paper}"
+    paper, everything = f"--paper {options.paper}" * (options.paper is not None), "--all" * options.everything
+    if len(tables := [*filter(None, (" ".join(options.experiments), paper, everything))]) > 1:
         raise ElmbenchError(
-            f"{' '.join(options.experiments)} is named beside {flag}",
+            f"{' and '.join(tables)} are given together",
             expected="tables by name, or --paper KEY, or --all",
             next_step="give one of them",
         )

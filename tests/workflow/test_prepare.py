@@ -21,7 +21,7 @@ from elmbench.running.executors.local import LocalExecutor
 from elmbench.running.processes import machine_memory
 from elmbench.specs.catalogue import find_experiment
 from elmbench.specs.datasets import load_dataset_specs
-from elmbench.specs.limits import Limits
+from elmbench.specs.limits import Limits, parse_limits
 from elmbench.specs.profiles import resolve
 from elmbench.work.plan import Request
 from elmbench.workflow import api
@@ -112,12 +112,15 @@ def test_nothing_is_fitted_for_a_table_of_data_facts(tmp_path: Path) -> None:
 
 def test_the_command_says_what_changes_the_cells_and_nothing_else(tmp_path: Path) -> None:
     request = Request(datasets=("wdbc",), models=("elm", "k-elm"), select=("nested",), runs=2, with_baselines=True)
-    readings, settings = {"order": "stored", "c-grid": "step-3"}, Settings(data_dir="/d")
+    readings, settings = (
+        {"order": "stored", "c-grid": "step-3"},
+        Settings(data_dir="/d", blas_threads=2, limits=parse_limits("time=3s")),
+    )
     run_options = options("table4", profile="fast", readings=readings, request=request, settings=settings)
     resolved = resolve(find_experiment("table4"), "fast", run_options.readings)
     assert command_of(resolved, run_options) == (
         "elmbench run kos-elm/table4 --profile fast -d wdbc -m elm -m k-elm --select nested --runs 2 "
-        "--reading order=stored --with-baselines"
+        "--reading order=stored --blas-threads 2 --limit time=3s --with-baselines"
     )
 
 
