@@ -193,17 +193,17 @@ def _run_in_two_stages(
 ) -> None:
     """Run the first stage, then as many more runs as are needed to separate the models, and print the tables."""
     from elmbench.cli.progress import duration
-    from elmbench.workflow.execute import execute
+    from elmbench.workflow.execute import compute, execute
     from elmbench.workflow.stages import TwoStages
 
     stages = TwoStages(options, state.results_dir)
     last = stages.first
 
-    def carry_out(prepared: PreparedRun) -> list[Results]:
+    def carry_out(prepared: PreparedRun, write: bool) -> Any:
         nonlocal last
         last = prepared
         with executor_of_run() as executor:
-            return run_cells(prepared, executor, execute)
+            return run_cells(prepared, executor, execute if write else compute)
 
     def say_outlook(outlook: Outlook) -> None:
         models = len(outlook.runs)

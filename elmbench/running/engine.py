@@ -27,7 +27,8 @@ _LOOK_EVERY = 1.0
 class Event:
     """An event of a run, for its display.
 
-    Its kind is "no-workers" if work is started and there is no worker. The end of work has a `result`.
+    Its kind is "no-workers" if work is started and there is no worker. The end of work has a `result`,
+    unless the end of the run stopped it.
     """
 
     kind: Literal["start", "end", "no-workers"]
@@ -104,12 +105,15 @@ class Run:
     def _do(self, executor: Executor, todo: list[str], clean: Collection[str], at_most: int | None) -> None:
         """Do the work of these keys, at most so many pieces at a time; the times of the fits in `clean` are clean."""
         # A single worker follows the order of the plan, because neighbours share their data.
-        in_order = at_most == 1 or (executor.fixed and executor.workers == 1)
+        in_order = at_most == 1 or (executor.fixed and executor.workers == 1) or self.until < math.inf
         queue = WorkQueue(self.works, todo, None if in_order else self.estimates.formula)
         running: dict[Future[Answer], Work] = {}
         clean = frozenset(clean)
 
         def finish(work: Work, answer: Answer) -> None:
+            if answer.result["status"] == "timeout" and time.monotonic() >= self.until:
+                self.on_event(Event("end", work))  # stopped, and not at a limit of its own
+                return
             if work.key in clean:
                 answer = replace(answer, result=answer.result | {CLEAN: True})
             self._put(work, answer)

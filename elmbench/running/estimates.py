@@ -40,10 +40,6 @@ class Estimates:
             actual, formula = self._durations.get(name, (0.0, 0.0))
             self._durations[name] = actual + max(seconds, _LEAST), formula + self.formula[key]
 
-    def learn(self, other: Estimates) -> None:
-        """Add the measured durations of other estimates for models and data that have none here."""
-        self._durations = other._durations | self._durations
-
     def factor(self, group: Group) -> float | None:
         """Return the ratio of real to formula seconds of the work of a group that has ended, else of its model, else 1.
 

@@ -126,7 +126,7 @@ class PreparedRun:
                 line["cells"] += 1
                 line["unavailable"] += bool(cell.unavailable)
                 line["to_run"] += cell.key in todo
-                for work in _with_needs(cell.key, plan.works):
+                for work in with_needs(cell.key, plan.works):
                     # Work that several entries need is counted for the first of them.
                     if work.key in rest:
                         rest.discard(work.key)
@@ -136,12 +136,12 @@ class PreparedRun:
         return list(lines.values())
 
 
-def _with_needs(key: str, works: dict[str, Work]) -> Iterator[Work]:
+def with_needs(key: str, works: dict[str, Work]) -> Iterator[Work]:
     """Yield the work of a key and all work that it needs."""
     if key:
         yield works[key]
         for name in works[key].needs:
-            yield from _with_needs(name, works)
+            yield from with_needs(name, works)
 
 
 def find_experiments(options: RunOptions) -> list[ExperimentFile]:

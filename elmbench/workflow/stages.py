@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import math
 import time
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -28,25 +29,37 @@ from elmbench.specs.limits import parse_duration
 from elmbench.specs.profiles import Resolved
 from elmbench.work.plan import Plan
 from elmbench.workflow.comparison import Comparison, prepare_comparison
-from elmbench.workflow.prepare import PreparedRun, RunOptions, prepare, prepare_tables
+from elmbench.workflow.prepare import PreparedRun, RunOptions, prepare, prepare_tables, with_needs
 
 #: A data set of a table (experiment, data set), or a model on it (experiment, data set, column).
 Unit = tuple[str, ...]
 
 
-def affordable(costs: Mapping[Unit, float], seconds: float) -> set[Unit]:
-    """Return the cheapest units that fit half of the time, or one unit that fits all of it.
+def _unit_of(line: Mapping[str, Any], parts: slice) -> Unit:
+    return (line["experiment"], line["dataset"], line["model"])[parts]
 
-    Half, because later estimates use the times that are measured meanwhile.
+
+def put_cheap_work_first(run: PreparedRun, parts: slice) -> None:
+    """Order the work of a run by the cost of its units, which are these parts of (experiment, data set, column).
+
+    Units of unknown duration come last.
     """
-    batch = set[Unit]()
-    total = 0.0
-    for unit, cost in sorted(costs.items(), key=lambda item: item[1]):
-        total += cost
-        if total > (seconds / 2 if batch else seconds):
-            break
-        batch.add(unit)
-    return batch
+    costs: defaultdict[Unit, float] = defaultdict(float)
+    for line in run.cost_by_entry():
+        costs[_unit_of(line, parts)] += math.inf if line["seconds"] is None else line["seconds"]
+    keys: dict[Unit, list[str]] = {unit: [] for unit in sorted(costs, key=lambda unit: costs[unit])}
+    for resolved, plan in run.tables:
+        for cell in plan.cells:
+            entry: Unit = resolved.file.id, cell.dataset, cell.model
+            keys[entry[parts]].append(cell.key)
+    works = (work for key in chain(*keys.values()) for work in with_needs(key, run.works))
+    todo = set(run.todo)
+    run.todo = [key for key in dict.fromkeys(work.key for work in works) if key in todo]
+
+
+def unfinished_units(run: PreparedRun, parts: slice) -> set[Unit]:
+    """Return the units that have work left; see `put_cheap_work_first`."""
+    return {_unit_of(line, parts) for line in run.cost_by_entry() if line["to_run"]}
 
 
 def run_within_budget(
@@ -58,51 +71,23 @@ def run_within_budget(
 ) -> PreparedRun:
     """Compute as much of a comparison as fits a time limit, and return the plan of that part, which is complete.
 
-    Cheap models come first, and models of unknown duration one by one. A later call resumes from the stored results.
+    Cheap models come first. A later call resumes from the stored results.
 
     `budget`: a duration, such as "10min". No work begins after it, and running work is stopped then. `carry_out`:
     carries out a plan on an executor.
     """
-    end = time.monotonic() + parse_duration(budget)
-    budget_options = replace(options, until=end, retry=False)
+    options = replace(options, until=time.monotonic() + parse_duration(budget))
+    run = prepare_comparison(comparison, options, results_dir)
+    put_cheap_work_first(run, slice(2, 3))
+    if run.todo and time.monotonic() < options.until:
+        with LocalExecutor(options.settings) as executor:
+            carry_out(run, executor)
+        run.store.close()
+    options = replace(options, retry=False)
+    rest = unfinished_units(prepare_comparison(comparison, options, results_dir), slice(2, 3))
     reason = f"the budget of {budget} is spent; the same command goes on"
-
-    def plan(models: set[str], options: RunOptions = budget_options) -> PreparedRun:
-        left_out = dict.fromkeys(columns - models, reason)
-        return prepare_comparison(replace(comparison, left_out=left_out), options, results_dir)
-
-    state = prepare_comparison(comparison, budget_options, results_dir)
-    ((resolved, _),) = state.tables
-    columns = set(resolved.spec.models)
-    attempts, ended = set[str](), set[str]()
-    while True:
-        time_left = max(0.0, end - time.monotonic()) * options.settings.jobs
-        planned = plan(columns - attempts)
-        planned.estimates.learn(state.estimates)
-        costs = _costs(planned, [(model,) for model in sorted(columns - attempts)], math.inf)
-        unknown = [model for model, cost in costs.items() if math.isinf(cost)] if time_left else []
-        if not (batch := {model for (model,) in affordable(costs, time_left)} or {model for (model,) in unknown[:1]}):
-            return plan(ended)
-        attempts |= batch
-        if (run := plan(ended | batch, replace(budget_options, retry=options.retry))).todo:
-            with LocalExecutor(options.settings) as executor:
-                carry_out(run, executor)
-            run.store.close()
-        state = plan(ended | batch)
-        ended |= batch - {line["model"] for line in state.cost_by_entry() if line["to_run"]}
-
-
-def _costs(plan: PreparedRun, units: Collection[Unit], unknown: float) -> dict[Unit, float]:
-    """Return the estimated seconds of the remaining work of each unit on one core.
-
-    The units are models, data sets of tables, or models on them. `unknown`: the seconds of work of unknown duration.
-    """
-    costs = dict.fromkeys(units, 0.0)
-    for line in plan.cost_by_entry():
-        entry = line["experiment"], line["dataset"], line["model"]
-        for unit in {entry, entry[:2], entry[2:]} & costs.keys():
-            costs[unit] += unknown if line["seconds"] is None else line["seconds"]
-    return costs
+    left_out = {model: reason for (model,) in rest}
+    return prepare_comparison(replace(comparison, left_out=left_out), options, results_dir)
 
 
 @dataclass(frozen=True)
@@ -162,45 +147,39 @@ class TwoStages:
 
     def run(
         self,
-        carry_out: Callable[[PreparedRun], list[Results]],
+        carry_out: Callable[[PreparedRun, bool], list[Results]],
         on_outlook: Callable[[Outlook], None] = lambda outlook: None,
         seconds: float = math.inf,
     ) -> list[Results]:
         """Run both stages and return the tables.
 
-        `carry_out`: carries out a plan and writes its tables. `on_outlook`: called after the first stage. `seconds`:
-        time after which no more work begins, by the estimates. The cheapest work is done first.
+        `carry_out`: carries out a plan; it writes the tables if its second argument is true. `on_outlook`: called after
+        the first stage. `seconds`: time after which no work begins; running work is stopped then. Cheap work comes
+        first, and tables show complete data sets and models only.
         """
         end = time.monotonic() + seconds
-
-        def stage(
-            units: Collection[Unit], plan: Callable[[Iterable[Unit]], PreparedRun]
-        ) -> tuple[set[Unit], list[Results] | None]:
-            """Carry out as many units as there is time for; return them, and the tables that the last plan wrote."""
-            part = set[Unit]()
-            tables: list[Results] | None = None
-            while waiting := set(units) - part:
-                time_left = max(0, end - time.monotonic()) * self.options.settings.jobs
-                batch = waiting if math.isinf(time_left) else affordable(_costs(plan(units), waiting, 0.0), time_left)
-                if not batch:
-                    break
-                part |= batch
-                prepared = plan(part)
-                tables = carry_out(prepared) if prepared.todo else None
-            return part, tables
-
-        datasets, _ = stage(self.datasets, self.plan)
+        self.options = replace(self.options, until=end)
+        self._run_until(end, self.plan(self.datasets), slice(2), carry_out)
+        datasets = self.datasets - unfinished_units(self.plan(self.datasets), slice(2))
         outlook = self.outlook()
         on_outlook(outlook)
+        models = outlook.runs
+        if end < math.inf:
+            self._run_until(end, self.plan(datasets, models), slice(3), carry_out)
+            unfinished = unfinished_units(self.plan(datasets, models), slice(3))
+            models = {unit: n for unit, n in models.items() if unit not in unfinished}
+        results = carry_out(self.plan(datasets, models), True)
+        rest = self.plan(self.datasets, outlook.runs)
+        self.rest = rest if rest.todo else None
+        return results
 
-        def plan_runs(models: Iterable[Unit]) -> PreparedRun:
-            return self.plan(datasets, {model: outlook.runs[model] for model in models})
-
-        models, tables = stage(outlook.runs, plan_runs)
-        if len(datasets) < len(self.datasets) or len(models) < len(outlook.runs):
-            self.rest = self.plan(self.datasets, outlook.runs)
-        # The tables are written even if nothing was left to compute, but only once.
-        return carry_out(plan_runs(models)) if tables is None else tables
+    def _run_until(
+        self, end: float, run: PreparedRun, parts: slice, carry_out: Callable[[PreparedRun, bool], object]
+    ) -> None:
+        if end < math.inf:
+            put_cheap_work_first(run, parts)
+        if run.todo and time.monotonic() < end:
+            carry_out(run, end == math.inf)
 
     def outlook(self) -> Outlook:
         """Return the number of runs that the figures need, from the stored results of the first stage."""
