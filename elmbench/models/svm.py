@@ -15,9 +15,12 @@ class _StopRecorder:
     support_: Any
     max_iter: int
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Fit to rows `X`, dense or sparse, and labels `y`; a `ConvergenceWarning` is issued if LIBSVM was stopped."""
-        super().fit(X, y)  # type: ignore[misc]
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit to rows `X`, dense or sparse, and `y`; a `ConvergenceWarning` is issued if LIBSVM was stopped.
+
+        `sample_weight` multiplies C for each row.
+        """
+        super().fit(X, y, sample_weight)  # type: ignore[misc]
         self.capped_ = float(np.mean(self.n_iter_ == self.max_iter))
         self.solvers_ = {"capped": 1} if self.capped_ > 0 else {}
         self.n_units_ = len(self.support_)

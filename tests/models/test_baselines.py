@@ -146,8 +146,9 @@ def test_bad_C(name):
 def test_the_support_vector_machine_is_scikit_learn_s_own(kind, class_weight):
     X, y = problem(60, 4, 0, kind)
     class_weight = {"a": 3.0} if kind == "multi" and class_weight == {1: 3.0} else class_weight
-    model = SVMClassifier(C=8.0, gamma=0.7, class_weight=class_weight).fit(X, y)
-    expected = SVC(C=8.0, gamma=0.7, class_weight=class_weight).fit(X, y)
+    weights = None if class_weight is None else np.arange(60) % 3
+    model = SVMClassifier(C=8.0, gamma=0.7, class_weight=class_weight).fit(X, y, weights)
+    expected = SVC(C=8.0, gamma=0.7, class_weight=class_weight).fit(X, y, weights)
     probe = rows(25, 4, 1)
     np.testing.assert_array_equal(model.decision_function(probe), expected.decision_function(probe))
     np.testing.assert_array_equal(model.predict(probe), expected.predict(probe))
