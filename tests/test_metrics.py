@@ -241,10 +241,10 @@ def test_predictions_that_are_not_labels_are_refused(labels: list[int], bad: flo
     assert np.isnan(check_predictions(true, np.array([np.nan, 1, 1]), labels)[0])
 
 
-@pytest.mark.parametrize("bad", [["a", "b"], [None, 1.0], [1j, 1.0]])
-def test_predictions_that_are_not_numbers_are_refused(bad: list[Any]) -> None:
-    with pytest.raises(ValueError, match="real numbers"):
-        check_predictions(np.zeros(2), np.array(bad), None)
+@pytest.mark.parametrize("bad", [["a", "b"], [None, 1.0], [1j, 1.0], np.ma.masked_equal([1.0, 2.0], 2.0)])
+def test_predictions_that_are_not_numbers_are_refused(bad: Any) -> None:
+    with pytest.raises(ValueError, match=r"real numbers|masked"):
+        check_predictions(np.zeros(2), np.asanyarray(bad), None)
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,9 @@ def predict(
     """Predict new rows with a model of `compare --save`, as CSV."""
     from elmbench.workflow.final_model import predict_file
 
-    predictions = predict_file(model, data, sep, decimal or "", proba=proba)
+    predictions, remarks = predict_file(model, data, sep, decimal or "", proba=proba)
+    for remark in () if state.quiet else remarks:
+        typer.echo(f"{data}: {remark}", err=True)  # also with --json: no line of the output can hold it
     if state.as_json:
         state.emit(predictions.to_dict("records"))
     else:

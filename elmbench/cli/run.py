@@ -150,6 +150,8 @@ def _workers(count: int) -> str:
 
 def _show(results: Sequence[Results]) -> None:
     """Print tables."""
+    from elmbench.specs.profiles import COMPARE
+
     if state.as_json:
         from elmbench.reporting.results import records
 
@@ -167,7 +169,9 @@ def _show(results: Sequence[Results]) -> None:
             ]
         )
     for result in () if state.as_json else results:
-        state.console.print(result.renderable(state.width, claims=False))
+        # `compare` has printed the remarks on its data.
+        data = ["data"] if result.resolved.profile == COMPARE and not state.silent else []
+        state.console.print(result.renderable(state.width, ["claim", *data]))
         if result.claims:
             table = f"elmbench table {result.resolved.file.id} --profile {result.resolved.profile}"
             state.say(f"{len(result.claims)} claims of the paper are tested: {table}")

@@ -61,7 +61,7 @@ def with_numbers(table: Table, decimal: str = "") -> Table:
     mark is ambiguous.
     """
     columns: dict[str, NDArray[Any]] = {}
-    units: list[str] = []
+    units: dict[str, str] = {}
     for name, values in [*table.nominal.items(), (table.target_name, table.target)]:
         if values.dtype != object or name in table.words:
             continue
@@ -69,11 +69,12 @@ def with_numbers(table: Table, decimal: str = "") -> Table:
         sample = _sample(values)
         if sample and sum(map(looks_numeric, sample)) >= MOSTLY * len(sample):
             columns[name] = values
-            units += [f"{name} ({unit})"] if unit else []
+            units |= {name: unit} if unit else {}
     if not columns:
         return table
     if units:
-        table = table.remarked(f"numbers are read without their unit: {few(units, 8)}")
+        shown = few([f"{name} ({unit})" for name, unit in units.items()], 8)
+        table = table.remarked(f"numbers are read without their unit: {shown}")
     decimal = decimal or _decimal_of(table, columns)
     if decimal == ",":
         table = table.remarked("numbers have a decimal comma")
@@ -91,13 +92,25 @@ def with_numbers(table: Table, decimal: str = "") -> Table:
                 if number is not None
             }
             target = np.array([plain.get(word) for word in values], dtype=object)
-    return replace(table, X=X, nominal=nominal, target=target, decimal=decimal)
+    return replace(table, X=X, nominal=nominal, target=target, decimal=decimal, units=units)
 
 
-def as_read(X: Any, numbers: Collection[str], words: Collection[str], decimal: str) -> pd.DataFrame:
+def check_units(units: Mapping[str, str], trained: Mapping[str, str]) -> None:
+    """Raise ValueError if a column has another unit than the column of that name in training; it may have none."""
+    for name, unit in units.items():
+        if unit and unit != trained.get(name):
+            raise ValueError(
+                f"the column {name!r} is in {unit!r}; expected {trained.get(name, 'numbers without unit')!r}"
+            )
+
+
+def as_read(
+    X: Any, numbers: Collection[str], words: Collection[str], decimal: str, units: Mapping[str, str]
+) -> pd.DataFrame:
     """Return rows as a data frame whose columns have the values that a file of it would be read as: floats and words.
 
-    `decimal`: the decimal mark of numbers that are text. Raises ValueError if a column of numbers holds anything else.
+    `decimal`, `units`: the decimal mark, and the units by column, of numbers that are text. Raises ValueError if a
+    column of numbers holds anything else.
     """
     from pandas.api.types import is_numeric_dtype
 
@@ -115,7 +128,9 @@ def as_read(X: Any, numbers: Collection[str], words: Collection[str], decimal: s
         text = np.array(
             [str(value) if is_known else None for value, is_known in zip(values, known, strict=True)], object
         )
-        parsed = [math.nan if word is None else _parse(word, decimal) for word in _without_unit(text)[0]]
+        plain, unit = _without_unit(text)
+        check_units({name: unit}, units)
+        parsed = [math.nan if word is None else _parse(word, decimal) for word in plain]
         if None in parsed:
             raise ValueError(f"the column {name!r} holds {text[parsed.index(None)]!r}; expected a number")
         frame[name] = np.array(parsed, dtype=np.float64)

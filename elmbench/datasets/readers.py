@@ -9,6 +9,7 @@ import gzip
 import io
 import lzma
 import math
+import re
 import zipfile
 from array import array
 from collections.abc import Callable
@@ -28,6 +29,7 @@ from elmbench.specs.datasets.sources import FileOptions
 FORMATS = ("csv", "svm", "arff", "npz", "parquet")
 COMPRESSIONS = ("", ".gz", ".bz2", ".xz")
 _OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+_ARFF_DATE = re.compile(r"^(\s*@attribute\s+('.*?'|\".*?\"|\S+))\s+date\b.*$", re.I | re.M)
 #: Parts of SciPy's sparse matrices.
 _CSR = ("data", "indices", "indptr", "shape")
 #: Bytes that are read at a time, as a stream reserves memory for all bytes that it is asked for.
@@ -189,7 +191,8 @@ def _read_arff(content: bytes, path: Path, choose: ChooseTarget, most: int | Non
     import arff  # type: ignore[import-untyped]  # liac-arff, which the openml client reads ARFF with
     import pandas as pd
 
-    parsed = arff.loads(content.decode("utf-8"))
+    # liac-arff reads no dates; as words, they are detected as in other files.
+    parsed = arff.loads(_ARFF_DATE.sub(r"\1 STRING", content.decode("utf-8")))
     names = [str(name) for name, _ in parsed["attributes"]]
     target = target_of(names, choose, path)
     kinds = {

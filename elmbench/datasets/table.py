@@ -47,10 +47,11 @@ class Table:
     #: Remarks for the user of the rows.
     notes: tuple[str, ...] = ()
     #: Name of the target column, if the file has names; separator of the fields, if it is text; decimal mark of numbers
-    #: that were converted from text.
+    #: that were converted from text, and the units that these had, by column.
     target_name: str = ""
     separator: str = ""
     decimal: str = ""
+    units: dict[str, str] = field(default_factory=dict)
     #: Columns of categories, even if they look like numbers or dates.
     words: frozenset[str] = frozenset()
     #: The number of each row in its file, from 0; None if they are all there, in their order.
@@ -104,9 +105,10 @@ class Table:
         path = folder / f"{stem}.{'npz' if sp.issparse(self.X) else 'parquet'}"
         with replace_file(path) as partial, open(partial, "wb") as stream:
             if not sp.issparse(self.X):
-                kinds = dict.fromkeys(self.words & self.nominal.keys(), "category")
-                frame = self.frame().astype(kinds).rename(columns={"target": "target_"}).assign(target=self.target)
-                frame.to_parquet(stream, index=False)
+                frame = self.frame().rename(columns={"target": "target_"}).assign(target=self.target)
+                words = self.words & self.nominal.keys()
+                kinds = {"target_" if name == "target" else name: "category" for name in words}
+                frame.astype(kinds).to_parquet(stream, index=False)
             else:
                 arrays = {name: getattr(self.X, name) for name in ("data", "indices", "indptr", "shape")}
                 target = self.target.astype(str) if self.target.dtype == object else self.target

@@ -22,8 +22,10 @@ def check_predictions(y_true: NDArray[Any], y_pred: Any, labels: list[int] | Non
     `labels`: every label of the data set, in ascending order; None for regression.
 
     Raises ValueError if their shape differs (a column of shape (n, 1) would be broadcast to n x n differences
-    unnoticed), if they are not real numbers, or if one of a classifier is finite but not a label.
+    unnoticed), if they are not real numbers, if one is masked, or if one of a classifier is finite but not a label.
     """
+    if np.ma.is_masked(y_pred):
+        raise ValueError("expected a prediction for each row, got masked ones instead")
     predicted = np.asarray(y_pred)
     if predicted.shape != y_true.shape:
         raise ValueError(f"expected predictions of shape {y_true.shape}, got {predicted.shape} instead")

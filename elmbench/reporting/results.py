@@ -1,7 +1,7 @@
 """The files of a table below the results folder."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -135,9 +135,12 @@ class Results:
         """The data of the figure, if there are any."""
         return path if (path := (self.folder / PICTURE).with_suffix(".csv")).is_file() else None
 
-    def renderable(self, width: int = WIDTH, *, claims: bool = True) -> RenderableType:
-        """Return the table as rich prints it in lines of `width` characters, with a last line that counts verdicts."""
-        table = table_text(self.table, self.resolved, width, claims=claims)
+    def renderable(self, width: int = WIDTH, hidden: Collection[str] = ()) -> RenderableType:
+        """Return the table as rich prints it in lines of `width` characters, with a last line that counts verdicts.
+
+        `hidden`: kinds of notes that are left out.
+        """
+        table = table_text(self.table, self.resolved, width, hidden)
         if self.resolved.file.spec.published is None:
             return table
         marks = [Text(MARKS, style="dim")] if len(self.figures) else []

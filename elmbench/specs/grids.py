@@ -12,11 +12,13 @@ from typing import Annotated, Any
 from pydantic import Field, JsonValue, model_validator
 
 from elmbench.errors import ElmbenchError
-from elmbench.specs.files import SpecLoader
+from elmbench.specs.files import SpecLoader, parse_spec
 from elmbench.specs.papers import Spec
 
 #: Largest numbers of values in a grid, and of combinations of several grids.
 _MOST, _MOST_COMBINATIONS = 10_000, 1_000_000
+#: A number, a fraction or a power as text, such as 2^-3.
+_NUMBER = re.compile(r"[-+.\d]+(([eE,/^]|\*\*)[-+.\d]+)?")
 _FORMS = "one of {from, to, step}, {powers-of-2}, {powers-of-10} or {values}"
 #: Exponents of powers, which are at most 1e300 and at least 1e-300.
 _Exponent2 = Annotated[int, Field(ge=-996, le=996)]
@@ -59,6 +61,9 @@ class Grid(Spec):
             raise ValueError("a list of values takes no step")
         if not span and self.step is not None and not self.step.is_integer():
             raise ValueError("the step between powers is a whole number")
+        for value in self.values or ():
+            if isinstance(value, str) and _NUMBER.fullmatch(value):
+                raise ValueError(f"{value!r} is text; expected a number, and powers as {{powers-of-2: [-8, 13]}}")
         count = self._span()[2] if self.values is None else len(self.values)
         if not 1 <= count <= _MOST:
             raise ValueError("the grid holds no value" if count < 1 else f"the grid holds more than {_MOST:,} values")
@@ -111,9 +116,9 @@ def read_all_grids(texts: Iterable[str]) -> dict[str, dict[str, Any]]:
             for name, values in grid.items():
                 grid[name] = values if isinstance(values, dict | list) else [values]
                 try:
-                    Grid.model_validate(grid[name])
-                except ValueError as error:
-                    raise error_for(f"the grid of {name!r} of {model!r} is {values!r}") from error
+                    parse_spec(Grid, grid[name], "--grid", f"{model}.{name}")
+                except ElmbenchError as error:
+                    raise error_for(error.found) from error
             grids[str(model)] = grid
     return grids
 

@@ -123,15 +123,18 @@ def compare(
 
     by_row = {"_groups": groups, "_order": time_order, "_fold": fold, "_weights": weights}
     # The index of a series need not be that of X.
-    extra = {key: list(values) for key, values in by_row.items() if values is not None}
-    X = X if sp.issparse(X) else to_frame(X)
-    for key, values in extra.items():
-        if len(values) != X.shape[0]:
+    extra = {key: list(_unmasked(values)) for key, values in by_row.items() if values is not None}
+    X, y = X if sp.issparse(X) else to_frame(X), _unmasked(y)
+    if test is not None:
+        test = test[0] if sp.issparse(test[0]) else to_frame(test[0]), _unmasked(test[1])
+    for key, values in {"y": y, **extra}.items():
+        if key in extra and len(values) != X.shape[0]:
             problem = f"X has {X.shape[0]} rows, and {key.strip('_')} has {len(values)} values"
             raise ElmbenchError(problem, expected="one value a row", next_step="give a vector")
-    if missing := int(np.asarray(pd.isna(y)).sum()):
-        raise ElmbenchError(f"y has {missing} missing values", expected="none", next_step="leave these rows out")
-    if not (impute or sp.issparse(X)) and (missing := int(np.asarray(pd.isna(X)).sum())):
+        if missing := int(np.asarray(pd.isna(values)).sum()):
+            problem = f"{key.strip('_')} has {missing} missing values"
+            raise ElmbenchError(problem, expected="none", next_step="leave these rows out")
+    if not impute and (missing := int(np.asarray(pd.isna(X.data if sp.issparse(X) else X)).sum())):
         raise ElmbenchError(f"X has {missing} missing values", expected="none", next_step="impute=True replaces them")
     digest = sha256(str(joblib.hash((X, y, extra, test))).encode()).hexdigest()[:12]
     results_dir = Path(results_dir) if results_dir is not None else _temporary_folder()
@@ -173,6 +176,13 @@ def compare(
         (results,) = execute(run, on_event)
     shared = {field.name: getattr(results, field.name) for field in fields(results)}
     return ComparisonResults(**shared, run=run, plugins=files)
+
+
+def _unmasked(values: Any) -> Any:
+    """Return values of a program, None in place of those that a masked array hides."""
+    if not isinstance(values, np.ma.MaskedArray):
+        return values
+    return np.where(values.mask, None, values.data) if np.ma.is_masked(values) else values.data
 
 
 @cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -12,9 +13,9 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from elmbench.datasets.numbers import as_read
+from elmbench.datasets.numbers import as_read, check_units
 from elmbench.datasets.sources.file import FileSource, header_of, read_user_file, take_row_columns
-from elmbench.datasets.table import Table, label_words, to_numbers
+from elmbench.datasets.table import Table, few, label_words, to_numbers
 from elmbench.errors import ElmbenchError, first_line
 from elmbench.files import replace_file
 from elmbench.layouts.comparison import ranking
@@ -127,7 +128,7 @@ def _pipeline(table: Table, model: Any, spec: DatasetSpec) -> Any:
         words = [name for name in table.nominal if name not in dates]
         numbers = [name for name in table.names if name not in {*words, *dates}]
         inputs = encoder(numbers, words, dates, spec.day_first)
-        kinds = {"numbers": numbers, "words": words, "decimal": table.decimal or "."}
+        kinds = {"numbers": numbers, "words": words, "decimal": table.decimal or ".", "units": table.units}
         steps = [("values", FunctionTransformer(as_read, kw_args=kinds)), ("inputs", inputs)]
         pipeline = Pipeline([*steps, ("scale", StandardScaler()), ("model", model)])
     if spec.task == "classification":
@@ -159,10 +160,11 @@ def save(estimator: Any, path: Path) -> None:
 
 def predict_file(
     model: Path, file: Path, separator: str = "", decimal: Literal["", ".", ","] = "", *, proba: bool = False
-) -> pd.DataFrame:
+) -> tuple[pd.DataFrame, list[str]]:
     """Return the predictions of a saved model for the rows of a file, with `proba` the probability of each class too.
 
-    `separator`, `decimal`: marks of a text table; detected if empty.
+    Also return a remark on each column with categories that the training rows lack. `separator`, `decimal`: marks of a
+    text table; detected if empty.
 
     Raises ElmbenchError if the model cannot be loaded or has no probabilities, or a column of the file is missing or
     has unusable values.
@@ -195,24 +197,42 @@ def predict_file(
         header=header_of(names),
     )
     table = read_user_file(source)
+    if not len(table.target):
+        raise ElmbenchError(f"{file} has no rows", expected="rows below the header", next_step="add rows")
+    remarks: list[str] = []
     try:
         if names:
-            X: Any = _frame_like(table, names, columns, file)
+            X: Any = _frame_like(table, names, columns, file, steps["values"].kw_args["units"])
+            remarks = list(_unknown_categories(X[columns["words"]], steps["inputs"]))
         else:
             X = sp.csr_matrix(table.X)
             X.resize(X.shape[0], estimator.n_features_in_)  # the last features of a file may be zero in all rows
         predictions = pd.DataFrame({"prediction": estimator.predict(X)})
         if not proba:
-            return predictions
+            return predictions, remarks
         labels = [f"probability_{label}" for label in estimator.classes_]
-        return predictions.join(pd.DataFrame(estimator.predict_proba(X), columns=labels))
+        return predictions.join(pd.DataFrame(estimator.predict_proba(X), columns=labels)), remarks
     except ValueError as error:
         problem = f"{file}: {first_line(error)}"
         raise ElmbenchError(problem, expected="values as in training", next_step="correct the file") from error
 
 
-def _frame_like(table: Table, names: list[str], columns: dict[str, list[str]], file: Path) -> pd.DataFrame:
-    """Return the columns `names` of a file, of which some are `columns["numbers"]` and some `columns["words"]`."""
+def _unknown_categories(words: pd.DataFrame, inputs: Any) -> Iterator[str]:
+    """Yield a remark on each column with categories that a fitted encoder does not know."""
+    known = inputs.named_transformers_["words"][-1].categories_ if len(words.columns) else ()
+    for (name, values), categories in zip(words.items(), known, strict=True):
+        unknown = values[values.notna() & ~values.isin(categories)]
+        if len(unknown):
+            rows = f"{len(unknown)} of {len(values)} rows"
+            shown = few([*map(repr, unknown.unique())], 5)
+            yield f"{name!r} has categories that the training rows lack, in {rows}: {shown}; they are ignored"
+
+
+def _frame_like(
+    table: Table, names: list[str], columns: dict[str, list[str]], file: Path, units: Mapping[str, str]
+) -> pd.DataFrame:
+    """Return the columns `names` of a file, of which some are `columns["numbers"]`, in `units`, and some are words."""
+    check_units({name: unit for name, unit in table.units.items() if name in columns["numbers"]}, units)
     target = to_numbers(table.target) if table.target_name in columns["numbers"] else None
     frame = table.frame().assign(**{table.target_name: table.target if target is None else target})
     if sp.issparse(table.X):  # the last features of a file may be zero in all rows
@@ -221,4 +241,4 @@ def _frame_like(table: Table, names: list[str], columns: dict[str, list[str]], f
     if missing:
         problem = f"{file} has no column {missing[0]!r}"
         raise ElmbenchError(problem, expected=f"the columns {', '.join(names)}", next_step="add it")
-    return as_read(frame[names], columns["numbers"], columns["words"], table.decimal or ".")
+    return as_read(frame[names], columns["numbers"], columns["words"], table.decimal or ".", units)

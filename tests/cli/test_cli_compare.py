@@ -43,7 +43,11 @@ def test_a_file_becomes_a_table(elmbench: Callable, worker: dict, shop: Path) ->
     again = elmbench(*words).out
     assert "to run" not in again
     # Equally good models stay in the order of the command.
-    assert elmbench("table", "own/shop").out.strip() in again
+    table, _, notes = elmbench("table", "own/shop").out.strip().partition("\n- shop: ")
+    assert table in again
+    assert "classification, 2 classes" in notes
+    # The remarks on the data stand above the table only.
+    assert again.count("classification, 2 classes") == 1
     alone = elmbench("table", "own/shop", "--statistics", code=2)
     assert alone.err.endswith("Next: elmbench compare FILE ... --name shop\n")
     assert "own/shop" in elmbench("status").out
@@ -119,7 +123,8 @@ def test_every_option_reaches_the_comparison(elmbench: Callable, monkeypatch: py
         (["-t", "sells"], "no column 'sells'"),
         (["-t", "buys", "--grid", "k-elm: [1"], "is not valid YAML"),
         (["-t", "buys", "--grid", "k-elm"], "the grid 'k-elm' does not give a model"),
-        (["-t", "buys", "--grid", "k-elm: {C: {from: 1}}"], "the grid of 'C' of 'k-elm'"),
+        (["-t", "buys", "--grid", "k-elm: {C: {from: 1}}"], "'k-elm.C': a range needs from, to and step"),
+        (["-t", "buys", "--grid", "k-elm: {C: [2^-3]}"], "'k-elm.C': '2^-3' is text; expected a number"),
         (["-t", "buys", "--groups", "colour", "--time-order", "day"], "both groups and an order"),
         (["-t", "buys", "--metric", "nrmse"], "'nrmse' is not a classification metric"),
         (["-t", "buys", "--groups", "colour"], "2 groups of rows, too few for 5 folds"),

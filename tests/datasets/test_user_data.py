@@ -219,6 +219,13 @@ def test_rows_are_sorted_by_dates_as_they_are_written(tmp_path: Path, form: str)
     np.testing.assert_array_equal(load(spec).X[:, 0], np.arange(N))
 
 
+def test_dates_of_arff_are_dates(tmp_path: Path) -> None:
+    days = pd.date_range("2023-01-01", periods=N)
+    head = "@relation r\n@attribute 'a day' DATE 'yyyy-MM-dd'\n@attribute y numeric\n@data\n"
+    data = loaded(tmp_path, head + "".join(f'"{day:%Y-%m-%d}",{day.day}\n' for day in days), name="x.arff")
+    np.testing.assert_array_equal(data.X[:, data.feature_names.index("a day.days")], np.arange(N))
+
+
 @pytest.mark.parametrize("words", [["week 9", "week 10"], ["32.1.2023", "1.1.2023"]])
 def test_an_order_of_words_is_refused(tmp_path: Path, words: list[str]) -> None:
     with pytest.raises(ElmbenchError, match=f"sorted by, holds '{words[0]}'"):

@@ -1,6 +1,7 @@
 """Text tables and workbooks as people have them; labels, groups and numbers as people write them."""
 
 import builtins
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -267,6 +268,14 @@ def test_a_target_of_a_regression_has_a_decimal_comma(tmp_path: Path) -> None:
     prices = loaded(tmp_path, text_of([f"${value:,.3f}" for value in VALUES]), "a")
     assert "numbers are read without their unit: a ($)" in prices.notes
     np.testing.assert_array_equal(prices.y, VALUES)
+
+
+def test_a_unit_of_held_out_rows_is_that_of_the_others(tmp_path: Path) -> None:
+    text = text_of([f"{value} cm" for value in VALUES])
+    for unit, problem in ((" cm", ""), ("", ""), (" m", "'a' is in 'm'")):
+        test = write(tmp_path, text_of([f"{value}{unit}" for value in VALUES]), "test.csv")
+        with pytest.raises(ElmbenchError, match=problem) if problem else nullcontext():
+            np.testing.assert_array_equal(loaded(tmp_path, text, test=test).X[:N, 0], VALUES)
 
 
 def test_units_of_labels_and_different_units_stay(tmp_path: Path) -> None:

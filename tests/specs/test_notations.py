@@ -76,6 +76,7 @@ def test_a_value_may_be_a_list() -> None:
         ({}, "expected one of"),
         ([], "holds no value"),
         ([{}], "valid"),
+        ([1, "2^-3"], "'2\\^-3' is text"),
         ([float("nan")], "finite"),
         ({"form": 1, "to": 2, "step": 1}, "unknown_key"),
         (0.5, "expected a list of values, or one of"),

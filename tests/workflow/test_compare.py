@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 from sklearn.datasets import load_diabetes, load_iris, make_classification
 from sklearn.linear_model import RidgeClassifier
 from sklearn.pipeline import make_pipeline
@@ -40,6 +41,7 @@ X, y = load_iris(return_X_y=True)
         (X[:-1], "X has 149 rows"),
         (X[:, :, np.newaxis], "X has the shape"),
         (np.where(X > 7, np.nan, X), "X has 12 missing values"),
+        (sp.csr_matrix(np.where(X > 7, np.nan, X)), "X has 12 missing values"),
         (pd.DataFrame(X, columns=list("abca")), "X has the column 'a' twice"),
         # It would take the place of y, or be lost.
         (pd.DataFrame(X, columns=["a", "b", "c", "target"]), "X has the column 'target' and y has that name"),
@@ -53,6 +55,11 @@ def test_rows_that_cannot_be_used(rows: Any, message: str) -> None:
 def test_targets_and_columns_beside_the_rows_that_cannot_be_used() -> None:
     with pytest.raises(ElmbenchError, match="y has 1 missing values"):
         elmbench.compare(X, [None, *y[1:]], ["ridge"])
+    masked = np.ma.masked_equal(y, 2)
+    with pytest.raises(ElmbenchError, match="y has 50 missing values"):
+        elmbench.compare(X, masked, ["ridge"])
+    with pytest.raises(ElmbenchError, match="weights has 50 missing values"):
+        elmbench.compare(X, y, ["ridge"], weights=masked)
     with pytest.raises(ElmbenchError, match="X has 150 rows, and groups has 7 values"):
         elmbench.compare(X, y, ["ridge"], groups=[1] * 7)
 

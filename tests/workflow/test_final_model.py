@@ -64,12 +64,17 @@ def test_the_best_model_is_one_pipeline_for_new_rows() -> None:
 
     save(best, Path("best.joblib"))
     new[["colour", "age"]].to_csv("new.csv", index=False)
-    assert predict_file(Path("best.joblib"), Path("new.csv"))["prediction"].tolist() == best.predict(new).tolist()
+    assert predicted() == best.predict(new).tolist()
     assert in_a_fresh_process("best.joblib", "new.csv")["prediction"].tolist() == best.predict(new).tolist()
     for bad, message in ((new.drop(columns="colour"), "has no column 'colour'"), (new.assign(age="x"), "column 'age'")):
         bad.to_csv("bad.csv", index=False)
         with pytest.raises(ElmbenchError, match=f"bad.csv.* {message}"):
             predict_file(Path("best.joblib"), Path("bad.csv"))
+    new.assign(colour=["violet", None, "pink", "violet", *["red"] * 36]).to_csv("new.csv", index=False)
+    in_a_fresh_process("best.joblib", "new.csv", err="in 3 of 40 rows: 'violet', 'pink'; they are ignored")
+    new.head(0).to_csv("new.csv", index=False)
+    with pytest.raises(ElmbenchError, match=r"new\.csv has no rows"):
+        predicted()
 
 
 def test_a_regression_is_predicted_in_its_own_units() -> None:
@@ -90,9 +95,17 @@ def test_a_regression_is_predicted_in_its_own_units() -> None:
     assert np.abs(best.predict(new) - new["spends"]).median() < 5
 
 
-def in_a_fresh_process(*words: str) -> pd.DataFrame:
+def predicted() -> list[Any]:
+    """Return the predictions of best.joblib for new.csv."""
+    predictions, _ = predict_file(Path("best.joblib"), Path("new.csv"))
+    return predictions["prediction"].tolist()
+
+
+def in_a_fresh_process(*words: str, err: str = "") -> pd.DataFrame:
     command = [sys.executable, "-m", "elmbench", "predict", *words]
-    return pd.read_csv(StringIO(subprocess.run(command, capture_output=True, text=True, check=True).stdout))
+    process = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert err in process.stderr
+    return pd.read_csv(StringIO(process.stdout))
 
 
 @pytest.mark.usefixtures("alone")
@@ -120,7 +133,7 @@ def test_dates_are_in_the_pipeline() -> None:
     np.testing.assert_allclose(predicted, best.predict(new), rtol=1e-12)
     assert (predicted != best.predict(new.assign(when=["07/01/2023", "08/01/2023"]))).all()
     new.assign(when=pd.to_datetime(new["when"], dayfirst=True)).to_parquet("new.parquet")
-    np.testing.assert_array_equal(predict_file(Path("best.joblib"), Path("new.parquet"))["prediction"], predicted)
+    np.testing.assert_array_equal(predict_file(Path("best.joblib"), Path("new.parquet"))[0]["prediction"], predicted)
     new.assign(when="soon").to_csv("new.csv", index=False)
     with pytest.raises(ElmbenchError, match="the column 'when' holds other dates than %d/%m/%Y"):
         predict_file(Path("best.joblib"), Path("new.csv"))
@@ -142,7 +155,12 @@ def test_numbers_in_words_are_predicted_as_they_are_written() -> None:
         best.predict(X.assign(price="cheap"))
     save(best, Path("best.joblib"))
     X.to_csv("new.csv", index=False)
-    np.testing.assert_allclose(predict_file(Path("best.joblib"), Path("new.csv"))["prediction"], best.predict(X))
+    np.testing.assert_allclose(predicted(), best.predict(X))
+    X["price"].str.replace("$", "€").to_frame().assign(colour="red", share="5%").to_csv("new.csv", index=False)
+    with pytest.raises(ElmbenchError, match="the column 'price' is in '€'; expected '\\$'"):
+        predicted()
+    with pytest.raises(ValueError, match="the column 'share' is in 'kg'; expected '%'"):
+        best.predict(X.assign(share="5 kg"))
 
 
 @pytest.mark.parametrize("labels", [("yes", "no"), (True, False)])
@@ -159,7 +177,7 @@ def test_booleans_and_categories_of_a_frame_are_predicted_as_they_are(labels: tu
     assert (best.predict(frame) == y).all()
     save(best, Path("best.joblib"))
     frame.to_csv("new.csv", index=False)
-    assert (predict_file(Path("best.joblib"), Path("new.csv"))["prediction"] == y).all()
+    assert predicted() == y.tolist()
 
 
 def odd_frame() -> pd.DataFrame:

@@ -102,6 +102,11 @@ def _with_test_part(train: Table, source: FileSource, spec: RowColumns | None) -
         test.X.resize(test.X.shape[0], train.X.shape[1])
         test = replace(test, names=train.names)
     check_columns(test, train.names)
+    for name, unit in test.units.items():
+        if unit != (trained := train.units.get(name)):
+            problem = f"{test.origin}: the column {name!r} is in {unit!r}"
+            expected = f"{trained or 'numbers without unit'}, as in {train.origin}"
+            raise ElmbenchError(problem, expected=expected, next_step="write both in one unit")
     test = test.columns(train.names)
     for odd in (name for name in test.nominal if name not in train.nominal):
         word = next(filter(None, test.nominal[odd]), None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 
 from rich.console import Console, Group, RenderableType
@@ -22,14 +22,15 @@ _PAPER = "  paper"
 MARKS = "The row of the paper follows ours; * marks the best of a row."
 
 
-def table_text(table: ResultTable, resolved: Resolved, width: int = WIDTH, *, claims: bool = True) -> RenderableType:
+def table_text(
+    table: ResultTable, resolved: Resolved, width: int = WIDTH, hidden: Collection[str] = ()
+) -> RenderableType:
     """Return a table of results with its notes.
 
     Printed figures have the layout of the paper, data sets by models. The paper's row, with the signs of the verdicts,
     is below ours; the best figure of each row is marked. Other figures have the lines of their kind of table.
 
-    A grid wider than `width` characters is cut into blocks of columns. Without `claims`, the tested claims of the paper
-    are left out.
+    A grid wider than `width` characters is cut into blocks of columns. `hidden`: kinds of notes that are left out.
     """
     parts: list[RenderableType] = [Text(f"\n{table.title}", style="bold"), Text(table.subtitle)]
     for i, section in enumerate(table.sections):
@@ -39,7 +40,7 @@ def table_text(table: ResultTable, resolved: Resolved, width: int = WIDTH, *, cl
         for grid in grids:
             parts += _grid(grid, width)
         parts += () if grids else section_text(table, section, width)
-    notes = [note for note in table.notes if claims or note.kind != "claim"]
+    notes = [note for note in table.notes if note.kind not in hidden]
     if notes:
         parts += [Text(""), *(Text(f"- {note.text}", style="dim") for note in notes)]
     return Group(*parts)
