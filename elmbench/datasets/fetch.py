@@ -8,7 +8,7 @@ from pathlib import Path
 
 from elmbench.datasets.dataset import Dataset
 from elmbench.datasets.load import data_folder, find_source, load_compared
-from elmbench.datasets.parts import PATTERN, find_parts, unpacked_bytes
+from elmbench.datasets.parts import PATTERN, find_parts
 from elmbench.datasets.readers import FORMATS, compression_of, form_of
 from elmbench.datasets.sources.base import FolderSource, NetworkSource, Request, State, fetch_job
 from elmbench.errors import DataUnavailableError, ElmbenchError
@@ -97,7 +97,7 @@ def _fetch_and_check(spec: DatasetSpec, source: NetworkSource, progress: bool) -
     """Download a data set into the cache, and empty the cache again if the rows are not those that are expected."""
     wanted = spec.fingerprint
     is_compared = wanted is not None and wanted.part == "all" and not (spec.training_part or source.other_values)
-    with fetch_job(spec.shape.features, unpacked_bytes(spec), is_compared, progress) as job:
+    with fetch_job(spec.shape.features, is_compared, progress) as job:
         source.keep(spec, source.fetch(job), job.folder)
     try:
         load_compared(source, Request(spec))

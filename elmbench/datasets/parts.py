@@ -54,17 +54,12 @@ def read_parts(parts: Parts, spec: DatasetSpec, width: int | None = None, origin
         next_step = f"add the {part} part, or join both in one {spec.stem}.csv"
         raise ElmbenchError(problem, expected=f"{spec.stem}.{part}.* in {path.parent}", next_step=next_step)
     n_features = width or spec.shape.features
-    read = partial(read_table, n_features=n_features, sparse=spec.sparse, most=unpacked_bytes(spec, width))
-    tables = [read(path, partial(_target_of, path, spec)) for path in parts.values()]
+    tables = [
+        read_table(path, partial(_target_of, path, spec), n_features=n_features, sparse=spec.sparse)
+        for path in parts.values()
+    ]
     table = tables[0] if len(tables) == 1 else join_parts(*tables)
     return replace(table, origin=origin) if origin else table
-
-
-def unpacked_bytes(spec: DatasetSpec, width: int | None = None) -> int:
-    """Return the largest size of the files of a data set: 32 bytes for each value, and a megabyte."""
-    n_features = width or spec.shape.features
-    # No sparse data set of the papers has more than 4,000 values a row on average.
-    return 1_000_000 + 32 * spec.shape.instances * (1 + (min(n_features, 8_000) if spec.sparse else n_features))
 
 
 def _target_of(path: Path, spec: DatasetSpec, names: list[str]) -> str:

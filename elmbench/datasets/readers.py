@@ -1,16 +1,13 @@
 """Readers of files of rows: CSV, LIBSVM text, ARFF, NumPy archives, Parquet and Excel, compressed or not.
 
-An error names the file, the problem and the expectation. No pickle is loaded, and unpacking stops at the largest
-possible size of the data set.
+An error names the file, the problem and the expectation. No pickle is loaded.
 """
 
 import bz2
 import gzip
 import io
 import lzma
-import math
 import re
-import zipfile
 from array import array
 from collections.abc import Callable
 from dataclasses import replace
@@ -32,10 +29,6 @@ _OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, "
 _ARFF_DATE = re.compile(r"^(\s*@attribute\s+('.*?'|\".*?\"|\S+))\s+date\b.*$", re.I | re.M)
 #: Parts of SciPy's sparse matrices.
 _CSR = ("data", "indices", "indptr", "shape")
-#: Bytes that are read at a time, as a stream reserves memory for all bytes that it is asked for.
-_PIECE = 1 << 24
-#: Least bytes of a column's name: sparse rows may claim more columns than fit into memory.
-_BYTES_OF_A_NAME = 32
 
 
 def read_table(
@@ -46,15 +39,13 @@ def read_table(
     layout: FileOptions = PUBLIC,
     n_features: int | None = None,
     sparse: bool = False,
-    most: int | None = None,
 ) -> Table:
-    """Read a file of rows; raise ElmbenchError if it is empty, damaged, too large or not a regular file.
+    """Read a file of rows; raise ElmbenchError if it is empty, damaged or not a regular file.
 
     `choose`: chooses the target among the names of the columns. `form`: the format; by default, that of the file's
     ending. `layout`: options of a user's file. In a public file, columns of number text are numbers, even those that
     an ARFF or Parquet file declares as categories. `n_features`: width of the rows of a LIBSVM file, whose last
-    features may be zero everywhere. `sparse`: keep rows of a LIBSVM file or of a NumPy archive sparse. `most`: largest
-    number of bytes of the unpacked content.
+    features may be zero everywhere. `sparse`: keep rows of a LIBSVM file or of a NumPy archive sparse.
     """
     form = form or form_of(path)
     try:
@@ -62,18 +53,18 @@ def read_table(
             raise ValueError("it is not a regular file")
         with _OPENERS.get(path.suffix, open)(path, "rb") as stream:
             if form == "svm" and path.stat().st_size:
-                return _read_svm(stream, path, n_features, sparse, most)
-            content = read_at_most(stream, most)
+                return _read_svm(stream, path, n_features, sparse)
+            content = stream.read()
         if not content.strip():
             raise bad_file(path, "is empty", "rows of data")
         if form == "npz":
-            return read_arrays(content, str(path), sparse, most)
+            return read_arrays(content, str(path), sparse)
         if form == "csv":
             return read_text(content, path, choose, layout)
         readers = {
             "xlsx": _read_workbook, "arff": _read_arff, "sparse-arff": _read_sparse_arff, "parquet": _read_parquet
         }  # fmt: skip
-        return readers[form](content, path, choose, most, layout)
+        return readers[form](content, path, choose, layout)
     except ElmbenchError:
         raise
     except Exception as error:  # a parser may fail in any way on a damaged file
@@ -82,21 +73,6 @@ def read_table(
             message = f"its parser gives up ({type(error).__name__}: {message})"
         expected = "a complete file in the format that its name says"
         raise bad_file(path, f"cannot be read: {message}", expected) from error
-
-
-def check_size(n_bytes: int, most: int | None) -> None:
-    """Raise ValueError if something takes more than the `most` bytes that the data set can have."""
-    if most is not None and n_bytes > most:
-        raise ValueError(f"it holds more than the {most / 1e6:.1f} MB that the data set can have")
-
-
-def read_at_most(stream: IO[bytes], most: int | None) -> bytes:
-    """Return the content of a stream; raise ValueError if it has more than `most` bytes."""
-    content = bytearray()
-    while piece := stream.read(_PIECE if most is None else min(_PIECE, most + 1)):
-        content += piece
-        check_size(len(content), most)
-    return bytes(content)
 
 
 def compression_of(path: PurePath) -> str:
@@ -114,7 +90,7 @@ def bad_file(path: Path, problem: str, expected: str) -> ElmbenchError:
     return ElmbenchError(f"{path} {problem}", expected=expected, next_step=f"correct or replace {path.name}")
 
 
-def _read_svm(stream: IO[bytes], path: Path, n_features: int | None, sparse: bool, most: int | None) -> Table:
+def _read_svm(stream: IO[bytes], path: Path, n_features: int | None, sparse: bool) -> Table:
     from sklearn.datasets import load_svmlight_file
 
     # From the stream, because the text may not fit into memory.
@@ -125,29 +101,23 @@ def _read_svm(stream: IO[bytes], path: Path, n_features: int | None, sparse: boo
             raise
         problem, next_step = f"{path} numbers its features from 0", "write it by dump_svmlight_file(zero_based=False)"
         raise ElmbenchError(problem, expected="numbers from 1, as LIBSVM has them", next_step=next_step) from error
-    check_size(_BYTES_OF_A_NAME * X.shape[1], most)
-    if not sparse:
-        check_size(8 * math.prod(X.shape), most)
-        X = X.toarray()
-    return Table.of_numbers(X, y, str(path))
+    table = Table.of_numbers(X, y, str(path))
+    return table if sparse else replace(table, X=X.toarray())
 
 
-def read_arrays(content: bytes, origin: str, sparse: bool = True, most: int | None = None) -> Table:
+def read_arrays(content: bytes, origin: str, sparse: bool = True) -> Table:
     """Return the table of a NumPy archive of features, dense or as the parts of a CSR matrix, and a target.
 
     The names of its arrays are ours (X, target), Ding's (data, label), those of pictures (images, target), or SciPy's
     for sparse rows. Raises ValueError if a part is missing or does not fit the others, or if an array takes more than
     `most` bytes. `sparse`: keep sparse rows sparse.
     """
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        check_size(sum(info.file_size for info in archive.infolist()), most)
     with np.load(io.BytesIO(content), allow_pickle=False) as file:
         arrays = {name: np.asarray(file[name]) for name in file.files}
     target = _array(arrays, "target", ("target", "y", "label"))
     if arrays.keys() >= set(_CSR):
         X: Any = _sparse_matrix(arrays)
-        if not sparse:
-            check_size(8 * math.prod(X.shape), most)
+        X = X if sparse else X.toarray()
     else:
         X = _array(arrays, "features", ("X", "data", "images")).astype(np.float64)
         if X.ndim < 2:
@@ -155,7 +125,6 @@ def read_arrays(content: bytes, origin: str, sparse: bool = True, most: int | No
         X = X.reshape(len(X), -1)
     if target.ndim == 0 or target.size != len(target) or X.shape[0] != len(target):
         raise ValueError(f"it holds {X.shape[0]} rows of features and {target.size} targets, not one target a row")
-    check_size(_BYTES_OF_A_NAME * X.shape[1], most)
     target = target.ravel()
     if target.dtype.kind in "US":
         target = target.astype(str).astype(object)
@@ -187,7 +156,7 @@ def _sparse_matrix(arrays: dict[str, NDArray[Any]]) -> sp.csr_matrix:
     return X
 
 
-def _read_arff(content: bytes, path: Path, choose: ChooseTarget, most: int | None, layout: FileOptions) -> Table:
+def _read_arff(content: bytes, path: Path, choose: ChooseTarget, layout: FileOptions) -> Table:
     import arff  # type: ignore[import-untyped]  # liac-arff, which the openml client reads ARFF with
     import pandas as pd
 
@@ -204,7 +173,7 @@ def _read_arff(content: bytes, path: Path, choose: ChooseTarget, most: int | Non
     return Table.of_frame(frame, target, str(path), None if layout is PUBLIC else layout.words)
 
 
-def _read_sparse_arff(content: bytes, path: Path, choose: ChooseTarget, *_: Any) -> Table:
+def _read_sparse_arff(content: bytes, path: Path, choose: ChooseTarget, _: FileOptions) -> Table:
     """Read sparse ARFF. A value that is left out there is 0, or the first word of a column."""
     import arff
 
@@ -226,13 +195,11 @@ def _read_sparse_arff(content: bytes, path: Path, choose: ChooseTarget, *_: Any)
     return Table(X[:, np.arange(len(names)) != target], (*names[:target], *names[target + 1 :]), y, str(path))
 
 
-def _read_parquet(content: bytes, path: Path, choose: ChooseTarget, most: int | None, layout: FileOptions) -> Table:
+def _read_parquet(content: bytes, path: Path, choose: ChooseTarget, layout: FileOptions) -> Table:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     file = pq.ParquetFile(io.BytesIO(content), pre_buffer=False)
-    # A long column of one repeated value takes almost no space in the file.
-    check_size(8 * file.metadata.num_rows * file.metadata.num_columns, most)
     for field in file.schema_arrow:
         if pa.types.is_nested(field.type):
             raise bad_file(path, f"holds {field.type} in the column {field.name!r}", "a number or a word in each field")
@@ -247,12 +214,10 @@ def _read_parquet(content: bytes, path: Path, choose: ChooseTarget, most: int | 
     return Table.of_frame(frame, target, str(path), layout.words)
 
 
-def _read_workbook(content: bytes, path: Path, choose: ChooseTarget, most: int | None, layout: FileOptions) -> Table:
+def _read_workbook(content: bytes, path: Path, choose: ChooseTarget, layout: FileOptions) -> Table:
     """Read the first sheet of an Excel workbook."""
     import pandas as pd
 
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        check_size(sum(info.file_size for info in archive.infolist()), most)
     try:
         with pd.ExcelFile(io.BytesIO(content), engine="openpyxl") as workbook:
             sheets = workbook.sheet_names

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 Matrix = Any  # ndarray or CSR matrix, float64
 #: A parser takes seconds for this many columns, and minutes for ten times as many.
 _MOST_COLUMNS = 100_000
+#: The most columns of sparse rows: the names of more do not fit into memory.
+_MOST_NUMBERED = 20_000_000
 #: A number as plain text. Python's float also accepts 1_1, and the digits of every script.
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 #: A whole number in its usual spelling. 01, 1e2 and 1.50 remain words, because numbers would lose their spelling.
@@ -60,6 +62,8 @@ class Table:
     @classmethod
     def of_numbers(cls, X: Matrix, target: NDArray[Any], origin: str) -> Table:
         """Return the table of features without names, which become x0, x1, ..."""
+        if X.shape[1] > _MOST_NUMBERED:
+            raise ValueError(f"it has {X.shape[1]:,} columns, more than {_MOST_NUMBERED:,}")
         return cls(X, tuple(f"x{index}" for index in range(X.shape[1])), target, origin)
 
     @classmethod

@@ -38,8 +38,6 @@ DENSE_VALUES = 2e7
 #: Longest name of a data set, in characters: three of them are the name of a folder.
 _LONGEST_NAME = 60
 _ENDING = re.compile(r"(\.(csv|tsv|txt|xlsx|svm|libsvm|svmlight|arff|npz|parquet|pq))?(\.(gz|bz2|xz))?$", re.I)
-#: Largest download, in bytes of the unpacked content.
-MOST_BYTES = 2_000_000_000
 
 
 class UserData(FileOptions, RowColumns):
@@ -226,7 +224,7 @@ def local_file(location: str, target: str = "") -> tuple[Path, str, str]:
     if kind == "sklearn":
         return _write_bunch(name, folder, stem), location, "target"
     source = OpenMLSource(kind="openml", id=int(name), target=target or None)
-    with fetch_job(0, MOST_BYTES) as job:
+    with fetch_job(0) as job:
         table = source.fetch(replace(job, layout=FileOptions()))["all"]
     return table.write(folder, stem), location, "target"
 

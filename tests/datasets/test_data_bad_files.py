@@ -118,12 +118,7 @@ def parquet(**columns: Any) -> bytes:
     return in_memory(lambda stream: pq.write_table(pa.table(columns), stream))
 
 
-def bomb(pack: Callable[[bytes], bytes], fill: bytes = b"1,") -> bytes:
-    return pack(fill * (40_000_000 // len(fill)))
-
-
 COLUMNS = {f"V{index}": np.zeros(3) for index in range(30)}
-REPEATED = {"V0": np.zeros(3_000_000), "target": np.zeros(3_000_000, dtype=int)}
 HOSTILE: dict[str, tuple[str, Callable[[], bytes], str]] = {
     "nothing": ("csv", lambda: b"", "is empty"),
     "not gzip": ("csv.gz", lambda: b"<html>not found</html>", "cannot be read"),
@@ -139,20 +134,13 @@ HOSTILE: dict[str, tuple[str, Callable[[], bytes], str]] = {
     "indptr that falls": ("npz", lambda: csr(indptr=np.array([0, 3, 2, 4])), "non-decreasing"),
     "values that are complex": ("npz", lambda: csr(data=np.ones(4) * 1j), "not numbers"),
     "a single number": ("npz", lambda: npz(X=np.array(3.0), target=np.ones(1)), "0 dimensions"),
-    "a matrix too wide to be dense": ("npz", lambda: csr(shape=np.array([3, 2**40])), "holds more than"),
+    "a matrix too wide to be dense": ("npz", lambda: csr(shape=np.array([3, 2**40])), "cannot be read"),
     "records": ("npz", lambda: npz(X=np.zeros(3, dtype=[("a", "f8")]), target=np.ones(3)), "not numbers or words"),
     "a part that is shorter than its header": ("npz", long_header, "cannot be read"),
-    "an archive bomb": (
-        "npz",
-        lambda: bomb(lambda content: zip_bytes({"X.npy": content}), b"\0"),
-        "more than the 1.6 MB",
-    ),
     "a header of 200 kB": ("csv", lambda: b"a" * 200_000 + b",target\n1,1\n", "cannot be read: field larger"),
     "bytes of no text": ("csv", lambda: b"a,target\n\0,1\n", "not text"),
     "an empty list of words": ("arff", lambda: b"@relation a\n@attribute b {}\n@data\n1\n", "parser gives up"),
     "lists": ("parquet", lambda: parquet(**COLUMNS, target=[[1], [2], [1]]), "list<.*column 'target'"),
-    "a column of one repeated value": ("parquet", lambda: parquet(**REPEATED), "holds more than"),
-    "a gzip bomb": ("csv.gz", lambda: bomb(gzip.compress), "holds more than the 1.6 MB"),
 }
 
 

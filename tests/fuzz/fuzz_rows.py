@@ -126,7 +126,7 @@ def rows(ending: str, *seeds: bytes) -> Target:
 def feed_sparse_arff(content: bytes, folder: Path) -> None:
     path = folder / "rows.arff"
     path.write_bytes(content)
-    table = read_table(path, lambda names: "class" if "class" in names else names[-1], form="sparse-arff", most=10_000)
+    table = read_table(path, lambda names: "class" if "class" in names else names[-1], form="sparse-arff")
     assert table.X.shape[0] == len(table.target)
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from elmbench.datasets.table import Table
 
 _NPZ = b"PK\x03\x04"
-_MAGIC: dict[bytes, Callable[..., Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
+_MAGIC = {b"\x1f\x8b": gzip.decompress, b"BZh": bz2.decompress, b"\xfd7zXZ": lzma.decompress}
 
 
 class Member(SpecPart):
@@ -67,7 +67,7 @@ class ArchiveSource(NetworkSource):
         if not names:
             return {"all": self._table(path.read_bytes(), None, self.url, job)}
         try:
-            contents = _read_members(path, names, self.url, job.most)
+            contents = _read_members(path, names, self.url)
             tables: dict[str, Table] = {}
             for part, member in self.members.items():
                 labels = contents[member.labels] if member.labels else None
@@ -85,9 +85,9 @@ class ArchiveSource(NetworkSource):
 
         with _refused(f"{origin} cannot be read", "rows of values"):
             if content.startswith(_NPZ):
-                return read_arrays(content, origin, most=job.most)
-            lines = _lines(content, job.most)
-            words = [] if labels is None else [line.split()[0] for line in _lines(labels, job.most)]
+                return read_arrays(content, origin)
+            lines = _lines(content)
+            words = [] if labels is None else [line.split()[0] for line in _lines(labels)]
             if not lines:
                 raise ValueError("it has no rows")
             if labels is not None and len(words) != len(lines):
@@ -114,13 +114,11 @@ class ArchiveSource(NetworkSource):
         return replace(table, names=tuple(f"x{index}" for index in range(len(table.names))), origin=origin)
 
 
-def _read_members(path: Path, wanted: Iterable[str], origin: str, most: int) -> dict[str, bytes]:
+def _read_members(path: Path, wanted: Iterable[str], origin: str) -> dict[str, bytes]:
     """Return the content of files in a zip or tar archive, by the last part of their names.
 
-    The archive must contain exactly one plain file of each name, of at most `most` bytes.
+    The archive must contain exactly one plain file of each name.
     """
-    from elmbench.datasets.readers import read_at_most
-
     with _refused(f"{origin}: the archive cannot be read", "a complete zip or tar archive"), ExitStack() as stack:
         if zipfile.is_zipfile(path):
             archive = stack.enter_context(zipfile.ZipFile(path))
@@ -135,7 +133,7 @@ def _read_members(path: Path, wanted: Iterable[str], origin: str, most: int) -> 
             if len(matches) != 1:
                 problem = f"{origin}: the archive holds {len(matches)} files named {name!r}"
                 raise ElmbenchError(problem, expected="one", next_step="correct the name in datasets.yaml")
-            contents[name] = read_at_most(matches[0](), most)
+            contents[name] = matches[0]().read()
         return contents
 
 
@@ -151,13 +149,10 @@ def _refused(problem: str, expected: str) -> Iterator[None]:
         raise ElmbenchError(problem, expected=expected, next_step="fetch it again") from error
 
 
-def _lines(content: bytes, most: int) -> list[bytes]:
+def _lines(content: bytes) -> list[bytes]:
     """Return the lines of a text, which may be compressed, without blank ones."""
-    from elmbench.datasets.readers import read_at_most
-
-    for magic, opener in _MAGIC.items():
+    for magic, decompress in _MAGIC.items():
         if content.startswith(magic):
-            with opener(io.BytesIO(content)) as stream:
-                content = read_at_most(stream, most)
+            content = decompress(content)
             break
     return [line for line in content.split(b"\n") if line.strip()]

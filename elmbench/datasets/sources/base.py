@@ -107,8 +107,6 @@ class FetchJob:
 
     #: Number of features of the public file.
     width: int
-    #: Largest number of bytes of the unpacked rows.
-    most: int
     #: Empty folder, which is deleted at the end; its parent has downloads that serve several data sets.
     folder: Path
     #: The rows will be compared with the fingerprint of the public file.
@@ -162,7 +160,7 @@ def network(url: str) -> Iterator[None]:
 
 
 @contextmanager
-def fetch_job(width: int, most: int, has_fingerprint: bool = False, progress: bool = False) -> Iterator[FetchJob]:
+def fetch_job(width: int, has_fingerprint: bool = False, progress: bool = False) -> Iterator[FetchJob]:
     """Yield a download, whose folder is deleted at the end; delete old downloads as well."""
     shared = cache_folder() / "downloads"
     shared.mkdir(parents=True, exist_ok=True)
@@ -170,7 +168,7 @@ def fetch_job(width: int, most: int, has_fingerprint: bool = False, progress: bo
         if time.time() - path.stat().st_mtime > _OLD:
             shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
     with tempfile.TemporaryDirectory(dir=shared, ignore_cleanup_errors=True) as folder:
-        yield FetchJob(width, most, Path(folder), has_fingerprint, progress)
+        yield FetchJob(width, Path(folder), has_fingerprint, progress)
 
 
 class NetworkSource(Source):

@@ -27,8 +27,6 @@ TARGETS = ("target", "class", "label", "y")
 _OTHER_ENDINGS = {"tsv": "csv", "txt": "csv", "libsvm": "svm", "svmlight": "svm", "pq": "parquet"}
 #: The name of a column in a file without a header.
 _UNNAMED = re.compile(r"x\d+")
-#: Largest unpacked size of a file: this many bytes plus this many times its own size.
-MOST_AT_LEAST, MOST_TIMES = 100_000_000, 500
 
 
 class FileSource(Source, FileOptions):
@@ -74,8 +72,7 @@ def read_user_file(source: FileSource, spec: RowColumns | None = None) -> Table:
         raise ElmbenchError(f"{path}: unknown kind of file", expected=expected, next_step="convert it, such as to CSV")
     words = {*source.words, *filter(None, (spec.groups, spec.fold) if spec else ())}  # their values keep their spelling
     layout = source.model_copy(update={"words": words})
-    most = MOST_AT_LEAST + MOST_TIMES * path.stat().st_size
-    table = read_table(path, partial(_target, source), form=form, layout=layout, sparse=True, most=most)
+    table = read_table(path, partial(_target, source), form=form, layout=layout, sparse=True)
     check_columns(table, source.drop)
     table = table.without(source.drop)
     check_columns(table, {*source.words} - {table.target_name})
