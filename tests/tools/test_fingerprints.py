@@ -23,7 +23,7 @@ def test_only_the_fingerprints_change() -> None:
     bare = "".join(line for line in text.splitlines(keepends=True) if not line.startswith("  fingerprint:"))
     known = {name: spec.fingerprint for name, spec in specs.items() if spec.fingerprint}
     assert with_fingerprints(bare, known) == text
-    other = known["wdbc"].model_copy(update={"decimals": 3})
+    other = known["wdbc"].model_copy(update={"rows": (1.0, 2.0, 3.0)})
     changed = yaml.safe_load(with_fingerprints(text, {"wdbc": other, "usps-digits": other}))
     expected = yaml.safe_load(text)
     for name in ("wdbc", "usps-digits"):

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, JsonValue, model_validator
 
 from elmbench.errors import ElmbenchError, unknown_name
 from elmbench.specs.datasets.sources import BUILT_IN, AnySource, Fingerprint, Label, SourceSpec, Step
@@ -50,20 +50,6 @@ class Shape(SpecPart):
         return None if None in counts or not counts else sum(count or 0 for count in counts)
 
 
-class PaperCounts(SpecPart):
-    """The counts of a data set in a paper, which need not be those of the public file."""
-
-    name: str
-    instances: int | None = None
-    features: int | None = None
-    negatives: int | None = None
-    positives: int | None = None
-    classes: int | None = None
-    train: int | None = None
-    test: int | None = None
-    note: str = ""
-
-
 class RowColumns(SpecPart):
     """The columns of a file that are not features, and the order of day and month, as `DatasetSpec` describes them."""
 
@@ -81,7 +67,8 @@ class DatasetSpec(RowColumns):
     has the classes of `shape`. `shape` is that of the public file, `prepared` that after the preparation if it differs,
     `training_part` that of the official training rows if they are used without the test rows. `file` is the stem of the
     files in a data directory, which several entries may share. `fingerprint` is that of the prepared rows of the public
-    file, if they were available. With `by_fold`, categories are encoded and missing values imputed on each fold, from
+    file, if they were available. `papers` has the name and the counts of the data set in each paper, which need not be
+    those of the public file. With `by_fold`, categories are encoded and missing values imputed on each fold, from
     training rows only. These options name columns, which are then no features: `groups`, of rows that belong together;
     `fold`, of the outer fold of each row; `weights`, of the weights of rows in fits; `ordered_by`, by which the rows
     are sorted. `day_first` decides between February and January for dates such as 1/2/2023, if no value does.
@@ -102,7 +89,7 @@ class DatasetSpec(RowColumns):
     sparse: bool = False
     by_fold: bool = False
     redraw: Literal["run"] | None = None
-    papers: dict[str, PaperCounts] = Field(default_factory=dict)
+    papers: dict[str, dict[str, JsonValue]] = Field(default_factory=dict)
     sources: tuple[AnySource, ...] = Field(min_length=1)
     prepare: tuple[Step, ...] = ()
     citation: str

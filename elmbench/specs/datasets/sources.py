@@ -119,15 +119,14 @@ class Fingerprint(SpecPart):
     of the logarithm of their deviations. `rows`: the deviation and skewness of a, the deviation of b. `target`:
     arcsinh(mean / deviation) and the logarithm of the deviation of the target as it is coded, the mean share of a
     column's variance that the classes (or a line in the target) explain, and the target's correlations with a and b.
-    `parts`: the correlations of a, b and the target with being a training row. `decimals`: the largest number of
-    decimals of a value. `part`: all rows, or the official training part alone.
+    `parts`: the correlations of a, b and the target with being a training row. `part`: all rows, or the official
+    training part alone.
     """
 
     columns: tuple[float, float, float]
     rows: tuple[float, float, float]
     target: tuple[float, float, float, float, float]
     parts: tuple[()] | tuple[float, float, float] = ()
-    decimals: int = Field(ge=0)
     part: Literal["all", "train"] = "all"
 
 
