@@ -182,7 +182,7 @@ def _unmasked(values: Any) -> Any:
     """Return values of a program, None in place of those that a masked array hides."""
     if not isinstance(values, np.ma.MaskedArray):
         return values
-    return np.where(values.mask, None, values.data) if np.ma.is_masked(values) else values.data
+    return np.where(values.mask, np.array(None), values.data) if np.ma.is_masked(values) else values.data
 
 
 @cache
