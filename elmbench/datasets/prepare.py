@@ -26,7 +26,7 @@ def prepare(table: Table, steps: Iterable[specs.Step]) -> Table:
             case specs.Ordinal():
                 table = _ordinal(step, table)
             case specs.DropColumns():
-                table = table.without(_known(table, *step.columns))
+                table = table.without(_existing_columns(table, *step.columns))
             case specs.DropMissingRows():
                 _dense(table)
                 table = table.rows(np.logical_not(table.missing().any(axis=1)))
@@ -70,7 +70,7 @@ def category_order(word: str) -> tuple[bool, float, str]:
 
 
 def _ordinal(step: specs.Ordinal, table: Table) -> Table:
-    (name,) = _known(table, step.column)
+    (name,) = _existing_columns(table, step.column)
     words = label_words(table.column(name))
     positions = {category: float(index) for index, category in enumerate(step.order, start=1)}
     strange = sorted(set(words) - {None} - set(positions))
@@ -120,7 +120,7 @@ def _area_weights(n_old: int, n_new: int) -> NDArray[np.float64]:
     return np.clip(covered, 0.0, None) * (n_new / n_old)
 
 
-def _known(table: Table, *names: str) -> tuple[str, ...]:
+def _existing_columns(table: Table, *names: str) -> tuple[str, ...]:
     """Return names; raise ElmbenchError if one of them is not a column of the table."""
     for name in names:
         if name not in table.index:

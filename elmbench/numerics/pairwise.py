@@ -263,7 +263,7 @@ def centre_blocks(X: Rows, n_centres: int) -> Iterator[slice]:
 
 
 def _fast_centres(X: Rows, centres: Rows) -> Rows:
-    """Return centres in a form with fast products with many rows: for sparse rows, Fortran order.
+    """Return centres in the form whose products with the rows of `X` are fastest: for sparse rows, Fortran order.
 
     Sparse centres are made dense if at least `DENSE_SHARE` of their entries are not zero.
     """

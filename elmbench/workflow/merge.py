@@ -78,7 +78,7 @@ def merge(folders: list[Path], into: Path) -> MergeOutcome:
 
 
 def _differences(stores: Mapping[Path, Store]) -> Iterator[str]:
-    """Yield each difference between a folder and the first one before it that has the same entry, work or package."""
+    """Describe each difference between a folder and an earlier one: an entry, a result or a version of a package."""
     entries: dict[tuple[str, ...], tuple[str, Path]] = {}
     results: dict[str, tuple[dict[str, Any], Path]] = {}
     software: dict[str, tuple[set[str], Path]] = {}

@@ -45,7 +45,7 @@ class Shape(SpecPart):
         return tuple(self.classes) if isinstance(self.classes, dict) else ()
 
     def count(self, labels: Iterable[str]) -> int | None:
-        """Return the rows of some labels; None if their number is not known, or no label is given."""
+        """Return the number of rows that have one of these labels; None if it is not known, or no label is given."""
         counts = [self.classes.get(label) if isinstance(self.classes, dict) else None for label in labels]
         return None if None in counts or not counts else sum(count or 0 for count in counts)
 
