@@ -141,15 +141,6 @@ class StoredPredictions:
         return None if outputs is None else float(metric.function(self.true, outputs))
 
 
-def same_predictions(one: Mapping[str, Any], other: Mapping[str, Any], tolerance: float) -> bool:
-    """Return True if two stored predictions are equal up to round-off; decision values are not compared."""
-    a, b = StoredPredictions(one), StoredPredictions(other)
-    pairs = (a.true, b.true), (a.predicted, b.predicted)
-    return a.n_classes == b.n_classes and all(
-        x.shape == y.shape and np.allclose(x, y, tolerance, tolerance) for x, y in pairs
-    )
-
-
 def metric_columns(stored: Iterable[StoredPredictions | None], metrics: Sequence[Metric]) -> dict[str, list[Any]]:
     """Return metrics of many cells by name, None for a cell without one; counts are evaluated all at once."""
     columns: dict[str, list[Any]] = {metric.name: [] for metric in metrics}

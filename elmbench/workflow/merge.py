@@ -1,10 +1,10 @@
 """Merging of the results of several machines into one store and one table.
 
 The cells of one entry of a table share a hash of their protocol, grid, data and model version, and each result names
-its software. Results that differ in these are refused before anything is written.
+its software. Results that differ in these are refused before anything is written. If several folders have the result of
+a cell, which may differ by round-off, that of the first one stays.
 """
 
-import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -12,20 +12,15 @@ from pathlib import Path
 from typing import Any
 
 from elmbench.errors import ElmbenchError
-from elmbench.protocol.stored import same_predictions
 from elmbench.reporting.results import Results, write_results
-from elmbench.running.store import CLEAN, Store
+from elmbench.running.store import Store
 from elmbench.specs.catalogue import load_catalogue
 from elmbench.specs.profiles import resolve
 from elmbench.work import work_from
 from elmbench.work.plan import Cell
 
-#: The largest relative and absolute difference of a result between two machines.
-_ROUNDOFF = 1e-8
 #: Differences beyond this number are counted, not named.
 _MOST_DIFFERENCES = 12
-#: Keys of a result that depend on the machine or the moment.
-_TIMES = ("fit_seconds", "search_seconds", "predict_seconds", "seconds", "condition", "warnings", "traceback", CLEAN)
 
 
 @dataclass(frozen=True)
@@ -46,7 +41,7 @@ def merge(folders: list[Path], into: Path) -> MergeOutcome:
     """Merge the results of some folders into another one, which may hold results already, and write the tables.
 
     A result that ended ok replaces one that did not. Raises ElmbenchError, before anything is written, if a folder
-    holds no results, if their specs, data or versions differ, or if two results that should be equal differ.
+    holds no results, or their specs, data or versions differ.
     """
     target = Store(into)
     sources = {folder: Store(folder) for folder in folders if folder.resolve() != into.resolve()}
@@ -62,7 +57,7 @@ def merge(folders: list[Path], into: Path) -> MergeOutcome:
         rest = f"\n... and {len(differences) - _MOST_DIFFERENCES} more" if len(differences) > _MOST_DIFFERENCES else ""
         raise ElmbenchError(
             "these results do not belong together:\n" + "\n".join(differences[:_MOST_DIFFERENCES]) + rest,
-            expected="results of the same specs, data and versions, equal where several folders have them",
+            expected="results of the same specs, data and versions",
             next_step="update elmbench and its packages on all machines and run again there, or leave a folder out",
         )
     catalogue = load_catalogue()
@@ -78,9 +73,8 @@ def merge(folders: list[Path], into: Path) -> MergeOutcome:
 
 
 def _differences(stores: Mapping[Path, Store]) -> Iterator[str]:
-    """Describe each difference between a folder and an earlier one: an entry, a result or a version of a package."""
+    """Describe each difference between a folder and an earlier one: an entry, or a version of a package."""
     entries: dict[tuple[str, ...], tuple[str, Path]] = {}
-    results: dict[str, tuple[dict[str, Any], Path]] = {}
     software: dict[str, tuple[set[str], Path]] = {}
     for folder, store in stores.items():
         for (experiment, profile), cell in _cells(store):
@@ -89,20 +83,7 @@ def _differences(stores: Mapping[Path, Store]) -> Iterator[str]:
             if family != cell.family:
                 name = f"{experiment} ({profile}) {cell.dataset} {cell.model}, {cell.select}"
                 yield f"- {name}: {folder} and {origin} differ in the protocol, grid, data or version of the model"
-        records = _records(store)
-        for key, record in records.items():
-            result = record["result"]
-            first, origin = results.setdefault(key, (result, folder))
-            if _replaces(result, first):
-                results[key] = result, folder
-            elif not _replaces(first, result):
-                names = (result.keys() | first.keys()) - set(_TIMES)
-                if fields := sorted(name for name in names if not _same(result.get(name), first.get(name))):
-                    unit, work = record["unit"], work_from(record["unit"])
-                    name = f"{work.model_name} on {work.data.name}" if work.data is not None else unit["kind"]
-                    where = f"run {unit.get('run', 0)}, fold {unit.get('fold', 0)}"
-                    yield f"- {name}, {where}: {folder} and {origin} have other {', '.join(fields)} ({key[:12]})"
-        for package, versions in _versions(store, records).items():
+        for package, versions in _versions(store).items():
             base, origin = software.setdefault(package, (versions, folder))
             if extra := versions - base:
                 yield f"- {package}: {folder} has {', '.join(sorted(extra))}, {origin} has {', '.join(sorted(base))}"
@@ -113,23 +94,10 @@ def _replaces(new: Mapping[str, Any], old: Mapping[str, Any]) -> bool:
     return bool(new["status"] == "ok" and old["status"] != "ok")
 
 
-def _same(one: Any, other: Any) -> bool:
-    """Return True if two values of results are equal but for round-off."""
-    if isinstance(one, float) and isinstance(other, float | int):
-        return math.isclose(one, other, rel_tol=_ROUNDOFF, abs_tol=_ROUNDOFF) or (math.isnan(one) and math.isnan(other))
-    if isinstance(one, dict) and isinstance(other, dict):
-        if {"true", "predicted"} <= one.keys() == other.keys():
-            return same_predictions(one, other, _ROUNDOFF)
-        return one.keys() == other.keys() and all(_same(one[name], other[name]) for name in one)
-    if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(_same, one, other))
-    return bool(one == other)
-
-
-def _versions(store: Store, records: Mapping[str, Any]) -> dict[str, set[str]]:
-    """Return the versions of Python and of each package that computed some records."""
+def _versions(store: Store) -> dict[str, set[str]]:
+    """Return the versions of Python and of each package that computed the records of a store."""
     versions = defaultdict(set)
-    for name in {record["environment"] for record in records.values()}:
+    for name in {record["environment"] for record in _records(store).values()}:
         environment = store.environment(name)
         python = ".".join((environment.get("python") or "").split(".")[:2])
         for package, version in {"python": python, **environment.get("packages", {})}.items():

@@ -18,7 +18,6 @@ from elmbench.protocol.stored import (
     StoredPredictions,
     metric_columns,
     packed_rows,
-    same_predictions,
     stored_predictions,
 )
 
@@ -136,13 +135,3 @@ def test_metrics_of_many_cells_at_once(seed: int) -> None:
         expected = [None if one is None else one.value(metric) for one in cells]
         assert repr(columns[metric.name]) == repr(expected)  # NaN equals itself
     assert metric_columns([], metrics)["mcc"] == []
-
-
-def test_predictions_of_two_machines_are_the_same_but_for_round_off() -> None:
-    y = np.array([1.0, -1.0, 2.0])
-    values, near, far = (stored_predictions(None, None, y, y + 0.5 + error, None) for error in (0, 1e-12, 1e-3))
-    assert same_predictions(values, near, 1e-8)
-    assert not same_predictions(values, far, 1e-8)
-    one, other = (stored_predictions(None, None, np.array([1, -1]), np.array(y), [-1, 1]) for y in ([1, 1], [1, -1]))
-    assert not same_predictions(one, other, 1e-8)
-    assert not same_predictions(one, values, 1e-8)
