@@ -88,7 +88,7 @@ def class_outputs(estimator: Any, method: str, X: Any, labels: list[int]) -> Arr
     if not proba and outputs.shape[1] == 1:
         if k == 2:
             return outputs[:, 0]
-        outputs = np.hstack([-outputs, outputs])
+        outputs = outputs if len(classes) == 1 else np.hstack([-outputs, outputs])
     if outputs.shape[1] != len(classes):
         return None
     if len(classes) < k:
