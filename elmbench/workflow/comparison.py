@@ -1,10 +1,12 @@
 """A comparison of models on a user's data: an experiment in memory, and its plan."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, count
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from elmbench.datasets.dataset import Dataset
 from elmbench.datasets.load import load
@@ -214,10 +216,11 @@ def _columns(comparison: Comparison, specs: Sequence[DatasetSpec]) -> dict[str, 
 
 
 def _grid(values: Any) -> Any:
-    """Return the values of a hyperparameter from Python as a YAML file has them."""
-    if hasattr(values, "tolist"):
-        return values.tolist()
-    return values if isinstance(values, dict | list) else list(values) if isinstance(values, tuple) else [values]
+    """Return the values of a hyperparameter as an experiment file writes them, without types of numpy."""
+    if isinstance(values, dict):
+        return values
+    values = values if isinstance(values, Iterable) and not isinstance(values, str) else [values]
+    return [value.item() if isinstance(value, np.generic) else value for value in values]
 
 
 def _exclusion_reason(entry: ModelEntry, spec: DatasetSpec, metric: Metric) -> str:

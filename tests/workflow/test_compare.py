@@ -75,7 +75,8 @@ def test_columns_beside_the_rows_are_taken_in_their_order() -> None:
 def test_estimators_beside_names() -> None:
     pipeline = make_pipeline(StandardScaler(), SVC())
     models = [SVC(C=2.0), "ridge", pipeline, ("stump", DecisionTreeClassifier(max_depth=1)), SVC(C=0.01)]
-    grids = {"standardscaler+svc": {"svc__C": np.array([0.1, 1.0])}, "ridge": {"C": [1.0]}}
+    grids = {"standardscaler+svc": {"svc__C": np.array([0.1, 1.0])}, "ridge": {"C": [*np.arange(1, 3)]}}
+    grids |= {"SVC": {"degree": range(1, 3), "C": np.float64(2)}}
     results = elmbench.compare(X, y, models, grids=grids, folds=3)
     assert set(results.cells["status"]) == {"ok"}
     means = results.cells.groupby("model")["accuracy"].mean()
