@@ -45,10 +45,11 @@ def differences(data: Dataset, expected: Fingerprint) -> tuple[str, ...]:
     X, y, n_train = data.X, data.y, len(data.splits["train"]) if data.splits else None
     if expected.part == "train":
         X, y, n_train = X[:n_train], y[:n_train], None
+    pairs = {name: (values, getattr(expected, name)) for name, values in _numbers(X, y, data.task, n_train).items()}
     return tuple(
         _MEANING[name]
-        for name, values in _numbers(X, y, data.task, n_train).items()
-        if values and (wanted := getattr(expected, name)) and not (np.abs(np.subtract(values, wanted)) <= _SAME).all()
+        for name, (one, other) in pairs.items()
+        if one and other and not (np.abs(np.subtract(one, other)) <= _SAME).all()
     )
 
 

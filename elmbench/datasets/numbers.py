@@ -96,12 +96,11 @@ def with_numbers(table: Table, decimal: str = "") -> Table:
 
 
 def check_units(units: Mapping[str, str], trained: Mapping[str, str]) -> None:
-    """Raise ValueError if a column has another unit than the column of that name in training; it may have none."""
+    """Raise ElmbenchError if a column has another unit than that column of the training rows; it may have none."""
     for name, unit in units.items():
         if unit and unit != trained.get(name):
-            raise ValueError(
-                f"the column {name!r} is in {unit!r}; expected {trained.get(name, 'numbers without unit')!r}"
-            )
+            expected = f"{trained.get(name) or 'numbers without unit'}, as in the training rows"
+            raise ElmbenchError(f"the column {name!r} is in {unit}", expected=expected, next_step="convert it")
 
 
 def as_read(

@@ -219,13 +219,13 @@ def predict_file(
 
 def _unknown_categories(words: pd.DataFrame, inputs: Any) -> Iterator[str]:
     """Yield a remark on each column with categories that a fitted encoder does not know."""
-    known = inputs.named_transformers_["words"][-1].categories_ if len(words.columns) else ()
-    for (name, values), categories in zip(words.items(), known, strict=True):
+    encoded = inputs.named_transformers_["words"][-1].categories_ if len(words.columns) else ()
+    for (name, values), categories in zip(words.items(), encoded, strict=True):
         unknown = values[values.notna() & ~values.isin(categories)]
         if len(unknown):
             rows = f"{len(unknown)} of {len(values)} rows"
-            shown = few([*map(repr, unknown.unique())], 5)
-            yield f"{name!r} has categories that the training rows lack, in {rows}: {shown}; they are ignored"
+            examples = few([*map(repr, unknown.unique())], 5)
+            yield f"{name!r} has categories that the training rows lack, in {rows}: {examples}; they are ignored"
 
 
 def _frame_like(

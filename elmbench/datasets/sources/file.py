@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from elmbench.datasets.dates import features_of, read_dates, span
-from elmbench.datasets.numbers import with_numbers
+from elmbench.datasets.numbers import check_units, with_numbers
 from elmbench.datasets.parts import join_parts
 from elmbench.datasets.prepare import category_order
 from elmbench.datasets.readers import COMPRESSIONS, FORMATS, form_of, read_table
@@ -99,11 +99,7 @@ def _with_test_part(train: Table, source: FileSource, spec: RowColumns | None) -
         test.X.resize(test.X.shape[0], train.X.shape[1])
         test = replace(test, names=train.names)
     check_columns(test, train.names)
-    for name, unit in test.units.items():
-        if unit != (trained := train.units.get(name)):
-            problem = f"{test.origin}: the column {name!r} is in {unit!r}"
-            expected = f"{trained or 'numbers without unit'}, as in {train.origin}"
-            raise ElmbenchError(problem, expected=expected, next_step="write both in one unit")
+    check_units(test.units, train.units)
     test = test.columns(train.names)
     for odd in (name for name in test.nominal if name not in train.nominal):
         word = next(filter(None, test.nominal[odd]), None)
