@@ -190,7 +190,7 @@ def table_from(cells: pd.DataFrame, resolved: Resolved) -> ResultTable:
 
 def rows_of(section: Section) -> list[dict[str, str]]:
     """The lines of a section as texts; what is empty is an empty text."""
-    return [defaultdict(str, {name: cell.text for name, cell in line.items()}) for line in section.lines]
+    return [defaultdict(str, line) for line in section.lines]
 
 
 def row(section: Section, model: str, measure: str | None = None) -> dict[str, str]:

@@ -35,10 +35,10 @@ from elmbench.reporting.joint import (
 from elmbench.reporting.papers import PaperResults
 from elmbench.reporting.results import Results
 from elmbench.reporting.site.findings import find
-from elmbench.reporting.site.gather import gather
 from elmbench.reporting.writers.markdown import pipe_rows
-from elmbench.reporting.writers.terminal import as_text, table_text
+from elmbench.reporting.writers.text import as_text, table_text
 from elmbench.specs.catalogue import find_experiment, load_catalogue
+from elmbench.workflow.report import gather
 
 TOP = Path(__file__).parents[1]
 PAGES = [

@@ -13,7 +13,7 @@ from elmbench.cli.state import state
 from elmbench.errors import ElmbenchError
 from elmbench.files import write_atomically
 from elmbench.layouts.figures import title_of
-from elmbench.layouts.table import VERDICTS, Column, Item, Note, ResultTable, Section
+from elmbench.layouts.table import VERDICTS, Column, Note, ResultTable, Section
 from elmbench.reporting.baseline import BaselineCheck
 from elmbench.reporting.cells import csv
 from elmbench.reporting.claim_outcomes import CLAIM_VERDICTS, count_results
@@ -23,7 +23,7 @@ from elmbench.reporting.results import Results
 from elmbench.reporting.statistics import compare_models, draw_critical_differences
 from elmbench.reporting.writers.latex import latex
 from elmbench.reporting.writers.markdown import markdown
-from elmbench.reporting.writers.text import blocks, grid
+from elmbench.reporting.writers.text import blocks, lines_text
 from elmbench.specs.profiles import command_for
 
 #: Headings that would be too wide.
@@ -60,8 +60,7 @@ def show_statistics(results: Results, diagram: Path | None = None, form: str = "
         names = comparisons[0].columns
         columns = tuple(Column(name, name, numeric=name != "model") for name in names)
         sections = tuple(
-            Section(c.heading, (), tuple(dict(zip(names, map(Item, row), strict=True)) for row in c.rows))
-            for c in comparisons
+            Section(c.heading, (), tuple(dict(zip(names, row, strict=True)) for row in c.rows)) for c in comparisons
         )
         notes = tuple(Note("statistics", f"{c.source}: {c.differences}") for c in comparisons)
         whole = replace(results.table, columns=columns, sections=sections, notes=notes)
@@ -70,7 +69,7 @@ def show_statistics(results: Results, diagram: Path | None = None, form: str = "
         return
     parts: list[RenderableType] = []
     for comparison in comparisons:
-        table = grid(comparison.columns, comparison.rows, right=comparison.columns[1:], whole=("model",))
+        table = lines_text(comparison.columns, comparison.rows, right=comparison.columns[1:], whole=("model",))
         parts += [Text(f"\n{comparison.heading}"), table, Text(comparison.differences)]
     state.emit([comparison.record() for comparison in comparisons], Group(*parts))
 
@@ -79,7 +78,7 @@ def baseline_text(outcomes: Mapping[str, BaselineCheck]) -> RenderableType:
     """Return the number of compared cells of each table, and the first cells that differ."""
     rows = [(name, check.compared, len(check.differences)) for name, check in outcomes.items()]
     counts = ("cells compared", "differ")
-    parts: list[RenderableType] = [grid(("experiment", *counts), rows, right=counts)]
+    parts: list[RenderableType] = [lines_text(("experiment", *counts), rows, right=counts)]
     for name, check in outcomes.items():
         for diff in check.differences[:_SHOWN]:
             allowed = f"baseline {diff.baseline} (allowed: {diff.allowed})"

@@ -10,7 +10,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from elmbench.cli.progress import duration
-from elmbench.reporting.writers.text import grid
+from elmbench.reporting.writers.text import lines_text
 from elmbench.specs.catalogue import ExperimentFile
 from elmbench.specs.profiles import resolve
 from elmbench.specs.protocol import Scale
@@ -32,7 +32,7 @@ def plan_table(lines: list[dict[str, Any]]) -> RichTable:
         estimate = "no data" if unavailable == cells else time
         rows.append([*(entries[0][name] for name in keys), cells, *counts, estimate])
     names, numbers = [name.replace("dataset", "data set") for name in keys], ("cells", "to run", "fits", "one core")
-    return grid((*names, *numbers), rows, right=numbers, whole=names)
+    return lines_text((*names, *numbers), rows, right=numbers, whole=names)
 
 
 def show_experiment(file: ExperimentFile) -> RenderableType:
@@ -69,19 +69,20 @@ def show_experiment(file: ExperimentFile) -> RenderableType:
         fixed, printed = (", ".join(f"{k}={v}" for k, v in params.items()) for params in (model.params, model.printed))
         overrides = ", ".join(model.overrides)
         models.append((column, model.model, model.like or "", ", ".join(searched), fixed, printed, overrides))
-    parts: list[RenderableType] = [Text(f"{file.id}  {spec.label}: {spec.title}", style="bold"), grid(("", ""), facts)]
+    title = Text(f"{file.id}  {spec.label}: {spec.title}", style="bold")
+    parts: list[RenderableType] = [title, lines_text(("", ""), facts)]
     if models:
         columns = ("column", "model", "like", "searched", "fixed", "printed as", "differs on")
         indices = [i for i, _ in enumerate(columns) if i < 2 or any(line[i] for line in models)]
         lines = [[line[i] for i in indices] for line in models]
-        parts += [Text("\nModels", style="italic"), grid([columns[i] for i in indices], lines)]
+        parts += [Text("\nModels", style="italic"), lines_text([columns[i] for i in indices], lines)]
     if file.figures:
         rows = [
             (f.dataset, f.model, f.metric, f"{f.value}" if f.value is not None else f.text or "-", f.std or "", f.note)
             for f in file.figures
         ]
         headings = ("data set", "model", "metric", "value", "±", "note")
-        parts += [Text("\nPublished", style="italic"), grid(headings, rows, right=("value", "±"))]
+        parts += [Text("\nPublished", style="italic"), lines_text(headings, rows, right=("value", "±"))]
     return Group(*parts)
 
 
@@ -109,5 +110,5 @@ def readings_text(lines: list[dict[str, Any]]) -> RenderableType:
         choices = [line for line in lines if (line["reading"], line["question"]) == (name, question)]
         parts += [Text(f"{name}: {question}", style="bold"), Text(f"in {', '.join(choices[0]['tables'])}")]
         values = [(line["value"] + " (default)" * line["default"], line["meaning"]) for line in choices]
-        parts += [grid(("value", "meaning"), values), Text("")]
+        parts += [lines_text(("value", "meaning"), values), Text("")]
     return Group(*parts)

@@ -24,7 +24,7 @@ app.add_typer(baseline_app, name="baseline")
 def status(experiment: options.Table = None) -> None:
     """Show how many cells of each table have ended, and how."""
     from elmbench.cli.progress import duration
-    from elmbench.reporting.writers.text import grid
+    from elmbench.reporting.writers.text import lines_text
     from elmbench.running.store import Store
     from elmbench.workflow.status import table_status
 
@@ -32,7 +32,7 @@ def status(experiment: options.Table = None) -> None:
     lines = table_status(store, experiment)
     endings = [", ".join(f"{n} {status}" for status, n in line.ended.items()) for line in lines]
     rows = [(line.experiment, line.profile, line.planned, text) for line, text in zip(lines, endings, strict=True)]
-    text = grid(("experiment", "profile", "cells", "ended"), rows, right=("cells",)) if rows else None
+    text = lines_text(("experiment", "profile", "cells", "ended"), rows, right=("cells",)) if rows else None
     state.emit([asdict(line) for line in lines], text)
     if store.n_damaged and (not lines or any("missing" in line.ended for line in lines)):
         state.say(f"{store.root} has {store.n_damaged} damaged records; a run computes what is missing")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from elmbench.layouts.figures import Figure, png
-from elmbench.layouts.table import Column, Entry, Item, Line, Note
+from elmbench.layouts.table import UNJUDGED, Column, Entry, Line, Note
 from elmbench.metrics import PREQUENTIAL, columns, counts_rows
 from elmbench.specs.experiments import Experiment
 from elmbench.specs.files import SpecPart, parse_spec
@@ -23,13 +23,6 @@ if TYPE_CHECKING:
 
     from elmbench.work.plan import Cell
     from elmbench.work.planner import DatasetPlanner
-
-#: Times and sizes that every table shows.
-ALWAYS_SHOWN = ("fit_seconds", "n_units")
-#: Kernels that have a weight, and updates of the weights.
-COUNTED = ("kernels", "iterations")
-#: Times and sizes: shown, never judged.
-UNJUDGED = (*ALWAYS_SHOWN, "predict_seconds", *COUNTED)
 
 VALUE = Column("value", "mean")
 PUBLISHED = Column("published", "published")
@@ -178,7 +171,7 @@ class Layout(ABC):
         """Yield the lines of a section: one for each entry."""
         for entry in entries:
             names = {"dataset": resolved.spelling(entry.dataset), "model": entry.model, "measure": entry.measure.column}
-            yield {**{name: Item(text) for name, text in names.items()}, **entry.items()}
+            yield names | entry.texts()
 
     def notes(self, cells: pd.DataFrame, resolved: Resolved) -> Iterator[Note]:
         """Yield the notes of this kind of table."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from elmbench.layouts.base import DATASET, MODEL, Entry, Layout
 from elmbench.layouts.figures import default_cells, words_for
 from elmbench.layouts.metrics import missing_metrics
-from elmbench.layouts.table import Column, Item, Line, Note, quantity
+from elmbench.layouts.table import Column, Line, Note, quantity
 from elmbench.metrics import less_is_better
 from elmbench.numerics.significance import Region, corrected_t_test, holm
 from elmbench.protocol.splits import part_sizes
@@ -123,8 +123,8 @@ class Comparison(Layout):
                     order[dummy] = min((order[model] for model in weak_models), default=math.inf) - 0.5
             title = "all data sets" if dataset == ALL else resolved.dataset(dataset).title
             for model in sorted(models, key=lambda model: order[model]):
-                names = {"dataset": Item(title), "model": Item(model + MARK * (model in weak_models))}
-                yield names | _items(models[model], means[model])
+                names = {"dataset": title, "model": model + MARK * (model in weak_models)}
+                yield names | _texts(models[model], means[model])
 
     def notes(self, cells: pd.DataFrame, resolved: Resolved) -> Iterator[Note]:
         """Yield the models without a rank, those no better than the dummy, and those that the folds cannot separate."""
@@ -182,16 +182,16 @@ def _not_above_dummy(means: Mapping[Any, float], metric: str, resolved: Resolved
     return [str(name) for name, mean in means.items() if name not in names and sign * mean <= bar]
 
 
-def _items(entries: Sequence[Entry], means: Mapping[str, float]) -> dict[str, Item]:
-    """Return the items of a model on a data set, by column."""
-    line = {f"value-{entry.measure.metric}": entry.shown for entry in entries if entry.shown is not None}
+def _texts(entries: Sequence[Entry], means: Mapping[str, float]) -> dict[str, str]:
+    """Return the texts of a model on a data set, by column."""
+    line = {f"value-{entry.measure.metric}": entry.shown for entry in entries if entry.shown}
     if RANK in means:
-        line[RANK] = Item(f"{means[RANK]:.3g}")
+        line[RANK] = f"{means[RANK]:.3g}"
     if P in means:
-        line[P] = Item("best" if means.get(RANK) == 1 else p_text(means[P]))
+        line[P] = "best" if means.get(RANK) == 1 else p_text(means[P])
     line |= {name: quantity(means[name]) for name in _TIMES if name in means}
-    line["chosen"] = Item(entries[0].chosen)
-    return line | ({"n_units": Item(f"{means['n_units']:.0f}")} if "n_units" in means else {})
+    line["chosen"] = entries[0].chosen
+    return line | ({"n_units": f"{means['n_units']:.0f}"} if "n_units" in means else {})
 
 
 def p_text(p: float) -> str:

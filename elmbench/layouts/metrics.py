@@ -7,8 +7,8 @@ from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from elmbench.layouts.base import ALWAYS_SHOWN, DATASET, MODEL, PUBLISHED, VALUE, VERDICT, Entry, Layout
-from elmbench.layouts.table import Column, Item, Line, Note, gain, printed_item, quantity
+from elmbench.layouts.base import DATASET, MODEL, PUBLISHED, VALUE, VERDICT, Entry, Layout
+from elmbench.layouts.table import ALWAYS_SHOWN, Column, Line, Note, gain, quantity
 from elmbench.metrics import PREQUENTIAL, REGISTRY, columns, counts_rows, find_metric
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
@@ -75,10 +75,10 @@ class Metrics(Layout):
             for model, part in groupby(group, key=lambda entry: entry.model):
                 by_metric = {entry.measure.metric: entry for entry in part}
                 optimism = next(iter(by_metric.values())).optimism
-                line = {name: entry.shown for name, entry in by_metric.items() if entry.shown is not None}
-                line |= {"dataset": Item(resolved.spelling(dataset)), "model": Item(model)}
+                line = {name: entry.shown for name, entry in by_metric.items() if entry.shown}
+                line |= {"dataset": resolved.spelling(dataset), "model": model}
                 for metric, suffix in zip(metrics, _SUFFIXES, strict=False):
-                    line |= by_metric[metric].items(suffix) if metric in by_metric else {}
+                    line |= by_metric[metric].texts(suffix) if metric in by_metric else {}
                 if optimism is not None:
                     line["optimism"] = gain(optimism)
                 for name in ("fit", "predict"):
@@ -86,12 +86,10 @@ class Metrics(Layout):
                     if entry and entry.mean is not None:
                         line[name] = quantity(entry.mean)
                     if entry and entry.published:
-                        line[f"published_{name}"] = printed_item(entry.published)
+                        line[f"published_{name}"] = entry.printed
                 seconds = _seconds(by_metric.get("fit_seconds"))
                 base = seconds if base is None else base
-                yield line | {
-                    name: Item(f"{value / base[name]:.2g}") for name, value in seconds.items() if base.get(name)
-                }
+                yield line | {name: f"{value / base[name]:.2g}" for name, value in seconds.items() if base.get(name)}
 
 
 def missing_metrics(cells: pd.DataFrame, resolved: Resolved) -> Iterator[Note]:

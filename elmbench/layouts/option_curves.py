@@ -74,4 +74,4 @@ class OptionCurves(Times):
                     axes.plot(x, height, **top, marker=cross, markersize=4)
             axes.set_xlabel(str(group["option"].iloc[0]))
         figure.axes[0].set_ylabel("seconds of a fit, mean and deviation over runs", fontsize="small")
-        return finish(figure, styles, title_of(resolved), {ending(name).text: cross for name, cross in crosses.items()})
+        return finish(figure, styles, title_of(resolved), {ending(name): cross for name, cross in crosses.items()})

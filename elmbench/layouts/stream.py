@@ -11,7 +11,7 @@ from pydantic import Field
 from elmbench.layouts.base import DATASET, Entry, LayoutOptions
 from elmbench.layouts.curves import Curves, number_of
 from elmbench.layouts.figures import finish, line_styles, panels, plot_with_band, title_of
-from elmbench.layouts.table import Column, Item, Line
+from elmbench.layouts.table import Column, Line
 from elmbench.metrics import PREQUENTIAL
 from elmbench.specs.experiments import Experiment, Model
 from elmbench.specs.measures import OF_CHUNKS, Measure, rows_after_chunks
@@ -100,11 +100,11 @@ class StreamCurves(Curves):
         for dataset, group in groupby(entries, key=lambda entry: entry.dataset):
             points = sorted(group, key=lambda entry: number_of(entry.measure))
             has_values = any(entry.mean is not None for entry in points)
-            lines: dict[str, dict[str, Item]] = {}
+            lines: dict[str, dict[str, str]] = {}
             for entry in points:
                 rows = f"{entry.measure.value:g}" if has_values and entry.measure.value is not None else ""
-                line = lines.setdefault(rows, {"dataset": Item(resolved.spelling(dataset)), "rows": Item(rows)})
-                if entry.shown is not None:
+                line = lines.setdefault(rows, {"dataset": resolved.spelling(dataset), "rows": rows})
+                if entry.shown:
                     line[self._column(entry.model, entry.measure.metric, resolved).name] = entry.shown
             yield from lines.values()
 

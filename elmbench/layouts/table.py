@@ -23,17 +23,16 @@ SIGNS = dict(zip(VERDICTS, ("✓", "∈", "≈", "✗", "?", "∥", "–", "”"
 COMPLETE = "ok"
 #: The ending of an entry without a model in the suite.
 NOT_MEASURED = "not measured"
+#: Times and sizes that every table shows.
+ALWAYS_SHOWN = ("fit_seconds", "n_units")
+#: Kernels that have a weight, and updates of the weights.
+COUNTED = ("kernels", "iterations")
+#: Times and sizes: shown, never judged.
+UNJUDGED = (*ALWAYS_SHOWN, "predict_seconds", *COUNTED)
 _ENDINGS = {"out-of-memory": "out of memory", "unavailable": "-"}
 
 
-@dataclass(frozen=True)
-class Item:
-    """The content of one column of one line: a text, which is the same in every format."""
-
-    text: str
-
-
-def quantity(mean: float, std: float | None = None, places: int | None = None, ok: int | None = None) -> Item:
+def quantity(mean: float, std: float | None = None, places: int | None = None, ok: int | None = None) -> str:
     """Return a mean and its deviation, such as `0.93 ± 0.012` or `0.93 (3 ok)`.
 
     `places`: decimals to show; three significant figures for None. `ok`: the number of cells that the mean is over, if
@@ -41,29 +40,22 @@ def quantity(mean: float, std: float | None = None, places: int | None = None, o
     """
     numbers = [value for value in (mean, std) if value is not None]
     if places is None:
-        return Item(" ± ".join(map(three_figures, numbers)))
-    return Item(" ± ".join(format_fixed(value, places) for value in numbers) + ("" if ok is None else f" ({ok} ok)"))
+        return " ± ".join(map(three_figures, numbers))
+    return " ± ".join(format_fixed(value, places) for value in numbers) + ("" if ok is None else f" ({ok} ok)")
 
 
-def ending(status: str) -> Item:
+def ending(status: str) -> str:
     """Return an ending as the papers print it, such as `out of memory` or `-`; a text such as `> 600 s` stays."""
-    return Item(_ENDINGS.get(status, status))
+    return _ENDINGS.get(status, status)
 
 
-def printed_item(figure: PublishedValue) -> Item:
-    """Return a figure as the paper prints it: `0.93 ± 0.012`, `> 600 s`, or `-` if it prints none."""
-    if figure.value is None:
-        return Item("-" if figure.over_seconds is None else f"> {figure.over_seconds:g} s")
-    return Item(f"{figure.value}" + (f" ± {figure.std}" if figure.std is not None else ""))
-
-
-def gain(value: float) -> Item:
+def gain(value: float) -> str:
     """Return the optimism of a selection with its sign."""
-    return Item(f"{round(value, 3) + 0.0:+.3f}")
+    return f"{round(value, 3) + 0.0:+.3f}"
 
 
-#: The items of a line by the column's name; missing columns are empty.
-Line = Mapping[str, Item]
+#: The texts of a line by the column's name, the same in every format; missing columns are empty.
+Line = Mapping[str, str]
 #: The sentence that explains a column.
 _LEGEND = {
     "verdict": "Verdicts: reproduced (in the 95 % prediction interval of our runs, widened by half of the last printed "
@@ -103,23 +95,36 @@ class Entry:
 
     `shown` is the mean with its digits, or the ending of the cells. Of the model on the data set, `optimism` is that of
     the selection, and `chosen` are the hyperparameters in words; None and empty unless the kind of table shows them.
+    `best` and `best_printed` are True if our mean, or the printed figure, is the best of the models on the data set;
+    never for times and sizes.
     """
 
     dataset: str
     model: str
     measure: Measure
     mean: float | None = None
-    shown: Item | None = None
+    shown: str = ""
     published: PublishedValue | None = None
     verdict: str = ""
     optimism: float | None = None
     chosen: str = ""
+    best: bool = False
+    best_printed: bool = False
 
-    def items(self, suffix: str = "") -> dict[str, Item]:
-        """Return our value, the published one and the verdict, by the name of the column, which ends in `suffix`."""
-        published = printed_item(self.published) if self.published else None
-        items = {"value": self.shown, "published": published, "verdict": Item(self.verdict) if self.verdict else None}
-        return {name + suffix: item for name, item in items.items() if item is not None}
+    @property
+    def printed(self) -> str:
+        """The figure as the paper prints it: `0.93 ± 0.012`, `> 600 s`, `-` for a blank; empty without one."""
+        figure = self.published
+        if figure is None:
+            return ""
+        if figure.value is None:
+            return "-" if figure.over_seconds is None else f"> {figure.over_seconds:g} s"
+        return f"{figure.value}" + (f" ± {figure.std}" if figure.std is not None else "")
+
+    def texts(self, suffix: str = "") -> dict[str, str]:
+        """Return our value, the published one and the verdict, by column, as far as there are any."""
+        texts = {"value": self.shown, "published": self.printed, "verdict": self.verdict}
+        return {name + suffix: text for name, text in texts.items() if text}
 
 
 @dataclass(frozen=True)
@@ -160,18 +165,18 @@ class ResultTable:
 
     def columns_of(self, section: Section, *, narrow: bool = False) -> list[Column]:
         """Return the columns that are not empty in a section; with `narrow`, without the optional ones."""
-        names = {name for line in section.lines for name, item in line.items() if item.text}
+        names = {name for line in section.lines for name, text in line.items() if text}
         return [column for column in self.columns if column.name in names and not (narrow and column.optional)]
 
     def texts(self, section: Section, columns: Sequence[Column]) -> list[list[str]]:
         """Return the lines of a section as texts, one for each of the columns."""
-        return [[line[c.name].text if c.name in line else "" for c in columns] for line in section.lines]
+        return [[line.get(column.name, "") for column in columns] for line in section.lines]
 
     @property
     def legend(self) -> list[str]:
         """The sentences that explain the verdicts, the times and the optimism that the table shows."""
-        items = [item for section in self.sections for line in section.lines for item in line.items()]
-        names = {name for name, item in items if not name.startswith("verdict") or item.text in COMPARED}
+        pairs = [pair for section in self.sections for line in section.lines for pair in line.items()]
+        names = {name for name, text in pairs if not name.startswith("verdict") or text in COMPARED}
         columns = {name.removeprefix("published_").rstrip("0123456789") for name in names}
         return [sentence for column, sentence in _LEGEND.items() if column in columns]
 

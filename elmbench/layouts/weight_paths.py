@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
-from elmbench.layouts.base import COUNTED, LayoutOptions, Outputs
+from elmbench.layouts.base import LayoutOptions, Outputs
 from elmbench.layouts.figures import Figure, default_cells, drawing, line_styles, png, title_of
 from elmbench.layouts.metrics import Metrics
-from elmbench.layouts.table import Column
+from elmbench.layouts.table import COUNTED, Column
 from elmbench.specs.experiments import Experiment
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved

@@ -89,13 +89,13 @@ def optimism_notes(default: pd.DataFrame) -> Iterator[Note]:
     means = default.groupby("model", sort=False)["optimism"].agg(["mean", "size"])
     smallest, largest = int(means["size"].min()), int(means["size"].max())
     over = (f"{largest}" if smallest == largest else f"{smallest} to {largest}") + " data set" + "s" * (largest > 1)
-    listed = ", ".join(f"{model} {gain(float(line['mean'])).text}" for model, line in means.iterrows())
+    listed = ", ".join(f"{model} {gain(float(line['mean']))}" for model, line in means.iterrows())
     text = f"optimism of the selection, oracle minus nested, mean over {over}: {listed}"
     # Each data set counts once, with the mean of its models.
     overall = mean_gain(default.groupby("dataset", sort=False)["optimism"].mean())
     if overall is not None and overall.low is not None and overall.high is not None:
-        ends = f"[{gain(overall.low).text}, {gain(overall.high).text}]"
-        text += f"; all models {gain(overall.estimate).text} {ends}, paired t-test over data sets"
+        ends = f"[{gain(overall.low)}, {gain(overall.high)}]"
+        text += f"; all models {gain(overall.estimate)} {ends}, paired t-test over data sets"
     yield Note("optimism", text)
 
 

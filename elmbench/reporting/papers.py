@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -18,7 +19,7 @@ from elmbench.reporting.claim_outcomes import ClaimOutcome, correct_by_holm, res
 from elmbench.reporting.figures import FIGURE, ComparedFigure, facts_sentence, missing_runs, verdict_counts
 from elmbench.reporting.joint import ALPHA, JointVerdict, judge_table, main_verdict
 from elmbench.reporting.readings import compare_readings
-from elmbench.reporting.results import Results
+from elmbench.reporting.results import Results, read_results
 from elmbench.reporting.summary import COLUMNS
 from elmbench.reporting.verdicts import FEWEST_RUNS
 from elmbench.specs.catalogue import PROFILES, ExperimentFile
@@ -234,6 +235,11 @@ class PaperResults:
             if parts:
                 main_claims.append((main, result_in_words(parts), parts))
         return main_claims
+
+
+def read_table(file: ExperimentFile, folders: Mapping[str, Path]) -> TableResults:
+    """Return the results of a table from the results folder of each profile, the most faithful profile first."""
+    return TableResults(file, tuple(read_results(resolve(file, name), folder) for name, folder in folders.items()))
 
 
 def papers_of(tables: Iterable[TableResults]) -> list[PaperResults]:

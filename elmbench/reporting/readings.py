@@ -10,9 +10,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from elmbench.layouts import layout_of
-from elmbench.layouts.base import UNJUDGED
 from elmbench.layouts.comparison import share_of_test_rows
-from elmbench.layouts.table import COMPLETE, quantity
+from elmbench.layouts.table import COMPLETE, UNJUDGED, quantity
 from elmbench.numerics.significance import LEVEL, Region, corrected_t_test
 from elmbench.reporting.results import Results
 from elmbench.reporting.verdicts import FEWEST_RUNS, draws_of_means, run_means
@@ -99,7 +98,7 @@ def _mean_text(values: _Values, endings: NDArray[Any], runs: NDArray[np.int64]) 
     means = run_means(values, runs)
     std = float(means.std(ddof=1)) if len(means) > 1 else None
     mean = quantity(float(values[~np.isnan(values)].mean()), std, places=3)
-    return mean.text + (f" ({len(bad)} {bad[0]})" if len(bad) else "")
+    return mean + (f" ({len(bad)} {bad[0]})" if len(bad) else "")
 
 
 def _interval(values: _Values, runs: NDArray[np.int64], mean_of: int, rounding: float) -> tuple[float, float]:

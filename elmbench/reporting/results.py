@@ -45,8 +45,7 @@ from elmbench.reporting.summary import MeasuredCells, optimism, summarise
 from elmbench.reporting.tables import build_table
 from elmbench.reporting.writers.html import html
 from elmbench.reporting.writers.markdown import markdown
-from elmbench.reporting.writers.terminal import MARKS, as_text, table_text
-from elmbench.reporting.writers.text import WIDTH
+from elmbench.reporting.writers.text import MARKS, WIDTH, as_text, table_text
 from elmbench.running.store import Store
 from elmbench.specs.profiles import COMPARE, Resolved, command_for
 

@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -14,19 +15,21 @@ from elmbench.layouts.table import (
     COMPLETE,
     NOT_MEASURED,
     Entry,
-    Item,
     ResultTable,
     Section,
     ending,
     quantity,
     three_figures,
 )
+from elmbench.metrics import less_is_better
+from elmbench.reporting import group_by
 from elmbench.reporting.claim_outcomes import ClaimOutcome
 from elmbench.reporting.notes import table_notes
 from elmbench.reporting.summary import ENTRY
 from elmbench.running.store import SEARCH_FAILED
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
+from elmbench.specs.protocol import is_quality
 
 #: The description of each selection; `nested` may go by a criterion other than the score on inner folds.
 _HOW = {
@@ -53,7 +56,7 @@ def build_table(
         readings = resolved.file.paper.read_label(str(reading))
         lines = gains[(gains["reading"] == reading) & (select == "oracle")]
         optimism = lines.set_index(["dataset", "model"])["optimism"].to_dict()
-        entries = tuple(_entries(group, cells, optimism, layout, resolved))
+        entries = _with_best(list(_entries(group, cells, optimism, layout, resolved)))
         sections.append(Section(how, readings, tuple(layout.lines(entries, resolved)), str(select), entries))
     spec, paper = resolved.file.spec, resolved.file.paper
     # A user's data have no authors.
@@ -124,6 +127,27 @@ def _entries(
         )
 
 
+def _with_best(entries: Sequence[Entry]) -> tuple[Entry, ...]:
+    """Return entries, with those marked that are the best of two models or more on their data set."""
+
+    def values(entry: Entry) -> tuple[float | None, float | None]:
+        printed = entry.published.value if entry.published else None
+        return entry.mean, None if printed is None else float(printed)
+
+    best: dict[tuple[str, str], list[float | None]] = {}
+    judged = (entry for entry in entries if is_quality(entry.measure.metric))
+    for key, group in group_by(judged, lambda entry: (entry.dataset, entry.measure.column)).items():
+        pick = min if less_is_better(group[0].measure.metric) else max
+        columns = ([value for value in column if value is not None] for column in zip(*map(values, group), strict=True))
+        best[key] = [pick(column) if len(column) > 1 else None for column in columns]
+    marked = []
+    for entry in entries:
+        limits = best.get((entry.dataset, entry.measure.column), (None, None))
+        is_best = [limit is not None and value == limit for value, limit in zip(values(entry), limits, strict=True)]
+        marked.append(replace(entry, best=is_best[0], best_printed=is_best[1]))
+    return tuple(marked)
+
+
 def _common_params(cells: pd.DataFrame) -> dict[Any, str]:
     """Return the hyperparameters that most folds choose, by data set and model, and their share unless all do."""
     texts = {}
@@ -139,12 +163,12 @@ def _common_params(cells: pd.DataFrame) -> dict[Any, str]:
 
 def _mean_or_ending(
     line: dict[Any, Any], measure: Measure, cells: pd.DataFrame, layout: Layout, resolved: Resolved
-) -> Item | None:
-    """Return the mean of an entry with its digits, or the ending of its cells; None if there is neither."""
+) -> str:
+    """Return the mean of an entry with its digits, or the ending of its cells, if there is either."""
     ended = line["ended"]
     if pd.isna(line["mean"]):
         if ended in (COMPLETE, NOT_MEASURED):
-            return None
+            return ""
         if ended != "timeout":
             return ending(ended)
         entry = cells[(cells[[*ENTRY, "status"]] == [line[name] for name in (*ENTRY, "ended")]).all(axis=1)]

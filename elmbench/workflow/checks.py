@@ -13,8 +13,8 @@ from elmbench.reporting.cells import read_cells
 from elmbench.reporting.claim_outcomes import ClaimOutcome
 from elmbench.reporting.folders import ResultsDirs, has_results, results_folder
 from elmbench.reporting.joint import joint_record, self_test
-from elmbench.reporting.papers import PaperResults, TableResults, papers_of
-from elmbench.reporting.results import read_results, records, rewrite_results
+from elmbench.reporting.papers import PaperResults, TableResults, papers_of, read_table
+from elmbench.reporting.results import records, rewrite_results
 from elmbench.specs.catalogue import PROFILES, ExperimentFile, Watch, find_experiment, load_catalogue
 from elmbench.specs.profiles import resolve
 
@@ -122,11 +122,10 @@ def check_published(
     profiles = (profile,) if profile else tuple(reversed(PROFILES))
     for file in watch(_files(names, lambda file: dirs.best_profile(file.id, profiles) is not None)):
         best = dirs.best_profile(file.id, profiles) or profile or "fast"
-        resolved, results_dir = resolve(file, best), dirs.find(best, file.id)
+        results_dir = dirs.find(best, file.id)
         _require_results([file.id], best, results_dir)
         others = [name for name in profiles if name not in (best, "ci") and has_results(results_dir, name, file.id)]
-        results = (read_results(table, results_dir) for table in (resolved, *(resolve(file, name) for name in others)))
-        tables.append(TableResults(file, tuple(results)))
+        tables.append(read_table(file, dict.fromkeys((best, *others), results_dir)))
     return papers_of(tables)
 
 

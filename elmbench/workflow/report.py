@@ -1,23 +1,27 @@
-"""The report: the site of all results."""
+"""The report: the results of every paper, read once from their folders and never from the store, as a site."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import elmbench
+from elmbench.errors import ElmbenchError
 from elmbench.registry import registry
 from elmbench.reporting.folders import SITE_MARK, ResultsDirs
 from elmbench.specs.catalogue import PROFILES, Watch, load_catalogue
 from elmbench.specs.files import spec_root
 
+if TYPE_CHECKING:
+    from elmbench.reporting.papers import PaperResults
+
 
 def report(dirs: ResultsDirs, folder: Path | None = None, watch: Watch = iter) -> Path:
     """Build the site from the results and return its first page.
 
-    Nothing is written if the results, specifications, documents and code are those of the last report. `folder`: by
+    Nothing is written if the results, specifications and code are those of the last report. `folder`: by
     default `site` in the user's folder.
 
     Raises ElmbenchError if there are no results, or the folder holds something other than a site.
@@ -26,12 +30,34 @@ def report(dirs: ResultsDirs, folder: Path | None = None, watch: Watch = iter) -
     digest = _digest(dirs)
     if not _is_current(site, digest):
         # matplotlib and jinja2 take a second to import.
-        from elmbench.reporting.site.gather import gather
         from elmbench.reporting.site.pages import refuse_other, write_site
 
         refuse_other(site)
         write_site(gather(dirs, watch), site, {"digest": digest})
     return site / "index.html"
+
+
+def gather(dirs: ResultsDirs, watch: Watch = iter) -> list[PaperResults]:
+    """Return the results of every paper; raise ElmbenchError if there are none.
+
+    `watch` yields the tables that it is given, one after the other.
+    """
+    from elmbench.reporting.papers import papers_of, read_table
+
+    tables = []
+    for file in watch(list(load_catalogue().values())):
+        run = [name for name in reversed(PROFILES) if name in file.profiles and dirs.has(name, file.id)]
+        # Profile ci shows on other or fewer data that the code still does the same; it says little about the paper.
+        profiles = [name for name in run if name != PROFILES[0]] or run
+        tables.append(read_table(file, {name: dirs.find(name, file.id) for name in profiles}))
+    papers = papers_of(tables)
+    if not any(paper.results for paper in papers):
+        raise ElmbenchError(
+            f"no table has results in {dirs.user}",
+            expected="cells.csv of an earlier run",
+            next_step="elmbench run table4",
+        )
+    return papers
 
 
 def _is_current(site: Path, digest: str) -> bool:
@@ -44,8 +70,8 @@ def _is_current(site: Path, digest: str) -> bool:
 
 
 def _digest(dirs: ResultsDirs) -> str:
-    """Return a hash of the results, the specifications, the documents and the code."""
-    folders = [Path(elmbench.__file__).parent, spec_root() / "docs", spec_root() / "experiments"]
+    """Return a hash of the results, the specifications and the code."""
+    folders = [Path(elmbench.__file__).parent, spec_root() / "experiments"]
     paths = [spec_root() / "datasets.yaml"]
     paths += [path for folder in folders for path in folder.rglob("*.*") if "__pycache__" not in path.parts]
     paths += [path for file in load_catalogue().values() for path in file.path.parent.glob("*.*")]

@@ -20,7 +20,6 @@ import elmbench.models
 from elmbench.cli.app import app
 from elmbench.models.protocols import GridPath
 from elmbench.registry import TASKS, find_model, list_models, plugins
-from elmbench.reporting.site.gather import documents
 from elmbench.specs.catalogue import find_experiment
 
 ROOT = Path(__file__).parents[2]
@@ -173,14 +172,6 @@ def test_links_lead_to_files(path: Path) -> None:
 def test_every_page_of_the_guide_is_reached_from_its_first() -> None:
     listed = set(re.findall(r"\((\S+\.md)\)", (DOCS / "getting-started.md").read_text("utf-8")))
     assert {path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md")} - {"getting-started.md"} == listed
-
-
-def test_documents_in_folders_are_pages_of_the_site_and_linked_there() -> None:
-    pages = {document.stem: document for document in documents()}
-    assert {path.stem for path in DOCS.rglob("*.md")} == set(pages)
-    assert 'href="docs-verdicts.html"' in pages["kos-elm"].content
-    assert 'href="docs-kos-elm.html"' in pages["results"].content
-    assert "make pages:" not in pages["kos-elm"].content
 
 
 def test_the_models_are_those_that_there_are() -> None:

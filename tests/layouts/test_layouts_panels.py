@@ -16,7 +16,7 @@ from elmbench.errors import ElmbenchError
 from elmbench.layouts import layout_of
 from elmbench.layouts.base import Entry
 from elmbench.layouts.figures import line_styles
-from elmbench.layouts.table import Item, ending
+from elmbench.layouts.table import ending
 from elmbench.work.plan import Plan
 from elmbench.work.stream import Stream
 
@@ -204,22 +204,22 @@ def test_a_table_has_a_line_for_each_chunk_and_a_column_for_each_measure_of_each
     resolved = toy(**STREAM)
     layout = layout_of(resolved)
     entries = [
-        Entry("wdbc", model, measure, 0.5, Item(f"{model} {measure.column}"))
+        Entry("wdbc", model, measure, 0.5, f"{model} {measure.column}")
         for model in ("on", "off")
         for measure in layout.measures(resolved, "wdbc", model)
     ]
     columns = layout.columns(resolved, ["wdbc"])
     names = ("on accuracy", "on n_units", "off accuracy", "off n_units")
     assert [column.heading for column in columns] == ["data set", "rows", *names]
-    result = [{name: item.text for name, item in line.items()} for line in layout.lines(entries, resolved)]
+    result = [dict(line) for line in layout.lines(entries, resolved)]
     assert result == [
         {"dataset": "wdbc", "rows": rows} | {f"value {name}": f"{name}@rows={rows}" for name in names}
         for rows in ("60", "100")
     ]
     missing = [replace(entry, mean=None, shown=ending("unavailable")) for entry in entries]
     (line,) = layout.lines(missing, resolved)
-    assert {item.text for name, item in line.items() if name.startswith("value")} == {"-"}
-    assert line["rows"].text == ""
+    assert {text for name, text in line.items() if name.startswith("value")} == {"-"}
+    assert line["rows"] == ""
 
 
 def test_the_work_of_a_stream(plan_toy: Callable[..., Plan], experiment: dict[str, Any]) -> None:

@@ -17,7 +17,7 @@ from elmbench.errors import ElmbenchError
 from elmbench.layouts import LAYOUTS, layout_of
 from elmbench.layouts.base import DATASET, VALUE, Entry, Layout, LayoutOptions, Outputs
 from elmbench.layouts.figures import Figure
-from elmbench.layouts.table import Column, Item, Line
+from elmbench.layouts.table import Column, Line
 from elmbench.registry import plugins
 from elmbench.reporting.cells import csv
 from elmbench.reporting.results import read_results, write_results
@@ -108,7 +108,7 @@ class Sizes(Layout):
 
     def lines(self, entries: Sequence[Entry], resolved: Resolved) -> Iterator[Line]:
         for line in super().lines(entries, resolved):
-            yield {**line, "model": Item(f"<{line['model'].text}>")}
+            yield {**line, "model": f"<{line['model']}>"}
 
     def figure(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> Figure | None:
         shown = layout_of(resolved).options(resolved.spec).shown

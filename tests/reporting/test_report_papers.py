@@ -18,10 +18,10 @@ from elmbench.reporting import group_by
 from elmbench.reporting.claim_outcomes import ClaimOutcome, result_in_words
 from elmbench.reporting.folders import ResultsDirs
 from elmbench.reporting.papers import PaperResults, TableResults, answer_sentence, papers_of, table_sentence
-from elmbench.reporting.site.gather import gather
 from elmbench.specs.catalogue import find_experiment, load_catalogue
 from elmbench.specs.experiments import Claim
 from elmbench.workflow.checks import check_published, published_record
+from elmbench.workflow.report import gather
 
 
 def papers(*names: str) -> list[PaperResults]:

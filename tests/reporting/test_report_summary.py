@@ -201,7 +201,7 @@ def test_the_table_shows_it_beside_the_oracle_and_its_mean_in_a_note(toy: Toy) -
 
 
 def test_nothing_gained_has_a_plus() -> None:
-    assert [gain(v).text for v in (-1e-9, 0.0, 1e-9, -0.0006)] == ["+0.000", "+0.000", "+0.000", "-0.001"]
+    assert [gain(v) for v in (-1e-9, 0.0, 1e-9, -0.0006)] == ["+0.000", "+0.000", "+0.000", "-0.001"]
 
 
 def test_the_interval_of_a_table_is_over_its_data_sets(toy: Toy) -> None:

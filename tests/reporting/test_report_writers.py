@@ -14,7 +14,7 @@ import pytest
 from made_cells import Toy, folds, results_of, runs
 from rich.console import Console
 
-from elmbench.layouts.table import SIGNS, VERDICTS, Column, Item, Note, ResultTable, Section
+from elmbench.layouts.table import SIGNS, VERDICTS, Column, Note, ResultTable, Section
 from elmbench.reporting.figures import counts_text, verdict_counts
 from elmbench.reporting.results import Results
 from elmbench.reporting.writers.html import html
@@ -31,9 +31,9 @@ LEAKING = "oracle; reading a_b=c (LEAKING: test rows were learnt in earlier fold
 
 @pytest.fixture
 def table() -> ResultTable:
-    line = {name: Item(text) for name, text in ROW.items()}
+    line = dict(ROW)
     sections = (
-        Section("nested: inner folds", (), (line, line | {"model": Item("m")})),
+        Section("nested: inner folds", (), (line, line | {"model": "m"})),
         Section("oracle", (ChosenReading("a_b", "c", leaks=True),), (line,)),
     )
     notes = (Note("published", "<a> & c"), Note("published", "d"))
@@ -105,11 +105,11 @@ def test_the_leaking_reading_is_named_in_every_format(table: ResultTable) -> Non
 
 def test_a_table_wider_than_the_terminal_is_cut_between_its_metrics() -> None:
     columns = [Column("dataset", "data set"), Column("model", "model", whole=True)]
-    line = {"dataset": Item("WDBC"), "model": Item("ELM")}
+    line = {"dataset": "WDBC", "model": "ELM"}
     for i in range(4):
         names = [f"{name}_{i}" for name in ("value", "published", "verdict")]
         columns += [Column(names[0], f"metric {i}"), Column(names[1], "published"), Column(names[2], "verdict")]
-        line |= {names[0]: Item(f"0.9{i}000 ± 0.01000"), names[1]: Item(f"0.8{i}00"), names[2]: Item("differs")}
+        line |= {names[0]: f"0.9{i}000 ± 0.01000", names[1]: f"0.8{i}00", names[2]: "differs"}
     table = ResultTable("Table 1", "", tuple(columns), (Section("published", (), (line,)),), ())
     console = Console(file=io.StringIO(), width=80)
     console.print(*section_text(table, table.sections[0]))

@@ -1,1 +1,1 @@
-"""The static site of the results: its content is gathered, rendered as pages and written as a whole."""
+"""The static site of the results: its findings, pictures and pages."""

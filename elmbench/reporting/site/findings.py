@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from elmbench.layouts.base import UNJUDGED
-from elmbench.layouts.table import COMPLETE
+from elmbench.layouts.table import COMPLETE, UNJUDGED
 from elmbench.metrics import less_is_better
 from elmbench.numerics.significance import sign_test
 from elmbench.registry import registry

@@ -1,4 +1,4 @@
-"""The pages of the site, each a template filled with what was gathered, and their folder, replaced as a whole."""
+"""The pages of the site, each a template filled with results, and their folder, replaced as a whole."""
 
 from __future__ import annotations
 
@@ -29,7 +29,6 @@ from elmbench.reporting.readings import reading_table
 from elmbench.reporting.results import Results
 from elmbench.reporting.site.charts import optimism_chart, rank_diagrams, scatter
 from elmbench.reporting.site.findings import find
-from elmbench.reporting.site.gather import documents
 from elmbench.specs.datasets import DatasetSpec, load_dataset_specs
 
 #: The sign of each verdict, and of a figure without one.
@@ -103,11 +102,8 @@ def _write(papers: list[PaperResults], folder: Path) -> list[str]:
 def pages(papers: Sequence[PaperResults]) -> Iterator[tuple[str, str]]:
     """Yield the name and the text of each page."""
     findings = find(papers)
-    docs = documents()
     navigation = [(paper.page, paper.paper.key) for paper in papers]
     navigation += [("claims.html", "claims"), ("optimism.html", "optimism"), ("datasets.html", "data sets")]
-    guide = [document.link for document in docs]
-    navigation += [(guide[0][0], "guide")] if guide else []
 
     def page(name: str, template: str, **content: Any) -> tuple[str, str]:
         return name, environment().get_template(template).render(page=name, navigation=navigation, **content)
@@ -128,7 +124,6 @@ def pages(papers: Sequence[PaperResults]) -> Iterator[tuple[str, str]]:
         power=error_and_power(one for paper in papers for table in paper.run for one in table.results[0].agreements),
         scatter=picture,
         outside=outside,
-        documents={document.stem: document.link[0] for document in docs},
     )
     for paper in papers:
         paper_findings = [finding for finding in findings if finding.paper == paper.paper.key]
@@ -140,8 +135,6 @@ def pages(papers: Sequence[PaperResults]) -> Iterator[tuple[str, str]]:
             yield page(table.link[0], "table.html", paper=paper, file=table.file, profiles=profiles)
     for name in ("claims.html", "optimism.html", "datasets.html"):
         yield page(name, name, papers=papers, datasets=load_dataset_specs().values())
-    for document in docs:
-        yield page(document.link[0], "document.html", document=document, guide=guide)
 
 
 def _profile(results: Results, *, first: bool) -> dict[str, Any]:
@@ -213,7 +206,7 @@ def _section(section: Section, results: Results, *, with_extra: bool) -> dict[st
     printed = [grid for grid in grids if grid.has_printed] or (of_times or grids)[:1]
     extra = [grid for grid in grids if grid not in printed] if with_extra and not section.readings else []
     short = f"profile {results.resolved.profile}, {section.select}" + (f", {readings}" if readings else "")
-    names = dict.fromkeys(figure.entry.measure.column for grid in extra for figure in grid.figures)
+    names = dict.fromkeys(entry.measure.column for grid in extra for entry in grid.entries)
     return {"heading": section.heading, "short": short, "grids": printed, "extra": extra, "beside": list(names)}
 
 

@@ -1,25 +1,63 @@
-"""Tables of text for the terminal, and the lines of a table of results within 80 columns."""
+"""A table of results for the terminal, within 80 columns; printed figures have the layout of the paper."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any, Literal, TypeVar
 
 from rich import box
-from rich.console import RenderableType
+from rich.console import Console, Group, RenderableType
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from elmbench.layouts.table import Column, Item, ResultTable, Section
+from elmbench.layouts import layout_of
+from elmbench.layouts.table import SIGNS, UNJUDGED, Column, Entry, ResultTable, Section
+from elmbench.reporting.grids import Grid, grids_of
+from elmbench.specs.profiles import Resolved
 
-#: Characters of a line, and between two columns.
-WIDTH, GAP = 80, 2
+#: Characters of a line, between two columns, and at most of a row's name in a grid.
+WIDTH, GAP, _NAME = 80, 2, 20
 #: The colours of verdicts and endings.
-COLOURS = {"reproduced": "green", "consistent": "green", "close": "yellow", "differs": "red", "failed": "red"}
+_COLOURS = {"reproduced": "green", "consistent": "green", "close": "yellow", "differs": "red", "failed": "red"}
+_PAPER = "  paper"
+MARKS = "The row of the paper follows ours; * marks the best of a row."
 T = TypeVar("T")
 
 
-def grid(
+def table_text(
+    table: ResultTable, resolved: Resolved, width: int = WIDTH, hidden: Collection[str] = ()
+) -> RenderableType:
+    """Return a table of results with its notes.
+
+    Printed figures have the layout of the paper, data sets by models. The paper's row, with the signs of the verdicts,
+    is below ours; the best figure of each row is marked. Other figures have the lines of their kind of table.
+
+    A grid wider than `width` characters is cut into blocks of columns. `hidden`: kinds of notes that are left out.
+    """
+    parts: list[RenderableType] = [Text(f"\n{table.title}", style="bold"), Text(table.subtitle)]
+    for i, section in enumerate(table.sections):
+        parts.append(Text(f"\n{section.heading}", style="italic"))
+        # A comparison has its own order of models.
+        grids = [] if layout_of(resolved).ranks else _grids_to_show(section, resolved, first=i == 0)
+        for grid in grids:
+            parts += _grid(grid, width)
+        parts += () if grids else section_text(table, section, width)
+    notes = [note for note in table.notes if note.kind not in hidden]
+    if notes:
+        parts += [Text(""), *(Text(f"- {note.text}", style="dim") for note in notes)]
+    return Group(*parts)
+
+
+def as_text(renderable: RenderableType) -> str:
+    """Return the output of rich on a terminal of 80 columns without colours."""
+    console = Console(width=WIDTH, highlight=False)
+    with console.capture() as captured:
+        console.print(renderable)
+    return captured.get()
+
+
+def lines_text(
     headings: Sequence[str], rows: Iterable[Sequence[Any]], right: Sequence[str] = (), whole: Sequence[str] = ()
 ) -> RichTable:
     """Return a table of text without vertical lines.
@@ -43,12 +81,12 @@ def blocks(headings: Sequence[str], rows: Sequence[Sequence[Any]], width: int, n
     widths = [max(len(word) for line in lines for word in str(line[i]).split("\n")) for i in range(len(headings))]
     names = [*range(n_names)]
     room = width - sum(widths[:n_names]) - GAP * (n_names - 1)
-    for group in side_by_side([[i] for i in range(n_names, len(headings))], widths.__getitem__, room):
+    for group in _side_by_side([[i] for i in range(n_names, len(headings))], widths.__getitem__, room):
         columns = [[line[i] for i in names + group] for line in lines]
-        yield grid(columns[0], columns[1:], right=columns[0][n_names:], whole=columns[0][1:])
+        yield lines_text(columns[0], columns[1:], right=columns[0][n_names:], whole=columns[0][1:])
 
 
-def side_by_side(units: Sequence[Sequence[T]], width_of: Callable[[T], int], room: int) -> list[list[T]]:
+def _side_by_side(units: Sequence[Sequence[T]], width_of: Callable[[T], int], room: int) -> list[list[T]]:
     """Return columns in groups that each fit the width; the columns of a unit stay together."""
     groups: list[list[T]] = [[]]
     for unit in units:
@@ -69,40 +107,92 @@ def section_text(table: ResultTable, section: Section, width: int = WIDTH) -> It
             units[-1].append(column)
         else:
             units.append([column])
-    names = (len(line["dataset"].text) for line in section.lines)
-    room = width - max(len("  ") + _width(section, first), max(names, default=0))
-    for number, columns in enumerate(side_by_side(units, lambda column: _width(section, column), room)):
+
+    def width_of(column: Column) -> int:
+        return max(len(column.heading), *(len(line.get(column.name, "")) for line in section.lines))
+
+    names = (len(line["dataset"]) for line in section.lines)
+    room = width - max(len("  ") + width_of(first), max(names, default=0))
+    for number, columns in enumerate(_side_by_side(units, width_of, room)):
         if number:
             yield Text("")
-        yield _block(section, first, columns)
+        rows: list[list[Text]] = []
+        previous = ""
+        for line in section.lines:
+            texts = [line.get(column.name, "") for column in columns]
+            if not any(texts):
+                continue
+            if line["dataset"] != previous:
+                previous = line["dataset"]
+                rows.append([Text(previous, style="bold"), *(Text("") for _ in columns)])
+            rows.append([Text("  " + line[first.name]), *(Text(text, style=_COLOURS.get(text, "")) for text in texts)])
+        right = [column.heading for column in columns if column.numeric]
+        whole = [column.heading for column in (first, *columns) if column.whole]
+        yield lines_text([column.heading for column in (first, *columns)], rows, right=right, whole=whole)
 
 
-def _block(section: Section, first: Column, others: Sequence[Column]) -> RichTable:
-    """Return the lines of a section below the names of their data sets."""
-    rows: list[list[Text]] = []
-    previous = ""
-    for line in section.lines:
-        items = [_colour(line.get(column.name)) for column in others]
-        if not any(items):
+def _grids_to_show(section: Section, resolved: Resolved, *, first: bool) -> list[Grid]:
+    """Return the grids with printed figures or added metrics, and the times of the fits in the first section."""
+    grids = grids_of(section, resolved)
+    if not any(grid.has_printed for grid in grids):
+        return []
+    added = {*resolved.spec.protocol.metrics} - {*resolved.file.spec.protocol.metrics}
+    printed = [grid for grid in grids if grid.has_printed or grid.measures & added]
+    if first:
+        return printed + [grid for grid in grids if not grid.has_printed and grid.measures == {"fit_seconds"}]
+    # Another selection or reading changes the judged figures.
+    return [grid for grid in printed if grid.measures - {*UNJUDGED}] or printed
+
+
+def _grid(grid: Grid, width: int) -> Iterator[RenderableType]:
+    """Yield a grid in blocks of columns, without deviations if there are then fewer blocks."""
+    name = min(_NAME, max(len(_PAPER), len(grid.corner), *(len(name) for name, _ in grid.rows)))
+    columns = [[i] for i in range(len(grid.columns))]
+
+    def width_of(deviations: bool, column: int) -> int:
+        texts = [text for _, entries in grid.rows for text in _texts(entries[column], deviations)]
+        return max(len(grid.columns[column]), *map(len, texts))
+
+    full, short = (_side_by_side(columns, partial(width_of, shows), width - name - 1) for shows in (True, False))
+    deviations = len(full) <= len(short)
+    yield Text(f"\n{grid.heading}{'' if deviations else ' (deviations: --format md)'}", style="bold")
+    for number, block in enumerate(full if deviations else short):
+        if number:
+            yield Text("")
+        yield _block(grid, block, name, deviations=deviations)
+
+
+def _block(grid: Grid, block: Sequence[int], name_width: int, *, deviations: bool) -> RichTable:
+    """Return some columns of a grid: a line of ours for each row and, if figures are printed, one of the paper."""
+    table = RichTable(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold")
+    table.add_column(grid.corner, width=name_width, overflow="fold")
+    for i in block:
+        table.add_column(grid.columns[i], overflow="fold")
+    for name, row in grid.rows:
+        entries = [row[i] for i in block]
+        if not any(entries):
             continue
-        if line["dataset"].text != previous:
-            previous = line["dataset"].text
-            rows.append([Text(previous, style="bold"), *(Text("") for _ in others)])
-        rows.append([Text("  " + line[first.name].text), *items])
-    columns = [first, *others]
-    right = [column.heading for column in others if column.numeric]
-    whole = [column.heading for column in columns if column.whole]
-    return grid([column.heading for column in columns], rows, right=right, whole=whole)
+        ours, papers = zip(*(_texts(entry, deviations) for entry in entries), strict=True)
+        table.add_row(Text(name), *ours)
+        if any(entry is not None and entry.published is not None for entry in entries):
+            table.add_row(Text(_PAPER, style="dim"), *papers)
+    return table
 
 
-def _width(section: Section, column: Column) -> int:
-    """Return the number of characters that a column needs."""
-    texts = (line[column.name].text for line in section.lines if column.name in line)
-    return max(len(column.heading), *map(len, texts))
+def _texts(entry: Entry | None, deviations: bool) -> tuple[Text, Text]:
+    """Return our figure, and the paper's with the sign of its verdict."""
+    if entry is None:
+        return Text(""), Text("")
+    ours = Text(_short(entry.shown or "-", deviations) + "*" * entry.best)
+    printed = _short(entry.printed, deviations) + "*" * entry.best_printed
+    sign = f" {SIGNS[entry.verdict]}" if entry.verdict else ""
+    return ours, Text(printed + sign, style=_COLOURS.get(entry.verdict, ""))
 
 
-def _colour(item: Item | None) -> Text:
-    """Return an item as text in the colour of its verdict."""
-    if item is None:
-        return Text("")
-    return Text(item.text, style=COLOURS.get(item.text, ""))
+def _short(text: str, deviations: bool) -> str:
+    """Return a figure without the spaces around ±, and without its deviation unless that is shown."""
+    mean, _, rest = text.partition(" ± ")
+    if not rest:
+        return text
+    deviation, _, remark = rest.partition(" ")
+    return mean + f"±{deviation}" * deviations + f" {remark}" * bool(remark)

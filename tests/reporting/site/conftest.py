@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from elmbench.reporting.folders import ResultsDirs
-from elmbench.reporting.site.gather import gather
 from elmbench.reporting.site.pages import write_site
+from elmbench.workflow.report import gather
 
 RESULTS = Path(__file__).parents[3] / "results"
 #: Some of each paper that prints tables; `ospvm/table3` has figures over all data sets.

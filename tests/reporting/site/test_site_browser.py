@@ -20,7 +20,7 @@ OPTIONS = (
 )  # fmt: skip
 PAGES = (
     "index.html", "kos-elm-table4.html", "kos-elm-figure3.html", "paper-kos-elm.html", "readings-kos-elm.html",
-    "optimism.html", "claims.html", "datasets.html", "docs-errata.html",
+    "optimism.html", "claims.html", "datasets.html",
 )  # fmt: skip
 WIDTHS = (390, 1280)
 SCHEMES = {"light": (), "dark": ("--blink-settings=preferredColorScheme=0",)}

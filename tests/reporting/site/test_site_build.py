@@ -10,9 +10,8 @@ from made_cells import committed
 from elmbench.errors import ElmbenchError
 from elmbench.reporting.folders import SITE_MARK, ResultsDirs
 from elmbench.reporting.site import pages
-from elmbench.reporting.site.gather import gather
 from elmbench.reporting.site.pages import _section, write_site
-from elmbench.workflow.report import report
+from elmbench.workflow.report import gather, report
 
 
 @pytest.fixture
@@ -39,7 +38,7 @@ def test_a_site_is_built_again_only_after_a_change(quick: list[tuple[str, str]],
     results.parent.mkdir(parents=True)
     results.write_text("dataset\n")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("elmbench.reporting.site.gather.gather", lambda dirs, watch: [])
+        patch.setattr("elmbench.workflow.report.gather", lambda dirs, watch: [])
         first = report(ResultsDirs(tmp_path))
         quick[0] = ("index.html", "two")
         report(ResultsDirs(tmp_path))
