@@ -22,12 +22,12 @@ app.add_typer(data_app, name="data")
 @data_app.command("status")
 def status(names: Annotated[Words, typer.Argument(autocompletion=datasets)] = None) -> None:
     """Show the source of each data set, and whether its rows are here."""
-    from elmbench.cli.render import grid
+    from elmbench.cli.render import lines_text
     from elmbench.datasets import fetch as module
 
     entries = module.status(names or None, state.data_dir)
     rows = [(entry.name, entry.state, entry.where) for entry in entries]
-    state.emit([vars(entry) for entry in entries], grid(("data set", "state", "where"), rows))
+    state.emit([vars(entry) for entry in entries], lines_text(("data set", "state", "where"), rows))
     state.say(*(f"{entry.name}: next: {entry.next_step}" for entry in entries if entry.state == "bad"))
     if missing := sum(entry.state == "to fetch" for entry in entries):
         state.say(f"{missing} to fetch; next: elmbench data fetch NAME ..., or --all")

@@ -102,12 +102,12 @@ def table(
         raise ElmbenchError("no table is named", expected="an id or alias", next_step="elmbench list experiments")
     resolved = find_resolved(experiment, profile, state.results_dir)
     dirs, key = state.results_dirs, (resolved.profile, resolved.file.id)
+    results = read_results(resolved, dirs.find(*key), options.split_words(metric))
     if statistics or diagram is not None:
         from elmbench.cli.checks import show_statistics
 
-        show_statistics(read_results(resolved, dirs.find(*key)), diagram, form)
+        show_statistics(results, diagram, form)
         return
-    results = read_results(resolved, dirs.find(*key), options.split_words(metric))
     if state.as_json:
         state.emit(records(results.summary))
     elif form == "text":
@@ -142,7 +142,7 @@ def check(
         outcomes = check_baselines(names, state.results_dir, profile or "ci")
         state.emit([{"experiment": name, **asdict(check)} for name, check in outcomes.items()], baseline_text(outcomes))
         compared = sum(check.compared for check in outcomes.values())
-        differs = any(check.differences for check in outcomes.values())
+        tables, differs = [], any(check.differences for check in outcomes.values())
     else:
         dirs = state.results_dirs
         papers = check_published(names, profile, dirs, show_progress)
@@ -155,7 +155,7 @@ def check(
             state.remark(dirs.origins((table.results[0].resolved.profile, table.file.id) for table in tables))
         verdicts = sum((counts for table in tables for counts in table.counts), Counter[str]())
         compared, differs = sum(verdicts[name] for name in COMPARED), strict and verdicts["differs"] > 0
-    require_figures(compared, names, profile, state.results_dir)
+    require_figures(compared, tables, profile, state.results_dir)
     if differs:
         raise typer.Exit(1)
 

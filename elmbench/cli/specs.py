@@ -14,12 +14,12 @@ from elmbench.cli.state import state
 @app.command("list")
 def list_(what: Literal["experiments", "datasets", "models", "metrics", "readings"]) -> None:
     """List experiments, data sets, models, metrics or readings."""
-    from elmbench.cli.render import grid, readings_text
+    from elmbench.cli.render import lines_text, readings_text
 
     find, headings = _LISTS[what]
     lines = list(find())
     rows = [[_words(line[heading]) for heading in headings] for line in lines]
-    state.emit(lines, grid(headings, rows, ("rows", "columns")) if headings else readings_text(lines))
+    state.emit(lines, lines_text(headings, rows, ("rows", "columns")) if headings else readings_text(lines))
 
 
 def _words(value: Any) -> str:
@@ -110,10 +110,10 @@ def validate() -> None:
 @app.command()
 def env() -> None:
     """Show versions, linear algebra library and machine."""
-    from elmbench.cli.render import grid
+    from elmbench.cli.render import lines_text
     from elmbench.running.environment import describe_environment
 
     environment = describe_environment()
     rows = environment | environment["packages"]
     rows["blas"] = "; ".join(", ".join(str(v) for v in library.values() if v) for library in environment["blas"])
-    state.emit(environment, grid(("item", "value"), [(k, v) for k, v in rows.items() if k != "packages"]))
+    state.emit(environment, lines_text(("item", "value"), [(k, v) for k, v in rows.items() if k != "packages"]))

@@ -76,18 +76,17 @@ class _Results:
         entries = [key for key in self._cells.lines if (key[0], *key[2:]) == (dataset, self._select, "")]
         return self.resolved.compares(dataset) and not any(is_other_data(self._cells.columns(key)) for key in entries)
 
-    def values(self, dataset: str, model: str, measure: Measure) -> pd.Series[float]:
-        """Return the values of a column by run and fold; empty unless every cell ended ok and has the measure."""
-        if (dataset, model, measure.column) not in self._complete:
-            return pd.Series(dtype=float)
-        cells = self._cells.columns(key := (dataset, model, self._select, ""))
-        index = pd.MultiIndex.from_arrays([cells["run"], cells["fold"]])
-        return pd.Series(self._cells.values(key, measure), index).dropna()
+    def values(self, dataset: str, model: str, measure: Measure) -> tuple[pd.Series[float], float]:
+        """Return the values of a column by run and fold, and the least half width of an interval of their mean.
 
-    def least_half_width(self, dataset: str, model: str, measure: Measure) -> float:
-        """Return the least half width of an interval of a column on a data set."""
-        key = (dataset, model, self._select, "")
-        return draws_of(self._cells.values(key, measure), self._cells.columns(key), measure).least_half_width
+        There are none unless every cell ended ok and has the measure.
+        """
+        if (dataset, model, measure.column) not in self._complete:
+            return pd.Series(dtype=float), 0.0
+        cells = self._cells.columns(key := (dataset, model, self._select, ""))
+        values = self._cells.values(key, measure)
+        index = pd.MultiIndex.from_arrays([cells["run"], cells["fold"]])
+        return pd.Series(values, index).dropna(), draws_of(values, cells, measure).least_half_width
 
 
 class _Pair(NamedTuple):
@@ -97,6 +96,7 @@ class _Pair(NamedTuple):
     column: str
     first: pd.Series[float]
     second: pd.Series[float]
+    least_half_width: float
 
     @property
     def means(self) -> tuple[float, float]:
@@ -152,9 +152,9 @@ def _tests(claim: Claim, results: _Results) -> tuple[list[Finding], ClaimVerdict
 
 def _pairs(claim: Claim, dataset: str, results: _Results) -> list[_Pair]:
     """Return the values of a claim's column beside those of each other one; empty unless all are complete."""
-    first, measure = results.values(dataset, claim.model, claim.metric), claim.than_metric or claim.metric
+    (first, floor), measure = results.values(dataset, claim.model, claim.metric), claim.than_metric or claim.metric
     columns = other_columns(claim, dataset, results.resolved)
-    pairs = [_Pair(dataset, column, first, results.values(dataset, column, measure)) for column in columns]
+    pairs = [_Pair(dataset, column, first, results.values(dataset, column, measure)[0], floor) for column in columns]
     return [] if any(pair.first.empty or pair.second.empty for pair in pairs) else pairs
 
 
@@ -163,7 +163,7 @@ def _test_on_one(claim: Claim, pair: _Pair, results: _Results) -> Finding:
     of_ratios = is_of_ratios(claim)
     first, second = (pair.first.map(math.log), pair.second.map(math.log)) if of_ratios else (pair.first, pair.second)
     region, share = region_of(claim), share_of_test_rows(pair.dataset, results.resolved)
-    least_half_width = 0.0 if of_ratios else results.least_half_width(pair.dataset, claim.model, claim.metric)
+    least_half_width = 0.0 if of_ratios else pair.least_half_width
     if share is None:
         finding = welch_test(first, second, region, least_half_width)
     else:

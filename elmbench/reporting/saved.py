@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -30,16 +28,10 @@ def _read(path: Path, columns: list[str]) -> pd.DataFrame:
     try:
         return read_frame(path, _TEXT, _WHOLE)
     except (OSError, ValueError) as error:
-        raise ElmbenchError(
-            f"cannot read {path}: {error}", expected="a file as it was written", next_step="elmbench table --update"
-        ) from error
+        expected, command = "a file as it was written", "elmbench table --update"
+        raise ElmbenchError(f"cannot read {path}: {error}", expected=expected, next_step=command) from error
 
 
-def _file(name: str, columns: list[str]) -> cached_property[pd.DataFrame]:
-    return cached_property(lambda table: _read(table.folder / name, columns))
-
-
-@dataclass(frozen=True)
 class SavedTable:
     """The files of one table under one profile.
 
@@ -59,29 +51,19 @@ class SavedTable:
         Commands, versions, machine and checksums; empty if the file is missing.
     """
 
-    folder: Path
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
 
-    @property
-    def names(self) -> tuple[str, str, str]:
-        """Profile, paper and table, which are the names of the folders."""
-        return self.folder.parts[-3], self.folder.parts[-2], self.folder.parts[-1]
-
-    @cached_property
-    def cells(self) -> pd.DataFrame:
-        return read_cells(self.folder / "cells.csv")
-
-    summary = _file("summary.csv", COLUMNS)
-    claims = _file("claims.csv", claim_outcomes.COLUMNS)
-    optimism = _file("optimism.csv", GAINS)
+    cells = cached_property(lambda table: read_cells(table.folder / "cells.csv"))
+    summary = cached_property(lambda table: _read(table.folder / "summary.csv", COLUMNS))
+    claims = cached_property(lambda table: _read(table.folder / "claims.csv", claim_outcomes.COLUMNS))
+    optimism = cached_property(lambda table: _read(table.folder / "optimism.csv", GAINS))
+    environment = cached_property(lambda table: read_environment(table.folder))
 
     @cached_property
     def figure(self) -> pd.DataFrame | None:
         path = self.folder / "figure.csv"
         return _read(path, []) if path.is_file() else None
-
-    @cached_property
-    def environment(self) -> dict[str, Any]:
-        return read_environment(self.folder)
 
 
 def _of_all_tables(name: str) -> cached_property[pd.DataFrame]:
@@ -89,9 +71,9 @@ def _of_all_tables(name: str) -> cached_property[pd.DataFrame]:
 
     def join(results: SavedResults) -> pd.DataFrame:
         frames = []
-        for table in results.values():
+        for id, table in results.items():
             lines = getattr(table, name)
-            names = pd.DataFrame([table.names] * len(lines), columns=TABLE_NAMES, index=lines.index)
+            names = pd.DataFrame([id.split("/")] * len(lines), columns=TABLE_NAMES, index=lines.index)
             frames.append(pd.concat([names, lines], axis=1))
         return pd.concat([frame for frame in frames if len(frame)] or frames[:1], ignore_index=True)
 
@@ -142,8 +124,9 @@ def read_results(folder: Path | str = RESULTS_DIR) -> SavedResults:
     """
     top = Path(folder).expanduser().resolve()
     paths = (path.relative_to(top) for path in sorted(top.rglob("cells.csv")))
-    tables = [SavedTable(top / path.parent) for path in paths if not any(part.startswith(".") for part in path.parts)]
-    if not tables:
+    folders = [top / path.parent for path in paths if not any(part.startswith(".") for part in path.parts)]
+    if not folders:
         problem = f"{folder} holds no table" if top.is_dir() else f"the folder {folder} does not exist"
         raise ElmbenchError(problem, expected="a folder of results with cells.csv", next_step="elmbench run table4")
-    return SavedResults({"/".join(table.names): table for table in tables})
+    # The profile, the paper and the table are the names of the folders.
+    return SavedResults({"/".join(folder.parts[-3:]): SavedTable(folder) for folder in folders})

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from elmbench.layouts import layout_of
@@ -22,7 +23,6 @@ from elmbench.layouts.table import (
     three_figures,
 )
 from elmbench.metrics import less_is_better
-from elmbench.reporting import group_by
 from elmbench.reporting.claim_outcomes import ClaimOutcome
 from elmbench.reporting.notes import table_notes
 from elmbench.reporting.summary import ENTRY
@@ -56,7 +56,7 @@ def build_table(
         readings = resolved.file.paper.read_label(str(reading))
         lines = gains[(gains["reading"] == reading) & (select == "oracle")]
         optimism = lines.set_index(["dataset", "model"])["optimism"].to_dict()
-        entries = _with_best(list(_entries(group, cells, optimism, layout, resolved)))
+        entries = tuple(_with_best(list(_entries(group, cells, optimism, layout, resolved))))
         sections.append(Section(how, readings, tuple(layout.lines(entries, resolved)), str(select), entries))
     spec, paper = resolved.file.spec, resolved.file.paper
     # A user's data have no authors.
@@ -127,25 +127,17 @@ def _entries(
         )
 
 
-def _with_best(entries: Sequence[Entry]) -> tuple[Entry, ...]:
-    """Return entries, with those marked that are the best of two models or more on their data set."""
-
-    def values(entry: Entry) -> tuple[float | None, float | None]:
-        printed = entry.published.value if entry.published else None
-        return entry.mean, None if printed is None else float(printed)
-
-    best: dict[tuple[str, str], list[float | None]] = {}
-    judged = (entry for entry in entries if is_quality(entry.measure.metric))
-    for key, group in group_by(judged, lambda entry: (entry.dataset, entry.measure.column)).items():
-        pick = min if less_is_better(group[0].measure.metric) else max
-        columns = ([value for value in column if value is not None] for column in zip(*map(values, group), strict=True))
-        best[key] = [pick(column) if len(column) > 1 else None for column in columns]
-    marked = []
-    for entry in entries:
-        limits = best.get((entry.dataset, entry.measure.column), (None, None))
-        is_best = [limit is not None and value == limit for value, limit in zip(values(entry), limits, strict=True)]
-        marked.append(replace(entry, best=is_best[0], best_printed=is_best[1]))
-    return tuple(marked)
+def _with_best(entries: Sequence[Entry]) -> Iterator[Entry]:
+    """Yield entries, with those marked that are the best of two models or more on their data set."""
+    printed = [entry.published.value if entry.published else None for entry in entries]
+    values = pd.DataFrame({"ours": [entry.mean for entry in entries], "printed": printed}, dtype=float)
+    metrics = [entry.measure.metric for entry in entries]
+    signs = [(-1.0 if less_is_better(metric) else 1.0) if is_quality(metric) else np.nan for metric in metrics]
+    scores = values.mul(signs, axis=0)
+    rows = scores.groupby([[entry.dataset for entry in entries], [entry.measure.column for entry in entries]])
+    is_best = (scores == rows.transform("max")) & (rows.transform("count") > 1)
+    for entry, (ours, paper) in zip(entries, is_best.to_numpy().tolist(), strict=True):
+        yield replace(entry, best=ours, best_printed=paper)
 
 
 def _common_params(cells: pd.DataFrame) -> dict[Any, str]:

@@ -76,13 +76,20 @@ def _require_results(tables: list[str], profile: str, results_dir: Path, alterna
         )
 
 
-def require_figures(compared: int, names: list[str], profile: str | None, results_dir: Path) -> None:
-    """Raise NothingToCompareError if no figure was compared."""
+def require_figures(compared: int, tables: Sequence[TableResults], profile: str | None, results_dir: Path) -> None:
+    """Raise NothingToCompareError if no figure of these tables was compared."""
+    if not compared and tables:
+        ids, first = ", ".join(table.file.id for table in tables), tables[0].results[0].resolved
+        raise NothingToCompareError(
+            f"no published figure of {ids} is compared",
+            expected="figures that get a verdict (not hyperparameters, sizes or times), and cells that ended ok",
+            next_step=f"elmbench table {first.file.id} --profile {first.profile}",
+        )
     if not compared:
         raise NothingToCompareError(
             f"{results_dir} holds no figure to compare",
             expected="results of an earlier run that ended ok",
-            next_step=f"elmbench run {' '.join(names) or '--all'} --profile {profile or 'fast'}, then check again",
+            next_step=f"elmbench run --all --profile {profile or 'fast'}, then check again",
         )
 
 

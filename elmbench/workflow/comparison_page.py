@@ -15,7 +15,7 @@ from elmbench.layouts.comparison import ranking
 from elmbench.reporting.cells import write_frame
 from elmbench.reporting.out_of_fold import predictions_frame
 from elmbench.reporting.results import Results
-from elmbench.reporting.site.own_page import own_page
+from elmbench.reporting.site.pages import own_page
 from elmbench.work.fit import Fit
 from elmbench.work.importance import Importance
 from elmbench.work.plan import Plan

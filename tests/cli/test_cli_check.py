@@ -194,7 +194,9 @@ def test_hyperparameters_are_not_judged(elmbench: Callable, toy: Callable, worke
     path = toy(layout="parameters")
     path.with_name("one.csv").write_text("dataset,model,metric,value,std,note\nWDBC,ELM,C,40,,\nWDBC,ELM,L,460,,\n")
     elmbench(*RUN)
-    assert counted(elmbench(*PUBLISHED, "one", "--json", code=3)) == {}
+    result = elmbench(*PUBLISHED, "one", "--json", code=3)
+    assert counted(result) == {}
+    assert result.err.startswith("error: no published figure of toy/one is compared")
 
 
 def test_the_most_faithful_profile_of_what_was_run_is_compared(elmbench: Callable, real: Path) -> None:

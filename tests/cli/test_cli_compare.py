@@ -58,7 +58,7 @@ def test_several_data_sets_are_compared_by_ranks_without_the_dummy(
 ) -> None:
     for name in ("a.csv", "b.csv"):
         shutil.copy(shop, name)
-    worker["ridge"] = {"measured": {"accuracy": 0.6}}
+    worker["ridge"] = {"measured": {"accuracy": 0.6, "mcc": 0.99}}
     words = "compare a.csv b.csv -t buys -m elm,ridge --folds 3 --html page.html"
     result = elmbench(*words.split())
     assert "measured: 2 models on 2 data sets" in result.out
@@ -68,6 +68,8 @@ def test_several_data_sets_are_compared_by_ranks_without_the_dummy(
     assert "written to page.html" in result.out
     assert "<td>100 %</td>" in Path("page.html").read_text()
     elmbench("table", "own/a-b", "--diagram", "ranks.png")
+    (by_mcc,) = elmbench("table", "own/a-b", "--statistics", "--metric", "mcc", "--json").json
+    assert by_mcc["ranks"] == {"ridge": 1.0, "elm": 2.0}
 
 
 @pytest.mark.parametrize("columns", ["60", "80"])

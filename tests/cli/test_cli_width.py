@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from elmbench.cli.render import grid
+from elmbench.cli.render import lines_text
 from elmbench.reporting.grids import grids_of
 from elmbench.reporting.results import read_results
 from elmbench.specs.catalogue import find_experiment, load_catalogue
@@ -73,7 +73,7 @@ def test_a_table_of_long_names_and_endings(elmbench: Callable, toy: Callable, wo
 
 def test_a_name_is_not_broken_where_a_text_can_give_way() -> None:
     console = Console(width=22, file=io.StringIO())
-    console.print(grid(("name", "says"), [("nystroem-ridge", "so that it may give way")], whole=("name",)))
+    console.print(lines_text(("name", "says"), [("nystroem-ridge", "so that it may give way")], whole=("name",)))
     printed = console.file.getvalue()
     assert "nystroem-ridge  so" in printed
     assert width(printed) <= 22

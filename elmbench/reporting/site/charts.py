@@ -1,30 +1,25 @@
-"""Pictures on the pages of the site: figures against the print, average ranks and optimism."""
+"""Pictures of pages: average ranks, and the scores and predictions of a comparison."""
 
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
 
-from elmbench.layouts.figures import new_figure, png, title_of
-from elmbench.reporting.notes import mean_gain
-from elmbench.reporting.papers import PaperResults
+from elmbench.layouts.comparison import ranking
+from elmbench.layouts.figures import new_figure, png, title_of, words_for
 from elmbench.reporting.results import Results
 from elmbench.reporting.statistics import Statistics, compare_models, draw_critical_differences
-from elmbench.specs.protocol import is_quality
+from elmbench.specs.datasets import DatasetSpec
+from elmbench.specs.profiles import Resolved
 
-#: The marker and the colour of each verdict on a compared figure: a reader does not depend on colours.
-_MARKS = {
-    "too few runs": (".", "#6e7781"),
-    "consistent": ("D", "#4f9a63"),
-    "reproduced": ("s", "#116329"),
-    "close": ("^", "#9a6700"),
-    "differs": ("x", "#b3221b"),
-}
 #: The fewest models and data sets of a diagram of ranks.
 _FEWEST_MODELS, _FEWEST_SETS = 3, 4
+#: The most models with a curve, points of a model, classes whose shares are printed, and columns of a picture.
+_MOST_CURVES, _MOST_POINTS, _MOST_PRINTED, _MOST_COLUMNS = 5, 1000, 12, 15
+_SIDE = 4.6
 
 
 @dataclass(frozen=True)
@@ -38,24 +33,6 @@ class Picture:
     def source(self) -> str:
         """The picture as a data URL, so that a page needs no other file."""
         return f"data:image/png;base64,{b64encode(self.png).decode()}"
-
-
-def scatter(papers: Iterable[PaperResults]) -> tuple[Picture, int]:
-    """Return the picture of published against measured scores and errors, and the number of figures beyond 0 to 1."""
-    figures = pd.concat([table.figures for paper in papers for table in paper.tables])
-    is_score = figures["metric"].str.partition("@")[0].map(is_quality)
-    figures = figures[figures["verdict"].isin(_MARKS) & is_score].dropna(subset="mean")
-    is_visible = figures["mean"].between(0, 1) & figures["published"].between(0, 1)
-    figure, axes = new_figure(5, 5.4)
-    axes.plot([0, 1], [0, 1], "--", color="grey", linewidth=0.8)
-    for verdict, (marker, colour) in _MARKS.items():
-        points = figures[is_visible & (figures["verdict"] == verdict)]
-        if len(points):
-            axes.scatter(points["published"], points["mean"], s=22, marker=marker, color=colour, label=verdict)
-    axes.set(xlabel="published", ylabel="ours, mean", xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
-    figure.legend(loc="outside lower center", ncols=3, fontsize="small")
-    label = f"{int(is_visible.sum())} scores and errors from 0 to 1; a figure on the diagonal equals the published one"
-    return Picture(label, png(figure)), int((~is_visible).sum())
 
 
 def rank_diagrams(results: Results) -> Iterator[Picture]:
@@ -74,19 +51,153 @@ def rank_diagram(comparison: Statistics, name: str) -> Picture:
     return Picture(label, draw_critical_differences(comparison, name))
 
 
-def optimism_chart(results: Results) -> Picture:
-    """Return the gains of the oracle: a dot for each data set, the mean of each model and its interval."""
-    groups = list(results.default_gains.groupby("model", sort=False)["optimism"])
-    figure, axes = new_figure(7, 0.9 + 0.22 * len(groups))
-    axes.use_sticky_edges = False
-    axes.axvline(0, linestyle="--", color="grey", linewidth=0.8)
-    for i, (_, values) in enumerate(groups):
-        mean = mean_gain(values)
-        if mean is not None and mean.low is not None and mean.high is not None:
-            axes.barh(i, mean.high - mean.low, left=mean.low, height=0.6, color="C0", alpha=0.25)
-        axes.plot(values, [i] * len(values), "o", color="C0", fillstyle="none", markersize=4)
-        axes.plot(values.mean(), i, "|", color="black", markersize=11, markeredgewidth=2)
-    axes.set_yticks(range(len(groups)), [str(model) for model, _ in groups])
-    axes.set(xlabel="oracle minus nested", ylim=(len(groups) - 0.5, -0.5))
-    label = "optimism; a dot is a data set, the stroke the mean, the band its interval of 95 %"
-    return Picture(f"{title_of(results.resolved)}: {label}", png(figure))
+def own_charts(
+    spec: DatasetSpec, results: Results, predictions: pd.DataFrame, importance: pd.DataFrame
+) -> Iterator[Picture]:
+    """Yield the pictures of one data set of a comparison."""
+    ranked = ranking(results.summary, spec.name)
+    rows, losses = (
+        lines[lines["dataset"] == spec.name] if len(lines) else lines for lines in (predictions, importance)
+    )
+    if ranked:
+        yield _scores(results.cells, ranked, spec, results.resolved)
+    if ranked and len(rows):
+        yield from pictures_of(rows, ranked, spec)
+    if len(losses):
+        yield _importance(losses)
+
+
+def _scores(cells: pd.DataFrame, models: Sequence[str], spec: DatasetSpec, resolved: Resolved) -> Picture:
+    """Return the picture of the score of each fold of one data set, by its models, the best one on top."""
+    metric = resolved.metric_of(spec.name)
+    scores = cells[cells["dataset"] == spec.name].groupby("model")[metric]
+    figure, axes = new_figure(_SIDE, 0.9 + 0.28 * len(models))
+    axes.grid(alpha=0.3)
+    for i, model in enumerate(reversed(models)):
+        values = scores.get_group(model)
+        axes.plot(values, [i] * len(values), "o", color="C0", alpha=0.5, markersize=4, markeredgewidth=0)
+        axes.plot([values.mean()], [i], "|", color="C3", markersize=13, markeredgewidth=2)
+    axes.set_yticks(range(len(models)), reversed(models))
+    axes.set_ylim(-0.6, len(models) - 0.4)
+    axes.locator_params(axis="x", nbins=6)
+    axes.set_xlabel(words_for(metric))
+    return Picture("Score of each test part (dot) and the mean of each model (bar)", png(figure))
+
+
+def pictures_of(predictions: pd.DataFrame, models: Sequence[str], spec: DatasetSpec) -> Iterator[Picture]:
+    """Yield the pictures of the predictions for the test rows of one data set, by its models, the best one first."""
+    by_model = {model: predictions[predictions["model"] == model] for model in models}
+    best, rows = next(iter(by_model.items()))
+    if spec.task == "regression":
+        yield _errors(best, rows)
+        return
+    counts = spec.shape.classes
+    classes = list(counts) if isinstance(counts, dict) else sorted(rows["true"].unique())
+    yield from _reliability(by_model, classes)
+    yield _confusion(best, rows, classes)
+    if len(classes) == 2:
+        yield from _curves(by_model, classes[1])
+
+
+def _errors(model: str, rows: pd.DataFrame) -> Picture:
+    sample = rows[["predicted", "true"]].astype(float).sample(min(len(rows), _MOST_POINTS), random_state=0)
+    figure, axes = new_figure(_SIDE, _SIDE)
+    axes.axline((sample["true"].mean(), sample["true"].mean()), slope=1, color="grey", linestyle="--", linewidth=0.8)
+    axes.scatter(sample["predicted"], sample["true"], s=12, alpha=0.5, linewidths=0)
+    axes.locator_params(nbins=5)
+    axes.set(xlabel="predicted", ylabel="true", aspect="equal")
+    remark = f", {len(sample)} of them drawn at random" if len(rows) > len(sample) else ""
+    return Picture(f"{model}: true and predicted values of test rows{remark}", png(figure))
+
+
+def _reliability(by_model: Mapping[str, pd.DataFrame], classes: Sequence[str]) -> Iterator[Picture]:
+    """Yield the reliability curves of the best models that have probabilities.
+
+    The probability is that of the second class if there are two, else that of the likeliest.
+    """
+    from sklearn.calibration import CalibrationDisplay
+
+    binary = len(classes) == 2
+    columns = [f"probability_{name}" for name in (classes[1:] if binary else classes)]
+    curves = {
+        model: (rows["true"] == (classes[1] if binary else rows["predicted"]), rows[columns].max(axis=1))
+        for model, rows in by_model.items()
+        if set(columns) <= set(rows) and rows[columns].notna().all(axis=None)
+    }
+    if curves:
+        figure, axes = new_figure(_SIDE, _SIDE)
+        for model, (true, shares) in list(curves.items())[:_MOST_CURVES]:
+            CalibrationDisplay.from_predictions(true, shares, n_bins=10, strategy="quantile", name=model, ax=axes)
+        event = f"the class {classes[1]!r}" if binary else "the likeliest class"
+        axes.set(xlabel=f"predicted probability of {event}", ylabel="share of test rows")
+        axes.legend(fontsize="small")
+        label = "Share of test rows by predicted probability; on the diagonal, probabilities are right"
+        yield Picture(label, png(figure))
+
+
+def _confusion(model: str, rows: pd.DataFrame, classes: Sequence[str]) -> Picture:
+    from sklearn.metrics import ConfusionMatrixDisplay
+
+    side = min(9.0, max(_SIDE, 0.45 * len(classes) + 1.5))
+    figure, axes = new_figure(side, 0.92 * side)
+    ConfusionMatrixDisplay.from_predictions(
+        rows["true"],
+        rows["predicted"],
+        labels=classes,
+        display_labels=[_short(name) for name in classes],
+        normalize="true",
+        values_format=".2f",
+        include_values=len(classes) <= _MOST_PRINTED,
+        xticks_rotation="vertical" if len("".join(classes)) > 40 else "horizontal",
+        cmap="Blues",
+        im_kw={"vmin": 0, "vmax": 1},
+        colorbar=False,
+        ax=axes,
+    )
+    axes.set(xlabel="predicted class", ylabel="true class")
+    return Picture(f"{model}: share of the test rows of each class (line) by predicted class", png(figure))
+
+
+def _curves(by_model: Mapping[str, pd.DataFrame], positive: str) -> Iterator[Picture]:
+    """Yield the ROC and the precision-recall curves of the best models that have scores."""
+    from sklearn.metrics import PrecisionRecallDisplay, RocCurveDisplay
+
+    curves = {}
+    for model, rows in by_model.items():
+        # Folds can share probabilities better than decision values.
+        columns = [name for name in (f"probability_{positive}", "decision") if name in rows]
+        scores = next((rows[name] for name in columns if rows[name].notna().all()), None)
+        if scores is not None:
+            curves[model] = rows["true"] == positive, scores
+    top = list(curves.items())[:_MOST_CURVES]
+    displays = [
+        ("ROC", RocCurveDisplay, {"xlabel": "false positive rate", "ylabel": "true positive rate"}),
+        ("Precision-recall", PrecisionRecallDisplay, {"xlabel": "recall", "ylabel": "precision"}),
+    ]
+    for title, display, labels in displays if top else ():
+        figure, axes = new_figure(_SIDE, _SIDE)
+        for model, (true, scores) in top:
+            display.from_predictions(true, scores, name=model, ax=axes, plot_chance_level=model == top[-1][0])
+        axes.set(**labels)
+        axes.legend(fontsize="small")
+        label = f"{title} curves for the class {positive!r}; test rows of all folds together, so areas may differ"
+        yield Picture(f"{label} from the mean over folds", png(figure))
+
+
+def _importance(lines: pd.DataFrame) -> Picture:
+    """Return the picture of the losses by shuffled columns of one data set; the largest on top."""
+    top = lines.head(_MOST_COLUMNS)[::-1]
+    figure, axes = new_figure(_SIDE, 0.9 + 0.25 * len(top))
+    names, spread = [_short(name) for name in top["column"]], top["std"].fillna(0)
+    axes.barh(names, top["importance"], xerr=spread, ecolor="grey", height=0.7)
+    axes.axvline(0, color="grey", linewidth=0.8)
+    metric, model = (str(lines[name].iloc[0]) for name in ("metric", "model"))
+    axes.locator_params(axis="x", nbins=4)
+    axes.tick_params(labelsize="small")
+    axes.set_xlabel(f"loss of {metric}, mean and deviation of folds", fontsize="small")
+    few = f", the {_MOST_COLUMNS} largest of {len(lines)}" if len(lines) > _MOST_COLUMNS else ""
+    return Picture(f"{model}: loss on test rows if the values of one column are shuffled{few}", png(figure))
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= 24 else f"{name[:23]}…"

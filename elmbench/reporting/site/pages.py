@@ -27,8 +27,9 @@ from elmbench.reporting.notes import optimism_notes
 from elmbench.reporting.papers import PaperResults, TableResults, table_sentence
 from elmbench.reporting.readings import reading_table
 from elmbench.reporting.results import Results
-from elmbench.reporting.site.charts import optimism_chart, rank_diagrams, scatter
+from elmbench.reporting.site.charts import own_charts, rank_diagram, rank_diagrams
 from elmbench.reporting.site.findings import find
+from elmbench.reporting.statistics import compare_models
 from elmbench.specs.datasets import DatasetSpec, load_dataset_specs
 
 #: The sign of each verdict, and of a figure without one.
@@ -112,7 +113,6 @@ def pages(papers: Sequence[PaperResults]) -> Iterator[tuple[str, str]]:
     for paper in papers:
         total.update(paper.verdicts)
         facts.update(paper.counts[1])
-    picture, outside = scatter(papers)
     yield page(
         "index.html",
         "index.html",
@@ -122,8 +122,6 @@ def pages(papers: Sequence[PaperResults]) -> Iterator[tuple[str, str]]:
         compared=sum(total[verdict] for verdict in COMPARED),
         facts=facts_sentence(facts),
         power=error_and_power(one for paper in papers for table in paper.run for one in table.results[0].agreements),
-        scatter=picture,
-        outside=outside,
     )
     for paper in papers:
         paper_findings = [finding for finding in findings if finding.paper == paper.paper.key]
@@ -135,6 +133,20 @@ def pages(papers: Sequence[PaperResults]) -> Iterator[tuple[str, str]]:
             yield page(table.link[0], "table.html", paper=paper, file=table.file, profiles=profiles)
     for name in ("claims.html", "optimism.html", "datasets.html"):
         yield page(name, name, papers=papers, datasets=load_dataset_specs().values())
+
+
+def own_page(results: Results, predictions: pd.DataFrame, importance: pd.DataFrame) -> str:
+    """Return the page of a comparison as HTML, from the lines of `predictions.csv` and of `importance.csv`."""
+    resolved, record = results.resolved, results.environment
+    remarks = record.get("remarks", {})
+    comparison = next(iter(compare_models(results.summary, resolved)), None)
+    datasets = [
+        (spec, remarks.get(spec.name, "").split("; "), list(own_charts(spec, results, predictions, importance)))
+        for spec in resolved.datasets.values()
+    ]
+    ranks = comparison and rank_diagram(comparison, "Comparison")
+    content = {"table": results.table, "comparison": comparison, "ranks": ranks, "datasets": datasets, "record": record}
+    return environment().get_template("own.html").render(content)
 
 
 def _profile(results: Results, *, first: bool) -> dict[str, Any]:
@@ -166,18 +178,16 @@ def _claims_table(paper: PaperResults) -> pd.DataFrame:
 
 
 def _gains_table(tables: Sequence[TableResults]) -> pd.DataFrame:
-    def signed_text(value: Any) -> str:
-        return "" if pd.isna(value) else f"{round(value, 4) + 0.0:+.4f}"
-
     frames = []
     for resolved, gains in ((table.results[0].resolved, table.results[0].default_gains) for table in tables):
         label = f"{resolved.file.spec.label}, {resolved.profile}"
         frames.append(gains.assign(table=label, dataset=gains["dataset"].map(resolved.spelling)))
-    lines, ends = pd.concat(frames), ["optimism", "low", "high"]
-    lines[["oracle", "nested"]] = lines[["oracle", "nested"]].map("{:.4f}".format)
-    lines[ends] = lines[ends].astype(object).map(signed_text)
+    lines, signed = pd.concat(frames), ["optimism", "low", "high"]
+    for name in ("oracle", "nested", *signed):
+        text = "{:+.4f}" if name in signed else "{:.4f}"
+        lines[name] = (lines[name].astype(float).round(4) + 0.0).map(text.format, na_action="ignore").fillna("")
     names = {"dataset": "data set", "metric": "measure", "low": "from", "high": "to", "n": "folds"}
-    return lines[["table", "dataset", "model", "metric", "oracle", "nested", *ends, "n"]].rename(columns=names)
+    return lines[["table", "dataset", "model", "metric", "oracle", "nested", *signed, "n"]].rename(columns=names)
 
 
 def _datasets_table(papers: Sequence[PaperResults], datasets: Iterable[DatasetSpec]) -> pd.DataFrame:
@@ -233,6 +243,5 @@ def environment() -> Environment:
         "datasets_table": _datasets_table,
         "reading_table": reading_table,
         "optimism_notes": optimism_notes,
-        "optimism_chart": optimism_chart,
     }
     return templates

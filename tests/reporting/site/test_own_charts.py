@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from sklearn.calibration import CalibrationDisplay
 
-from elmbench.reporting.site.own_page import pictures_of
+from elmbench.reporting.site.charts import pictures_of
 
 
 @pytest.mark.parametrize(("classes", "event"), [("ab", "the class 'b'"), ("abc", "the likeliest class")])
