@@ -233,8 +233,8 @@ def test_a_page_needs_no_other_file_and_shows_the_columns_that_count() -> None:
     assert abs(losses.set_index("column")["importance"]["noise"]) < 0.15
     assert set(losses["metric"]) == {"mcc"}
     pd.testing.assert_frame_equal(pd.read_csv(results.folder / "importance.csv"), losses, check_dtype=False)
-    # Scores, reliability, confusion matrix, ROC, precision-recall, importance.
-    assert page.count('src="data:image/png;base64,') == 6
+    # Scores, confusion matrix, ROC, precision-recall, importance.
+    assert page.count('src="data:image/png;base64,') == 5
     assert not re.findall(r'(?:src|href)="(?!data:)', page)
     assert "http" not in page
     assert "<i>yes" not in page

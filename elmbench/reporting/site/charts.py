@@ -93,7 +93,6 @@ def pictures_of(predictions: pd.DataFrame, models: Sequence[str], spec: DatasetS
         return
     counts = spec.shape.classes
     classes = list(counts) if isinstance(counts, dict) else sorted(rows["true"].unique())
-    yield from _reliability(by_model, classes)
     yield _confusion(best, rows, classes)
     if len(classes) == 2:
         yield from _curves(by_model, classes[1])
@@ -108,31 +107,6 @@ def _errors(model: str, rows: pd.DataFrame) -> Picture:
     axes.set(xlabel="predicted", ylabel="true", aspect="equal")
     remark = f", {len(sample)} of them drawn at random" if len(rows) > len(sample) else ""
     return Picture(f"{model}: true and predicted values of test rows{remark}", png(figure))
-
-
-def _reliability(by_model: Mapping[str, pd.DataFrame], classes: Sequence[str]) -> Iterator[Picture]:
-    """Yield the reliability curves of the best models that have probabilities.
-
-    The probability is that of the second class if there are two, else that of the likeliest.
-    """
-    from sklearn.calibration import CalibrationDisplay
-
-    binary = len(classes) == 2
-    columns = [f"probability_{name}" for name in (classes[1:] if binary else classes)]
-    curves = {
-        model: (rows["true"] == (classes[1] if binary else rows["predicted"]), rows[columns].max(axis=1))
-        for model, rows in by_model.items()
-        if set(columns) <= set(rows) and rows[columns].notna().all(axis=None)
-    }
-    if curves:
-        figure, axes = new_figure(_SIDE, _SIDE)
-        for model, (true, shares) in list(curves.items())[:_MOST_CURVES]:
-            CalibrationDisplay.from_predictions(true, shares, n_bins=10, strategy="quantile", name=model, ax=axes)
-        event = f"the class {classes[1]!r}" if binary else "the likeliest class"
-        axes.set(xlabel=f"predicted probability of {event}", ylabel="share of test rows")
-        axes.legend(fontsize="small")
-        label = "Share of test rows by predicted probability; on the diagonal, probabilities are right"
-        yield Picture(label, png(figure))
 
 
 def _confusion(model: str, rows: pd.DataFrame, classes: Sequence[str]) -> Picture:

@@ -36,11 +36,6 @@ from elmbench.specs.datasets import DatasetSpec, load_dataset_specs
 _SIGNS = SIGNS | {"not run": "○"}
 #: The most columns of a grid.
 _MOST_COLUMNS = 16
-#: The columns of the printed figures, with their headings.
-_FIGURES = {
-    "dataset": "data set", "model": "model", "metric": "measure", "mean": "ours", "low": "from", "high": "to",
-    "runs": "runs", "published": "published", "verdict": "verdict", "runs_to_tell": "runs to tell",
-}  # fmt: skip
 
 
 def refuse_other(folder: Path) -> None:
@@ -152,8 +147,7 @@ def own_page(results: Results, predictions: pd.DataFrame, importance: pd.DataFra
 def _profile(results: Results, *, first: bool) -> dict[str, Any]:
     """Return the content of a profile; the first one has charts and the measures that the paper does not print."""
     label, profile = results.resolved.file.spec.label, results.resolved.profile
-    figures = results.figures[results.figures["verdict"] != ""]
-    counts, facts = verdict_counts(figures)
+    counts, facts = verdict_counts(results.figures)
     sections = [
         _section(section, results, with_extra=first and i == 0) for i, section in enumerate(results.table.sections)
     ]
@@ -163,7 +157,6 @@ def _profile(results: Results, *, first: bool) -> dict[str, Any]:
         "counts": {name: counts[name] for name in VERDICTS if counts[name]},
         "sentences": [*(table_sentence(label, joint, [profile]) for joint in results.verdicts), facts_sentence(facts)],
         "sections": [section for section in sections if section["grids"]],
-        "figures": figures[[*_FIGURES]].rename(columns=_FIGURES).astype(object).map(_text),
         "charts": list(rank_diagrams(results)) if first else [],
     }
 
@@ -218,13 +211,6 @@ def _section(section: Section, results: Results, *, with_extra: bool) -> dict[st
     short = f"profile {results.resolved.profile}, {section.select}" + (f", {readings}" if readings else "")
     names = dict.fromkeys(entry.measure.column for grid in extra for entry in grid.entries)
     return {"heading": section.heading, "short": short, "grids": printed, "extra": extra, "beside": list(names)}
-
-
-def _text(value: Any) -> str:
-    """Return a value as text, with six digits; a missing one is empty."""
-    if pd.isna(value):
-        return ""
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 @cache
