@@ -90,7 +90,7 @@ def test_three_classes_from_a_file_to_the_table() -> None:
     means = results.cells.groupby("model")["accuracy"].mean()
     assert means["k-elm"] > 0.9 > means["ridge"]
     (section,) = results.table.sections
-    lines = [{name: item.text for name, item in line.items()} for line in section.lines]
+    lines = [dict(line) for line in section.lines]
     assert [lines[0][name] for name in ("model", "rank", "p")] == ["k-elm", "1", "best"]
     assert 0 < float(lines[1]["p"]) < 1
     assert "3 classes of the column 'target'" in results.text
@@ -279,7 +279,7 @@ def test_a_dummy_row_marks_what_is_no_better(task: str) -> None:
     data = (UserData("real.csv"), UserData("noise.csv"))
     grids = {"knn": {"n_neighbors": [1]}}
     (results,) = execute(prepare_comparison(Comparison(data, ("knn",), grids, folds=3), RunOptions(), Path("results")))
-    rows = [{name: item.text for name, item in line.items()} for line in results.table.sections[0].lines]
+    rows = [dict(line) for line in results.table.sections[0].lines]
     models = {
         dataset: [row["model"] for row in rows if row["dataset"] == dataset] for dataset in ("real.csv", "noise.csv")
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from rich import box
 from rich.console import Console, Group, RenderableType
@@ -13,8 +13,10 @@ from rich.text import Text
 
 from elmbench.layouts import layout_of
 from elmbench.layouts.table import SIGNS, UNJUDGED, Column, Entry, ResultTable, Section
-from elmbench.reporting.grids import Grid, grids_of
-from elmbench.specs.profiles import Resolved
+
+if TYPE_CHECKING:
+    from elmbench.reporting.grids import Grid
+    from elmbench.specs.profiles import Resolved
 
 #: Characters of a line, between two columns, and at most of a row's name in a grid.
 WIDTH, GAP, _NAME = 80, 2, 20
@@ -133,6 +135,8 @@ def section_text(table: ResultTable, section: Section, width: int = WIDTH) -> It
 
 def _grids_to_show(section: Section, resolved: Resolved, *, first: bool) -> list[Grid]:
     """Return the grids with printed figures or added metrics, and the times of the fits in the first section."""
+    from elmbench.reporting.grids import grids_of
+
     grids = grids_of(section, resolved)
     if not any(grid.has_printed for grid in grids):
         return []
