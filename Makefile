@@ -11,7 +11,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Threads of the tests, so that results do not depend on the machine's cores.
 THREADS := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: reproduce test-all test-rest results results-eem results-rkelm results-ospvm results-mk-elm bench schemas pages fingerprints test fuzz mutants lint types check baseline lock clean help
+.PHONY: reproduce test-all test-rest results results-eem results-rkelm results-ospvm results-mk-elm bench pages fingerprints test fuzz mutants lint types check baseline lock clean help
 
 help: ## Show the targets.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 15
@@ -133,9 +133,6 @@ check: $(VENV)/.runtime ## Run profile ci into an empty folder and compare with 
 
 fingerprints: $(VENV)/.runtime ## Rewrite the fingerprints of the available data sets in datasets.yaml.
 	$(BIN)/python -m tools.fingerprints
-
-schemas: $(VENV)/.runtime ## Rewrite the JSON Schemas of the YAML files.
-	$(BIN)/python -m tools.schemas
 
 pages: $(VENV)/.runtime ## Rewrite the tables in README.md and docs/ from the committed results.
 	$(BIN)/python -m tools.results_pages

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from elmbench.metrics import PREQUENTIAL, REGISTRY, counts_rows, find_metric, is_metric, metric_names
 from elmbench.specs.files import invalid
@@ -39,8 +39,8 @@ def _check_metric(name: str) -> str:
     raise ValueError(f"expected a name of `elmbench list metrics` or one of {', '.join((*OF_LEARNT_ROWS, *_OF_FITS))}")
 
 
-#: A measure by name; the JSON schema has no scorers, which depend on the version of scikit-learn.
-MeasureName = Annotated[str, AfterValidator(_check_metric), WithJsonSchema({"enum": list(MEASURES), "type": "string"})]
+#: A measure by name.
+MeasureName = Annotated[str, AfterValidator(_check_metric)]
 
 #: Kinds of outer split that have printed sizes.
 SIZED = ("holdout", "stratified-holdout", "in-order")

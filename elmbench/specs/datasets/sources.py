@@ -1,18 +1,9 @@
 """Parts of an entry in `datasets.yaml`: its steps of preparation, its fingerprint, its sources and their registry."""
 
 from inspect import isabstract
-from typing import Annotated, Any, ClassVar, Literal, Union
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import (
-    BeforeValidator,
-    Field,
-    GetJsonSchemaHandler,
-    PlainValidator,
-    SerializeAsAny,
-    TypeAdapter,
-    WithJsonSchema,
-)
-from pydantic.json_schema import JsonSchemaValue
+from pydantic import BeforeValidator, Field, PlainValidator, SerializeAsAny
 
 from elmbench.lazy import load
 from elmbench.registry.plugins import plugin_objects
@@ -31,7 +22,7 @@ def _as_label(value: Any) -> Any:
     return str(value) if isinstance(value, int | float) else value
 
 
-Label = Annotated[str, BeforeValidator(_as_label), WithJsonSchema({"type": ["string", "number"]})]
+Label = Annotated[str, BeforeValidator(_as_label)]
 
 
 class OneHot(SpecPart):
@@ -202,14 +193,4 @@ def parse_source(content: Any) -> SourceSpec:
     return source_class(content.get("kind") if isinstance(content, dict) else content).model_validate(content)
 
 
-class _UnionSchema:
-    """The JSON schema of a source: that of all the suite's kinds."""
-
-    @classmethod
-    def __get_pydantic_json_schema__(cls, _: Any, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        kinds = tuple(map(source_class, BUILT_IN))
-        union: Any = Annotated[Union[kinds], Field(discriminator="kind")]  # noqa: UP007
-        return handler(TypeAdapter(union).core_schema)
-
-
-AnySource = Annotated[SerializeAsAny[SourceSpec], PlainValidator(parse_source), _UnionSchema]
+AnySource = Annotated[SerializeAsAny[SourceSpec], PlainValidator(parse_source)]
