@@ -240,12 +240,13 @@ def test_nothing_outlives_an_owner_that_is_killed(
         Path(plugins[0]).write_text(STALLING)
     work = fits("detaching" if case == "detaching" else "locking")[0]
     words = [sys.executable, "-c", OWNER, json.dumps(task_of(work, {})), *plugins]
-    with subprocess.Popen(words) as owner:
+    with subprocess.Popen(words, stderr=subprocess.PIPE) as owner:
         process = logged(log)
         if case == "stopped":
             os.kill(process, signal.SIGSTOP)
         started = psutil.Process(owner.pid).children(recursive=True)
         owner.kill()
+        assert owner.communicate()[1] == b""
     assert ends(process)
     assert all(ends(one.pid) for one in started)
 

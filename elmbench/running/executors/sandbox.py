@@ -50,12 +50,15 @@ _LIBRARIES = ("OMP", "OPENBLAS", "MKL", "BLIS", "VECLIB_MAXIMUM", "NUMEXPR")
 def _safe_start() -> Iterator[None]:
     """Let Python processes that start meanwhile import no files of the current folder, and not end by Ctrl-C.
 
-    A terminal sends Ctrl-C to them too, also before they can ignore it.
+    A terminal sends Ctrl-C to them too, also before they can ignore it. One of them is a tracker of semaphores, which
+    would print a warning if this process was killed.
     """
-    name, mask = "PYTHONSAFEPATH", getattr(signal, "pthread_sigmask", None)
+    mask = getattr(signal, "pthread_sigmask", None)
     with _environment:
-        previous = os.environ.get(name)
-        os.environ[name] = "1"
+        filters = os.environ.get("PYTHONWARNINGS"), "ignore:resource_tracker:UserWarning"
+        variables = {"PYTHONSAFEPATH": "1", "PYTHONWARNINGS": ",".join(filter(None, filters))}
+        previous = {name: os.environ.get(name) for name in variables}
+        os.environ.update(variables)
         if mask:
             resource_tracker.ensure_running()  # its start would unblock the signal
             signals = mask(signal.SIG_BLOCK, {signal.SIGINT})
@@ -64,9 +67,10 @@ def _safe_start() -> Iterator[None]:
         finally:
             if mask:
                 mask(signal.SIG_SETMASK, signals)
-            del os.environ[name]
-            if previous is not None:
-                os.environ[name] = previous
+            for name, value in previous.items():
+                del os.environ[name]
+                if value is not None:
+                    os.environ[name] = value
 
 
 class _Ended(Exception):
