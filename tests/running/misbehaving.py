@@ -152,6 +152,7 @@ def detaching(self, environment=None):
 def unmarked(self):
     """Do the same, without the environment."""
     detaching(self, {})
+    time.sleep(0.5)  # until it has replaced its own
 
 
 def orphaning(self):
