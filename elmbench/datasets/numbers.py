@@ -95,12 +95,17 @@ def with_numbers(table: Table, decimal: str = "") -> Table:
     return replace(table, X=X, nominal=nominal, target=target, decimal=decimal, units=units)
 
 
-def check_units(units: Mapping[str, str], trained: Mapping[str, str]) -> None:
-    """Raise ElmbenchError if a column has another unit than that column of the training rows; it may have none."""
+def check_units(units: Mapping[str, str], trained: Mapping[str, str]) -> list[str]:
+    """Return a remark on each column without the unit that it has in the training rows.
+
+    Raises ElmbenchError if a column has another unit.
+    """
     for name, unit in units.items():
         if unit and unit != trained.get(name):
             expected = f"{trained.get(name) or 'numbers without unit'}, as in the training rows"
             raise ElmbenchError(f"the column {name!r} is in {unit}", expected=expected, next_step="convert it")
+    gone = [f"{name} ({unit})" for name, unit in trained.items() if not units.get(name)]
+    return [f"numbers without unit are taken in that of the training rows: {few(gone, 8)}"] if gone else []
 
 
 def as_read(

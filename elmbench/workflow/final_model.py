@@ -128,7 +128,8 @@ def _pipeline(table: Table, model: Any, spec: DatasetSpec) -> Any:
         words = [name for name in table.nominal if name not in dates]
         numbers = [name for name in table.names if name not in {*words, *dates}]
         inputs = encoder(numbers, words, dates, spec.day_first)
-        kinds = {"numbers": numbers, "words": words, "decimal": table.decimal or ".", "units": table.units}
+        units = {name: table.units[name] for name in numbers if name in table.units}
+        kinds = {"numbers": numbers, "words": words, "decimal": table.decimal or ".", "units": units}
         steps = [("values", FunctionTransformer(as_read, kw_args=kinds)), ("inputs", inputs)]
         pipeline = Pipeline([*steps, ("scale", StandardScaler()), ("model", model)])
     if spec.task == "classification":
@@ -202,8 +203,13 @@ def predict_file(
     remarks: list[str] = []
     try:
         if names:
-            X: Any = _frame_like(table, names, columns, file, steps["values"].kw_args["units"])
-            remarks = list(_unknown_categories(X[columns["words"]], steps["inputs"]))
+            units = steps["values"].kw_args["units"]
+            X: Any = _frame_like(table, names, columns, file, units)
+            units_here = {name: unit for name, unit in table.units.items() if name in columns["numbers"]}
+            # The last column, which is taken for the target, keeps the unit of few different values.
+            last = () if table.target_name in units_here else (table.target_name,)
+            remarks = check_units(units_here, {name: unit for name, unit in units.items() if name not in last})
+            remarks += _unknown_categories(X[columns["words"]], steps["inputs"])
         else:
             X = sp.csr_matrix(table.X)
             X.resize(X.shape[0], estimator.n_features_in_)  # the last features of a file may be zero in all rows
@@ -232,7 +238,6 @@ def _frame_like(
     table: Table, names: list[str], columns: dict[str, list[str]], file: Path, units: Mapping[str, str]
 ) -> pd.DataFrame:
     """Return the columns `names` of a file, of which some are `columns["numbers"]`, in `units`, and some are words."""
-    check_units({name: unit for name, unit in table.units.items() if name in columns["numbers"]}, units)
     target = to_numbers(table.target) if table.target_name in columns["numbers"] else None
     frame = table.frame().assign(**{table.target_name: table.target if target is None else target})
     if sp.issparse(table.X):  # the last features of a file may be zero in all rows

@@ -275,7 +275,9 @@ def test_a_unit_of_held_out_rows_is_that_of_the_others(tmp_path: Path) -> None:
     for unit, problem in ((" cm", ""), ("", ""), (" m", "'a' is in m")):
         test = write(tmp_path, text_of([f"{value}{unit}" for value in VALUES]), "test.csv")
         with pytest.raises(ElmbenchError, match=problem) if problem else nullcontext():
-            np.testing.assert_array_equal(loaded(tmp_path, text, test=test).X[:N, 0], VALUES)
+            data = loaded(tmp_path, text, test=test)
+            np.testing.assert_array_equal(data.X[:N, 0], VALUES)
+            assert any("numbers without unit are taken in that" in note for note in data.notes) == (not unit)
 
 
 def test_units_of_labels_and_different_units_stay(tmp_path: Path) -> None:

@@ -156,6 +156,10 @@ def test_numbers_in_words_are_predicted_as_they_are_written() -> None:
     save(best, Path("best.joblib"))
     X.to_csv("new.csv", index=False)
     np.testing.assert_allclose(predicted(), best.predict(X))
+    X.assign(price=plain["price"])[["price", "share", "colour"]].to_csv("new.csv", index=False)
+    predictions, remarks = predict_file(Path("best.joblib"), Path("new.csv"))
+    np.testing.assert_allclose(predictions["prediction"], best.predict(X))
+    assert remarks == ["numbers without unit are taken in that of the training rows: price ($)"]
     X["price"].str.replace("$", "€").to_frame().assign(colour="red", share="5%").to_csv("new.csv", index=False)
     with pytest.raises(ElmbenchError, match="the column 'price' is in €"):
         predicted()

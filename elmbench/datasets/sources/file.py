@@ -99,7 +99,7 @@ def _with_test_part(train: Table, source: FileSource, spec: RowColumns | None) -
         test.X.resize(test.X.shape[0], train.X.shape[1])
         test = replace(test, names=train.names)
     check_columns(test, train.names)
-    check_units(test.units, train.units)
+    train = train.remarked(*check_units(test.units, train.units))
     test = test.columns(train.names)
     for odd in (name for name in test.nominal if name not in train.nominal):
         word = next(filter(None, test.nominal[odd]), None)
