@@ -1,20 +1,8 @@
 """The kernel extreme learning machine."""
 
-from collections.abc import Iterator
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
-
-from elmbench.models.base.family import FamilyClassifier, estimator
+from elmbench.models.base.family import estimator
 from elmbench.models.base.kernels import KernelSystemMixin
-from elmbench.models.base.paths import Grid
-from elmbench.models.base.weights import WeightedClassifier, WeightedRegressor, weight_key
-from elmbench.numerics.arrays import EPS, Array
-from elmbench.numerics.fold_solutions import FoldView, fold_groups, fold_solutions
-from elmbench.numerics.kernels import kernel_ladder, kernel_round_off
-from elmbench.numerics.pairwise import Kernel
-from elmbench.numerics.rows import Rows
+from elmbench.models.base.weights import WeightedClassifier, WeightedRegressor
 
 
 class _KELM(KernelSystemMixin):
@@ -23,75 +11,6 @@ class _KELM(KernelSystemMixin):
     Eq. (4): beta = (I/C + Omega)^-1 Y. With weights s_i^2: beta = S (I/C + S Omega S)^-1 S Y, which also holds if some
     are 0.
     """
-
-    @classmethod
-    def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
-        """Compute the kernel of the training rows of several folds once for each `gamma`, see `fold_groups`.
-
-        This holds for the Gaussian kernel of dense rows without weights; see `_by_matrix` for others, and `_by_factor`
-        for kernels of low rank. All `C` of a fold are solved at once, see `fold_solutions`. Values are accepted if
-        their system is solved, and labels if the errors of the outputs do not change them. Otherwise the model is
-        fitted. Shared work takes 8 n^2 bytes for n training rows and at most 8 m^2 more for the m rows of the largest
-        fold; the distances of few rows are kept as well, see `kernel_ladder`.
-        """
-        kernels = {i: model._make_kernel() for i, model in enumerate(grid.models)}
-        kernels = yield from cls._by_factor(grid, kernels, 1 / 6, grid.decides_labels)
-        gammas: dict[float, list[int]] = {}
-        others = {}
-        for i, kernel in kernels.items():
-            if kernel.is_plain(grid.X) and weight_key(grid.models[i]) is None:
-                gammas.setdefault(kernel.gamma, []).append(i)
-            else:
-                others[i] = kernel
-        yield from cls._by_matrix(grid, others)
-        if not gammas:
-            return
-        for first, order, parts in fold_groups(grid.folds):
-            targets = [grid.encode(part.rows) for part in parts]
-            room = np.empty(max(len(part.rows) for part in parts) ** 2)
-            for gamma, omega in kernel_ladder(grid.X[order], list(gammas)):
-                members = sorted(gammas[gamma], key=lambda i: -grid.models[i].C)
-                ridges = np.array([1.0 / grid.models[i].C for i in members])
-                for j, (part, (T, decode)) in enumerate(zip(parts, targets, strict=True), first):
-                    probes = grid.X[grid.folds[j][1]]
-                    result = _fold_outputs(grid, gamma, omega, room, part, T, ridges, probes)
-                    for i, outputs in zip(members, result, strict=True):
-                        if outputs is None:
-                            grid.solvers["cholesky"] += 1
-                            yield i, j, grid.fitted_outputs(i, j, Kernel(gamma=gamma))
-                        else:
-                            yield i, j, decode(outputs)
-
-
-def _fold_outputs(
-    grid: Grid, gamma: float, omega: Array, room: Array, part: FoldView, T: Array, ridges: Array, probes: Rows
-) -> list[Array | None]:
-    """Return the outputs for the test rows of a fold, of shape (n_test, k), for each ridge; None if a fit is needed.
-
-    `omega` is the shared kernel, for this `gamma`, and T, of shape (n_train, k), holds the targets of the fold;
-    `probes` are its test rows. Outputs that become labels are accurate enough if their errors
-    change none.
-    """
-    n, k = T.shape
-    Z, lengths = fold_solutions(omega, part, T, ridges, room, grid.solvers)
-    weights = np.hstack([Z, np.ones((n, 1), order="F")])
-    if part.test is not None:
-        product = part.product(omega, weights)
-    else:
-        product = Kernel(gamma=gamma).product(probes, grid.X[part.rows], weights)
-    outputs, mass = product[:, :-1], product[:, -1:]
-    accepted = np.isfinite(lengths)
-    if grid.decides_labels:
-        # |k(x)' (K + r I)^-1 e| is at most |e| / sqrt(r) where k(x, x) = 1, and |k(x)| |e| / r. Four times that,
-        # because the fit has its own round-off; it also decides ties. Entries of k(x) and sums of n terms have errors
-        # relative to |k(x)|' |Z|, which dominate if coefficients cancel.
-        errors = 4 * np.maximum(lengths, 4 * EPS * np.sqrt(n)) * np.minimum(ridges**-0.5, mass / ridges)
-        round_off = kernel_round_off(grid.X, gamma) + n * EPS
-        errors += round_off * mass * np.abs(Z).reshape(n, -1, k).max(axis=(0, 2))
-        accepted &= FamilyClassifier._each_holds(outputs, errors)
-    if not accepted.all():
-        grid.solvers["bound failed"] += int((~accepted).sum())
-    return [outputs[:, i * k : (i + 1) * k] if accepted[i] else None for i in range(len(ridges))]
 
 
 @estimator

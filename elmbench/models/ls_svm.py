@@ -1,6 +1,5 @@
 """The least-squares support vector machine."""
 
-from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,7 +8,6 @@ from sklearn.utils._param_validation import StrOptions
 
 from elmbench.models.base.family import estimator
 from elmbench.models.base.kernels import KernelSystemMixin
-from elmbench.models.base.paths import Grid
 from elmbench.models.base.weights import WeightedClassifier, WeightedRegressor
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.rows import scaled_rows
@@ -43,11 +41,19 @@ class _LSSVM(KernelSystemMixin):
         """The intercepts b, of shape (n_outputs,)."""
         return np.asarray(self._intercept)
 
-    @classmethod
-    def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
-        kernels = {i: model._make_kernel() for i, model in enumerate(grid.models)}
-        others = yield from cls._by_factor(grid, kernels, max_share=1 / 3)
-        yield from cls._by_matrix(grid, others)
+    @staticmethod
+    def _path_coefficients(Z: Array, n_ridges: int) -> tuple[Array, Array, Array]:
+        """Return b and beta for the columns A^-1 [1 T] of each ridge, with A = K + r I, and the growth of errors.
+
+        An output is k(x)'A^-1 T + (1 - k(x)'A^-1 1) b. With s = 1'A^-1 1, b has an error of at most 1 + |b| times that
+        of k(x)'Z over sqrt(s), and |k(x)'A^-1 1| is at most sqrt(s), by Cauchy and Schwarz and k(x, x) = 1.
+        """
+        by_ridge = Z.reshape(len(Z), n_ridges, -1)
+        ones, targets = by_ridge[:, :, :1], by_ridge[:, :, 1:]
+        sums = ones.sum(axis=0)
+        intercepts = targets.sum(axis=0) / sums
+        growth = (1 + np.abs(intercepts).max(axis=1)) * (2 + np.maximum(sums[:, 0], np.finfo(np.float64).tiny) ** -0.5)
+        return intercepts.ravel(), (targets - ones * intercepts).reshape(len(Z), -1), growth
 
 
 @estimator

@@ -25,6 +25,9 @@ MOST_RUNS = 3  # of the rows of a fold, in a matrix that several folds share
 COMPILED_FROM = 2500
 """Rows from which the compiled product is faster than BLAS's, and a search takes longer than to import the compiler."""
 
+SMALLEST = 1e7 * EPS
+"""Ridges below this, over a lower estimate of the norm of K, are solved directly: iterations would be too inexact."""
+
 _MOST = 100  # the most steps with the inverse for each ridge
 
 _SINGLE, _CACHED, _CACHE = 95e9, 75e9, 24e6  # operations a second in single precision; bytes a second, and of caches
@@ -148,25 +151,29 @@ def fold_solutions(
 
     A Krylov space for each column of B serves all ridges. If its steps for the smallest ridges cost more than the
     cheaper one of two other methods, these are left to that one: residuals times the inverse of K + s I for one ridge
-    s, factored in single precision; or `ridge_solutions`.
+    s, factored in single precision; or `ridge_solutions`, which also solves those below `SMALLEST`.
 
     K, of all rows, is symmetric and positive semi-definite, in Fortran order. B, of shape (n, k), has the order of
     `part.rows`; the p ridges are positive and ascend. `room`, of n^2 doubles, is overwritten. `solvers` counts the
     method of each ridge, "krylov", "inverse" or those of `ridge_solutions`, and "krylov given up" once. The solutions
     are of shape (n, p * k), the k columns of the first ridge first. The error of a ridge bounds the norms of the
-    residuals of its columns, round-off included; it is infinite if a system is not solved. (Directions that
-    `RidgeSystem` leaves out do not count.)
+    residuals of its columns, round-off included; it is infinite if a system is not solved, and 0 if it is solved as by
+    `RidgeSystem`, with the round-off of a fit.
     """
     n, k = B.shape
-    n_near = int((ridges <= _WIDEST * ridges[0]).sum())
-    by_inverse = k * inverse_seconds(n, n_near)
-    directly = min(reduction_seconds(n, len(ridges), k), len(ridges) * factor_seconds(n, k))
-    inverts = by_inverse <= directly
-    alternative = min(by_inverse, directly) / k
-    # Number of the smallest ridges that are left to another method.
-    n_small = 0 if inverts or krylov_seconds(n, LOOK) < alternative else len(ridges)
     product, sums = part.make_product(K), np.empty(n)
     product(np.ones(n), sums)
+    n_direct = int((ridges < SMALLEST * sums.mean()).sum())
+    n_near = int((ridges <= _WIDEST * ridges[0]).sum())
+    by_inverse = math.inf if n_direct else k * inverse_seconds(n, n_near)
+    reduction = reduction_seconds(n, len(ridges), k)
+    directly = min(reduction, len(ridges) * factor_seconds(n, k))
+    inverts = by_inverse <= directly
+    alternative = min(by_inverse, directly) / k
+    # Number of the smallest ridges that are left to another method; one reduction serves all.
+    n_small = n_direct if inverts or krylov_seconds(n, LOOK) < alternative else len(ridges)
+    if n_direct and n_direct * factor_seconds(n, k) >= reduction:
+        n_small = len(ridges)
 
     def pays(space: KrylovSpace) -> bool:
         total = space.steps + steps_left(space.logs)
@@ -176,9 +183,9 @@ def fold_solutions(
     for space in spaces:
         if inverts:
             space.solve(lambda space: True, n_near)
-        if n_small == 0 and not space.solve(pays):
+        if n_small == n_direct and not space.solve(pays, n_direct):
             solvers["krylov given up"] += 1
-            n_small = int((~(space.lengths <= 1)).sum())
+            n_small = max(n_direct, int((~(space.lengths <= 1)).sum()))
     small, large = ridges[:n_small], ridges[n_small:]
     solutions, errors = np.empty((len(ridges), k, n)), np.empty((len(ridges), k))
     for column, space in enumerate(spaces):
@@ -191,7 +198,6 @@ def fold_solutions(
         square = room[: n * n].reshape((n, n), order="F")
         part.copy(K, square)
         solutions[:n_small] = ridge_solutions(square, B, small, solvers, overwrite=True).T.reshape(n_small, k, n)
-        errors[:n_small] = 0.0
     elif n_small:
         inverse = _single_inverse(K, part, small[0] ** 0.6 * small[-1] ** 0.4, room)  # larger ones need fewer steps
         for column, space in enumerate(spaces):
@@ -200,8 +206,10 @@ def fold_solutions(
             solutions[:n_small, column] = shared.solutions(small).T
         solvers["inverse"] += n_small
     errors += 4 * EPS * (sums.max() + ridges[:, np.newaxis]) * np.linalg.norm(solutions, axis=2)
-    solved = errors <= 2 * LOOSEST * np.linalg.norm(B, axis=0)
-    return solutions.reshape(-1, n).T, np.where(solved, errors, np.inf).max(axis=1)
+    errors[~(errors <= 2 * LOOSEST * np.linalg.norm(B, axis=0))] = np.inf
+    if directly < by_inverse:
+        errors[:n_small] = 0.0
+    return solutions.reshape(-1, n).T, errors.max(axis=1)
 
 
 def _single_inverse(K: Array, part: FoldView, ridge: float, room: Array) -> Callable[[Array], Array]:

@@ -16,7 +16,6 @@ from random_examples import examples
 from sklearn.model_selection import KFold, StratifiedKFold
 
 import elmbench.models.base.kernels as kernels
-import elmbench.models.kernel_elm as kernel_elm
 import elmbench.numerics.nodes.hidden_layer as nodes
 import elmbench.numerics.pairwise as centres
 from elmbench.models import EEMClassifier, WELMClassifier
@@ -130,7 +129,7 @@ def test_a_path_equals_one_fit_for_each_candidate(name):
 def test_kernels_of_low_rank_are_never_computed_whole(name, kind, monkeypatch):
     """K-ELM without class weights has a path of its own."""
     monkeypatch.setattr(kernels, "squared_distances", None)
-    monkeypatch.setattr(kernel_elm, "kernel_ladder", None)
+    monkeypatch.setattr(kernels, "kernel_ladder", None)
     X, y = problem(240, 2, 1, kind)
     folds = [*KFold(3, shuffle=True, random_state=0).split(X), (np.arange(0, 150), np.arange(200, 240))]
     weights = [{}] if name == "LSSVM" else []
