@@ -40,13 +40,13 @@ class ElmbenchWarning(UserWarning):
 MOST_NAMES = 40
 
 
-def closest(name: str, known: list[str]) -> str | None:
-    """Return the known name that `name` is most likely a typo of, in any case; or None."""
+def closest(name: str, names: list[str]) -> str | None:
+    """Return the one of some names that `name` is most likely a typo of, in any case; or None."""
     from difflib import get_close_matches
 
-    spellings = {one.lower(): one for one in known}
-    longer = [one for one in known if len(name) > 2 and one.lower().startswith(name.lower())]
-    guesses = sorted(longer, key=len) + get_close_matches(name, known, n=1, cutoff=0.5)
+    spellings = {one.lower(): one for one in names}
+    longer = [one for one in names if len(name) > 2 and one.lower().startswith(name.lower())]
+    guesses = sorted(longer, key=len) + get_close_matches(name, names, n=1, cutoff=0.5)
     guesses += [spellings[guess] for guess in get_close_matches(name.lower(), spellings, n=1, cutoff=0.5)]
     return next(iter(guesses), None)
 
@@ -61,9 +61,9 @@ def first_line(error: BaseException) -> str:
     return lines[0] if lines else type(error).__name__
 
 
-def unknown_name(kind: str, name: str, known: list[str], next_step: str) -> ElmbenchError:
-    """Build the error for a name that does not exist: the likeliest typo, and the known names unless they are many."""
-    guess = closest(name, known)
+def unknown_name(kind: str, name: str, names: list[str], next_step: str) -> ElmbenchError:
+    """Build the error for a name that does not exist: the likeliest typo, and all names unless they are many."""
+    guess = closest(name, names)
     hint = f" (did you mean {guess!r}?)" if guess else ""
-    few = ", ".join(sorted(known)) if len(known) <= MOST_NAMES else "the names that the next command lists"
+    few = ", ".join(sorted(names)) if len(names) <= MOST_NAMES else "the names that the next command lists"
     return ElmbenchError(f"unknown {kind} {name!r}{hint}", expected=f"one of {few}", next_step=next_step)

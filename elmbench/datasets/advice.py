@@ -119,5 +119,5 @@ def _is_whole(values: NDArray[Any]) -> bool:
     """Return True for a column of whole numbers."""
     if values.dtype == object:
         return False
-    known = values[~np.isnan(values)]
-    return bool((known == np.round(known)).all())
+    numbers = values[~np.isnan(values)]
+    return bool((numbers == np.round(numbers)).all())

@@ -49,24 +49,24 @@ def date_format(words: Iterable[object], day_first: bool | None = None, column: 
 
     Raises ElmbenchError if the values fit several formats that give different dates.
     """
-    known = [str(word).strip() for word in words if word is not None]
-    if not known or all(map(str.isdigit, known)):
+    texts = [str(word).strip() for word in words if word is not None]
+    if not texts or all(map(str.isdigit, texts)):
         return None
     readings: dict[str, Dates] = {}
-    for text in ["ISO8601", *_formats_of(known[0])]:
+    for text in ["ISO8601", *_formats_of(texts[0])]:
         with suppress(ValueError):
-            readings[text] = dates_in(known, text)
+            readings[text] = dates_in(texts, text)
     first = next(iter(readings), None)
     if first is None or all((dates == readings[first]).all() for dates in readings.values()):
         return first
-    wanted = {True: "%d", False: "%m", None: "?"}[day_first]
-    chosen = [text for text in readings if text.startswith(wanted)]
+    start = {True: "%d", False: "%m", None: "?"}[day_first]
+    chosen = [text for text in readings if text.startswith(start)]
     if len(chosen) == 1:
         return chosen[0]
     row = next(row for row, dates in enumerate(zip(*readings.values(), strict=True)) if len(set(dates)) > 1)
     days = dict.fromkeys(str(dates[row].astype("datetime64[D]")) for dates in readings.values())
     raise ElmbenchError(
-        f"the column {column!r} holds dates such as {known[row]!r}, which may be {' or '.join(days)}",
+        f"the column {column!r} holds dates such as {texts[row]!r}, which may be {' or '.join(days)}",
         expected="a date that decides, such as one with a day above 12",
         next_step="--dates day-first or --dates month-first, or write the dates as YYYY-MM-DD",
     )

@@ -95,8 +95,9 @@ def fetch(name: str, *, progress: bool = False, force: bool = False) -> Fetched:
 
 def _fetch_and_check(spec: DatasetSpec, source: NetworkSource, progress: bool) -> None:
     """Download a data set into the cache, and empty the cache again if the rows are not those that are expected."""
-    wanted = spec.fingerprint
-    is_compared = wanted is not None and wanted.part == "all" and not (spec.training_part or source.other_values)
+    fingerprint = spec.fingerprint
+    compares_all = fingerprint is not None and fingerprint.part == "all"
+    is_compared = compares_all and not (spec.training_part or source.other_values)
     with fetch_job(spec.shape.features, is_compared, progress) as job:
         source.keep(spec, source.fetch(job), job.folder)
     try:
@@ -117,9 +118,9 @@ def import_file(
     """
     spec = load_dataset_specs().find(name)
     folder = Path(data_dir).expanduser()
-    given = {"all": Path(file)} if test is None else {"train": Path(file), "test": Path(test)}
+    files = {"all": Path(file)} if test is None else {"train": Path(file), "test": Path(test)}
     targets = {}
-    for part, path in given.items():
+    for part, path in files.items():
         if not path.is_file():
             raise ElmbenchError(f"{path} is not a file", expected="a file of rows", next_step="correct the path")
         if form_of(path) not in FORMATS:
@@ -127,7 +128,7 @@ def import_file(
             raise ElmbenchError(problem, expected=PATTERN, next_step="rename the file by what it holds")
         stem = spec.stem if part == "all" else f"{spec.stem}.{part}"
         targets[part] = folder / f"{stem}.{form_of(path)}{compression_of(path)}"
-    source = FolderSource(parts=given)
+    source = FolderSource(parts=files)
     data = load_compared(source, Request(spec), other_data)
     present = find_parts(spec, folder) if folder.is_dir() else {}
     others = [path.name for path in present.values() if path not in targets.values()]
@@ -135,7 +136,7 @@ def import_file(
         problem = f"{folder} holds {', '.join(others)} for {spec.name} already"
         next_step = f"remove it, then: elmbench data import {spec.name} {file}"
         raise ElmbenchError(problem, expected="no other file for it", next_step=next_step)
-    for part, path in given.items():
+    for part, path in files.items():
         with replace_file(targets[part]) as partial:
             shutil.copyfile(path, partial)
     return data

@@ -103,7 +103,7 @@ def identify(spec: DatasetSpec, data_dir: Path | str | None = None, run: int = 0
     path = cache_folder() / "checksums.json"
     entry_name = " ".join([spec.name, *(str(file.resolve()) for file in source.files(request))])
     match _read_identities(path).get(entry_name):
-        case [str(known), str(checksum), [*remarks]] if known == state:
+        case [str(old_state), str(checksum), [*remarks]] if old_state == state:
             return Identity(checksum, tuple(map(str, remarks)))
     data = load_compared(source, request, other_data)
     entries = _read_identities(path) | {entry_name: [state, data.checksum, data.remarks]}
@@ -123,8 +123,8 @@ def _read_identities(path: Path) -> dict[str, Any]:
 
 def data_folder(data_dir: Path | str | None = None) -> Path | None:
     """Return the folder of the user's files, which must exist: the given one, or else `ELMBENCH_DATA_DIR`, or None."""
-    given = data_dir or os.environ.get("ELMBENCH_DATA_DIR")
-    folder = Path(given).expanduser() if given else None
+    name = data_dir or os.environ.get("ELMBENCH_DATA_DIR")
+    folder = Path(name).expanduser() if name else None
     if folder is not None and not folder.is_dir():
         problem = f"the data directory {folder} is not a folder"
         raise ElmbenchError(problem, expected="a folder of data files", next_step="correct --data-dir")
@@ -144,8 +144,8 @@ def find_source(spec: DatasetSpec, data_dir: Path | str | None = None) -> Source
         if source.files(request) if isinstance(source, NetworkSource) else source.status(request):
             return source
     kinds = ", ".join(dict.fromkeys(source.kind for source in sources))
-    where = f"neither {folder} nor the cache holds" if folder else "no data directory is given and the cache lacks"
-    problem = f"the data set {spec.name!r} is not here: {where} it"
+    lack = f"neither {folder} nor the cache holds" if folder else "no data directory is given and the cache lacks"
+    problem = f"the data set {spec.name!r} is not here: {lack} it"
     expected = f"a file {PATTERN.replace('<name>', spec.stem)}, or the download (from {kinds})"
     next_step = f"elmbench data fetch {spec.name}, or put {spec.stem}.csv into the folder of --data-dir"
     raise DataUnavailableError(problem, expected=expected, next_step=next_step)
@@ -231,12 +231,12 @@ def load_compared(source: Source, request: Request, other_data: bool = False) ->
     names = ", ".join(PurePath(name).name for name in data.source.split(", "))
     public = "the generated rows of run 0" if spec.generator else "the public file"
     training_only = spec.is_training_part(len(data.y), data.splits is not None)
-    wanted = spec.fingerprint
-    lacks_part = training_only if wanted and wanted.part == "all" else not (training_only or data.splits)
-    if wanted is None or lacks_part or source.other_values:
+    fingerprint = spec.fingerprint
+    lacks_part = training_only if fingerprint and fingerprint.part == "all" else not (training_only or data.splits)
+    if fingerprint is None or lacks_part or source.other_values:
         note = f"{names}: only the counts were compared with those of {public}"
         return data.remarked(note) if isinstance(source, FolderSource) else data
-    apart = ", ".join(differences(data, wanted))
+    apart = ", ".join(differences(data, fingerprint))
     if not apart:
         return data
     if other_data:

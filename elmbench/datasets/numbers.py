@@ -73,8 +73,8 @@ def with_numbers(table: Table, decimal: str = "") -> Table:
     if not columns:
         return table
     if units:
-        shown = few([f"{name} ({unit})" for name, unit in units.items()], 8)
-        table = table.remarked(f"numbers are read without their unit: {shown}")
+        examples = few([f"{name} ({unit})" for name, unit in units.items()], 8)
+        table = table.remarked(f"numbers are read without their unit: {examples}")
     decimal = decimal or _decimal_of(table, columns)
     if decimal == ",":
         table = table.remarked("numbers have a decimal comma")
@@ -128,9 +128,9 @@ def as_read(
         if is_numeric_dtype(values):
             frame[name] = values.to_numpy(dtype=np.float64, na_value=np.nan)
             continue
-        known = values.notna()
+        is_present = values.notna()
         text = np.array(
-            [str(value) if is_known else None for value, is_known in zip(values, known, strict=True)], object
+            [str(value) if is_known else None for value, is_known in zip(values, is_present, strict=True)], object
         )
         plain, unit = _without_unit(text)
         check_units({name: unit}, units)
@@ -164,8 +164,8 @@ def _is_missing(word: str) -> bool:
 
 def _sample(values: NDArray[Any]) -> list[str]:
     """Return evenly spaced words of a column, or all if they are few."""
-    known = values[[word is not None for word in values]]
-    words = known[:: 1 + len(known) // _SAMPLE]
+    texts = values[[word is not None for word in values]]
+    words = texts[:: 1 + len(texts) // _SAMPLE]
     return [word for word in words if not _is_missing(word)]
 
 
@@ -178,9 +178,9 @@ def _decimal_of(table: Table, columns: Mapping[str, NDArray[Any]]) -> str:
         fractions = np.argwhere(np.isfinite(table.X) & (np.round(table.X) != table.X))
         point = next(((table.names[column], str(table.X[row, column])) for row, column in fractions), None)
     if comma and point:
-        held = ", and ".join(f"the column {name!r} holds {word!r}" for name, word in (comma, point))
+        examples = ", and ".join(f"the column {name!r} holds {word!r}" for name, word in (comma, point))
         next_step = "--drop or correct the odd one, or --decimal , or --decimal . (the other mark separates thousands)"
-        raise ElmbenchError(f"{table.origin}: {held}", expected="one decimal mark", next_step=next_step)
+        raise ElmbenchError(f"{table.origin}: {examples}", expected="one decimal mark", next_step=next_step)
     if either and not (comma or point) and table.separator not in ("", ","):
         name, word = either
         numbers = f"{word.replace(',', '')} or {word.replace(',', '.')}"

@@ -68,10 +68,12 @@ def _target_of(path: Path, spec: DatasetSpec, names: list[str]) -> str:
     for target in targets:
         if target in names:
             return target
-    shown = few(names, 5) + (f" ({len(names)} columns)" if len(names) > 5 else "")
+    listing = few(names, 5) + (f" ({len(names)} columns)" if len(names) > 5 else "")
     expected = " or ".join(repr(target) for target in dict.fromkeys(targets) if isinstance(target, str))
     next_step = f"name the target column 'target' in the header of {path.name}"
-    raise ElmbenchError(f"{path} has no target column: its columns are {shown}", expected=expected, next_step=next_step)
+    raise ElmbenchError(
+        f"{path} has no target column: its columns are {listing}", expected=expected, next_step=next_step
+    )
 
 
 def join_parts(train: Table, test: Table) -> Table:

@@ -26,7 +26,7 @@ def prepare(table: Table, steps: Iterable[specs.Step]) -> Table:
             case specs.Ordinal():
                 table = _ordinal(step, table)
             case specs.DropColumns():
-                table = table.without(_existing_columns(table, *step.columns))
+                table = table.drop_columns(_existing_columns(table, *step.columns))
             case specs.DropMissingRows():
                 _dense(table)
                 table = table.rows(np.logical_not(table.missing().any(axis=1)))
@@ -84,10 +84,10 @@ def _ordinal(step: specs.Ordinal, table: Table) -> Table:
 
 def _fill_missing(table: Table) -> Table:
     X: NDArray[np.float64] = _dense(table)
-    known = ~np.isnan(X)
-    means = np.where(known, X, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+    is_present = ~np.isnan(X)
+    means = np.where(is_present, X, 0.0).sum(axis=0) / np.maximum(is_present.sum(axis=0), 1)
     means[[table.index[name] for name in table.nominal]] = np.nan
-    return replace(table, X=np.where(known, X, means))
+    return replace(table, X=np.where(is_present, X, means))
 
 
 def _drop_constant_columns(table: Table) -> Table:
@@ -97,7 +97,7 @@ def _drop_constant_columns(table: Table) -> Table:
         constant = (table.X[:1] == table.X).all(axis=0)
     for name, words in table.nominal.items():
         constant[table.index[name]] = len(set(words)) == 1
-    return table.without(np.array(table.names)[constant])
+    return table.drop_columns(np.array(table.names)[constant])
 
 
 def _resize_images(step: specs.ResizeImages, table: Table) -> Table:
@@ -105,8 +105,8 @@ def _resize_images(step: specs.ResizeImages, table: Table) -> Table:
         expected = f"images of {step.height} x {step.width} = {step.height * step.width} pixels"
         raise ElmbenchError(f"{table.origin}: {table.X.shape[1]} pixels a row", expected=expected, next_step=_CORRECT)
     images = _dense(table).reshape(-1, step.height, step.width)
-    down, across = _area_weights(step.height, step.to_height), _area_weights(step.width, step.to_width)
-    resized = np.einsum("ih,nhw,jw->nij", down, images, across, optimize=True)
+    row_weights, column_weights = _area_weights(step.height, step.to_height), _area_weights(step.width, step.to_width)
+    resized = np.einsum("ih,nhw,jw->nij", row_weights, images, column_weights, optimize=True)
     n_pixels = step.to_height * step.to_width
     names = tuple(f"x{index}" for index in range(n_pixels))
     return replace(table, X=resized.reshape(-1, n_pixels), names=names)
@@ -152,12 +152,12 @@ def with_labels(table: Table, spec: DatasetSpec, labels: dict[str, str]) -> Tabl
     if spec.task == "regression":
         return table
     words = label_words(table.target)
-    known = spec.shape.labels
-    if not known:
+    spellings = spec.shape.labels
+    if not spellings:
         return replace(table, target=words)
     present = set(words)
     by_size = _labels_by_size(words, spec)
-    mappings = [(labels, ""), ({label: label for label in known}, "")]
+    mappings = [(labels, ""), ({label: label for label in spellings}, "")]
     mappings += [(source.labels, f"labels read as {source.title} spells them: ") for source in spec.sources]
     mappings += [(by_size, "labels recognised by the sizes of the classes: ")]
     for mapping, note in mappings:
@@ -168,7 +168,7 @@ def with_labels(table: Table, spec: DatasetSpec, labels: dict[str, str]) -> Tabl
             pairs = ", ".join(f"{'another' if word == '*' else word} is {label}" for word, label in mapping.items())
             return table.remarked(f"{note}{pairs}") if note else table
     problem = f"{table.origin}: the labels are {few(sorted(present, key=category_order), 10)}"
-    raise ElmbenchError(problem, expected=", ".join(known), next_step=_REPLACE)
+    raise ElmbenchError(problem, expected=", ".join(spellings), next_step=_REPLACE)
 
 
 def _labels_by_size(words: NDArray[np.object_], spec: DatasetSpec) -> dict[str, str]:
@@ -180,11 +180,11 @@ def _labels_by_size(words: NDArray[np.object_], spec: DatasetSpec) -> dict[str, 
     return {sizes[spec.shape.instances - positives]: negative, sizes[positives]: spec.positive[0]}
 
 
-def check_shape(table: Table, shape: Shape, when: str) -> None:
+def check_shape(table: Table, shape: Shape, stage: str) -> None:
     """Raise ElmbenchError unless a table has the counts of `shape`; `when` names it, such as 'the public file'."""
     for count, expected in _counts(table, shape):
         if count != expected:
-            raise ElmbenchError(f"{table.origin}: {count}", expected=f"{expected}, as {when} has", next_step=_REPLACE)
+            raise ElmbenchError(f"{table.origin}: {count}", expected=f"{expected}, as {stage} has", next_step=_REPLACE)
 
 
 def _counts(table: Table, shape: Shape) -> Iterator[tuple[str, str]]:
@@ -210,8 +210,8 @@ def check_numeric(table: Table) -> None:
     """Raise ElmbenchError if a column has words, or a value is missing or infinite."""
     for name, words in table.nominal.items():
         # The word that made the column nominal may be in a row that the preparation drops.
-        shown = next((f"{word!r} (row {row + 1})" for row, word in enumerate(words) if _is_word(word)), "words")
-        problem = f"{table.origin}: the column {name!r} holds {shown}"
+        example = next((f"{word!r} (row {row + 1})" for row, word in enumerate(words) if _is_word(word)), "words")
+        problem = f"{table.origin}: the column {name!r} holds {example}"
         expected = "numbers, since no preparation of this column is declared"
         next_step = "correct the file, or declare one-hot or ordinal in datasets.yaml"
         raise ElmbenchError(problem, expected=expected, next_step=next_step)
@@ -219,9 +219,9 @@ def check_numeric(table: Table) -> None:
     strange = ~np.isfinite(values)
     if not strange.any():
         return
-    where = np.argwhere(strange)[0]
-    kind = "a missing value" if np.isnan(values[tuple(where)]) else "an infinite value"
-    spot = f"row {where[0] + 1}, column {table.names[where[1]]!r}" if len(where) == 2 else "the sparse rows"
+    index = np.argwhere(strange)[0]
+    kind = "a missing value" if np.isnan(values[tuple(index)]) else "an infinite value"
+    spot = f"row {index[0] + 1}, column {table.names[index[1]]!r}" if len(index) == 2 else "the sparse rows"
     problem = f"{table.origin}: {kind} is left after the preparation ({int(strange.sum())} in all, first in {spot})"
     next_step = "correct the file, or declare drop-missing-rows or fill-missing in datasets.yaml"
     raise ElmbenchError(problem, expected="finite numbers", next_step=next_step)

@@ -137,8 +137,8 @@ def _array(arrays: dict[str, NDArray[Any]], what: str, names: tuple[str, ...]) -
     """Return the array with one of these names; it must hold numbers or words."""
     name = next((name for name in names if name in arrays), None)
     if name is None:
-        held = ", ".join(sorted(arrays))
-        raise ValueError(f"it holds the arrays {held}: no {what}, which is called {' or '.join(names)}")
+        contents = ", ".join(sorted(arrays))
+        raise ValueError(f"it holds the arrays {contents}: no {what}, which is called {' or '.join(names)}")
     if arrays[name].dtype.kind not in "biufUS":
         raise ValueError(f"its array {name} holds {arrays[name].dtype}, not numbers or words")
     return arrays[name]

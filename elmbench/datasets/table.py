@@ -137,9 +137,9 @@ class Table:
     def rows(self, keep: NDArray[np.bool_]) -> Table:
         """Return the table of the rows where `keep` is true."""
         n_train = None if self.n_train is None else int(keep[: self.n_train].sum())
-        return replace(self.taken(np.flatnonzero(keep)), n_train=n_train)
+        return replace(self.select_rows(np.flatnonzero(keep)), n_train=n_train)
 
-    def taken(self, rows: NDArray[np.intp]) -> Table:
+    def select_rows(self, rows: NDArray[np.intp]) -> Table:
         """Return the table of some rows, in their order."""
         return replace(
             self,
@@ -155,7 +155,7 @@ class Table:
         nominal = {name: self.nominal[name] for name in names if name in self.nominal}
         return replace(self, X=self.X[:, positions], names=tuple(names), nominal=nominal)
 
-    def without(self, dropped: Collection[str]) -> Table:
+    def drop_columns(self, dropped: Collection[str]) -> Table:
         """Return the table without some columns, which it may lack."""
         gone = {*dropped}
         return self.columns([name for name in self.names if name not in gone])
@@ -203,10 +203,10 @@ def to_numbers(values: NDArray[Any]) -> NDArray[np.float64] | None:
     """Return a column as floats, NaN for missing values; return None if it holds anything but numbers."""
     if values.dtype.kind in "biuf":
         return values.astype(np.float64)
-    known = {value for value in values if value is not None and value == value}
-    if not all(is_number(str(value)) for value in known):
+    labels = {value for value in values if value is not None and value == value}
+    if not all(is_number(str(value)) for value in labels):
         return None
-    return np.array([float(value) if value in known else np.nan for value in values])
+    return np.array([float(value) if value in labels else np.nan for value in values])
 
 
 def label_words(target: NDArray[Any]) -> NDArray[np.object_]:

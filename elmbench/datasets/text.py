@@ -41,10 +41,10 @@ def read_text(content: bytes, path: Path, choose: ChooseTarget, layout: FileOpti
     header = layout.header
     if header is None:
         header = _has_header(sample[: max(20, _SAMPLE_FIELDS // len(names))])
-        shown = f"line 1 is taken for the header (--no-header if it is data): {few(names, _SHOWN)}"
+        remark = f"line 1 is taken for the header (--no-header if it is data): {few(names, _SHOWN)}"
         last = len(names) - 1
         data = f"line 1 is taken for data (--header if it holds names): the columns are x0 to x{last}"
-        notes.append(shown if header else data)
+        notes.append(remark if header else data)
     if not header:
         names = [f"x{position}" for position in range(len(names))]
     _check_widths(text, separator, path, is_detected=not layout.separator)
@@ -89,15 +89,15 @@ def _rows(text: str, separator: str) -> Iterator[list[str]]:
     return filter(None, csv.reader(io.StringIO(text), delimiter=separator, skipinitialspace=True))
 
 
-def _separator_of(text: str, given: str) -> tuple[str, str]:
+def _separator_of(text: str, separator: str) -> tuple[str, str]:
     """Return the given separator, or the first that splits all rows of a sample into equally many fields, and the text.
     The text lacks the line `sep=;` that some programs put first.
     """
     first, _, rest = text.partition("\n")
     if len(first.strip()) == len("sep=;") and first.startswith("sep="):
-        given, text = given or first[4], rest
-    if given:
-        return {"\\t": "\t", "tab": "\t", "space": " "}.get(given, given), text
+        separator, text = separator or first[4], rest
+    if separator:
+        return {"\\t": "\t", "tab": "\t", "space": " "}.get(separator, separator), text
     for separator in SEPARATORS:
         try:
             widths = {len(row) for row in islice(_rows(text, separator), _SAMPLE)}
@@ -131,14 +131,14 @@ def _has_header(rows: list[list[str]]) -> bool:
     """Return True if the first row holds names, which differ in kind from the rows below."""
     numbers, repeated, few = [], False, False
     for name, *others in zip(*rows, strict=False):
-        known = [word for word in others if word not in MISSING]
-        if known and 2 * sum(map(looks_numeric, known)) > len(known):
+        texts = [word for word in others if word not in MISSING]
+        if texts and 2 * sum(map(looks_numeric, texts)) > len(texts):
             if name and not looks_numeric(name) and name not in MISSING:
                 return True
             numbers.append(name)
         else:
-            repeated |= name in known
-            few |= len(set(known)) <= len(known) / 2
+            repeated |= name in texts
+            few |= len(set(texts)) <= len(texts) / 2
     if repeated or not numbers:
         return not repeated
     # All columns of numbers begin with a number. Names may be numbers as well, such as positions or wavelengths.

@@ -59,43 +59,43 @@ class UserData(FileOptions, RowColumns):
         super().__init__(**options | {"location": location, "target": target, "task": task})
 
 
-def describe(asked: UserData) -> DatasetSpec:
+def describe(request: UserData) -> DatasetSpec:
     """Return the spec of a user's data; its notes list the detected settings and warnings.
 
     Raises ElmbenchError if the data cannot be read or used.
     """
-    path, title, target = local_file(asked.location, asked.target)
-    title = asked.title or title
-    options = asked.model_dump(include=set(FileOptions.model_fields))
-    if asked.test:
-        options["test"] = str(local_file(asked.test)[0])
+    path, title, target = local_file(request.location, request.target)
+    title = request.title or title
+    options = request.model_dump(include=set(FileOptions.model_fields))
+    if request.test:
+        options["test"] = str(local_file(request.test)[0])
     source = FileSource(kind="file", path=str(path), target=target, **options)
-    full, columns, ends = take_row_columns(read_user_file(source, asked), asked)
-    settings = [f"sorted by {asked.ordered_by}, {ends}"] if ends else []
+    full, columns, ends = take_row_columns(read_user_file(source, request), request)
+    settings = [f"sorted by {request.ordered_by}, {ends}"] if ends else []
     if full.n_train is not None:
-        settings.append(f"{len(full.target) - full.n_train} held-out rows of {Path(asked.test).name}")
+        settings.append(f"{len(full.target) - full.n_train} held-out rows of {Path(request.test).name}")
     if "folds" in columns:
-        settings.append(f"{columns['folds'].max() + 1} outer folds, of the column {asked.fold}")
-    if asked.weights is not None:
-        settings.append(f"fits are weighted by {asked.weights}, metrics are not")
+        settings.append(f"{columns['folds'].max() + 1} outer folds, of the column {request.fold}")
+    if request.weights is not None:
+        settings.append(f"fits are weighted by {request.weights}, metrics are not")
     dates = tuple(
         name
         for name, words in full.nominal.items()
-        if name not in full.words and read_dates(words, asked.day_first, name) is not None
+        if name not in full.words and read_dates(words, request.day_first, name) is not None
     )
     left_out = _left_out(full, dates)
     names = [name for group in left_out.values() for name in group]
-    raw = full.without(names)
-    task = asked.task or _task_of(raw)
-    table = with_date_features(raw, dates, asked.day_first)
+    raw = full.drop_columns(names)
+    task = request.task or _task_of(raw)
+    table = with_date_features(raw, dates, request.day_first)
     counts = Counter(label_words(table.target)) if task == "classification" else Counter()
     labels = sorted(counts.keys() - {None}, key=category_order)
-    for problem, expected, next_step in _faults(table, asked, task, labels, left_out):
+    for problem, expected, next_step in _faults(table, request, task, labels, left_out):
         raise ElmbenchError(f"{title}{problem}", expected=expected, next_step=next_step)
-    positive = ((label_word(asked.positive) or labels[-1]),) if len(labels) == 2 else ()
+    positive = ((label_word(request.positive) or labels[-1]),) if len(labels) == 2 else ()
     column = f"the column {table.target_name!r}" if table.target_name else "the file's own target"
     kind = f"classification, {len(labels)} classes" if labels else "regression"
-    detected = [f"{kind} of {column} ({'as given' if asked.task else 'detected by its values'})"]
+    detected = [f"{kind} of {column} ({'as given' if request.task else 'detected by its values'})"]
     detected += [f"the positive class is {label}" for label in positive]
     if table.nominal:
         settings.append(f"words, encoded on each training part: {few([*table.nominal], 8)}")
@@ -106,17 +106,17 @@ def describe(asked: UserData) -> DatasetSpec:
         for name, words in full.nominal.items()
     }
     for reason, group in left_out.items():
-        shown = few([f"{name} ({examples[name]})" if examples.get(name) else name for name in group], 8)
-        settings += [f"left out, as {reason}: {shown}"] if group else []
+        listing = few([f"{name} ({examples[name]})" if examples.get(name) else name for name in group], 8)
+        settings += [f"left out, as {reason}: {listing}"] if group else []
     missing = _missing_columns(table)
     if missing:
         settings.append(f"missing values, filled in on each training part: {few(missing, 8)}")
     n, d = table.X.shape
-    is_guessed = not (asked.task or target)
-    changes = {"target": table.target_name or target, "drop": (*asked.drop, *names), "dates": dates}
+    is_guessed = not (request.task or target)
+    changes = {"target": table.target_name or target, "drop": (*request.drop, *names), "dates": dates}
     return DatasetSpec(
-        **asked.model_dump(include=set(RowColumns.model_fields)),
-        name=name_of(asked.location),
+        **request.model_dump(include=set(RowColumns.model_fields)),
+        name=name_of(request.location),
         title=title,
         task=task,
         positive=positive,
@@ -133,7 +133,7 @@ def describe(asked: UserData) -> DatasetSpec:
         notes=(
             "; ".join([*detected, *settings]),
             *table.notes,
-            *(f"warning: {text}" for text in warnings_of(raw, task, asked.groups is not None, dates, is_guessed)),
+            *(f"warning: {text}" for text in warnings_of(raw, task, request.groups is not None, dates, is_guessed)),
         ),
     )
 
@@ -143,10 +143,10 @@ def _left_out(table: Table, dates: Collection[str]) -> dict[str, list[str]]:
     reasons: dict[str, list[str]] = {_EMPTY: [], _NAMES: []}
     for name in () if sp.issparse(table.X) else table.names:
         values, are_words = table.column(name), name in table.nominal and name not in dates
-        known = values[~is_missing(values)]
-        if not len(known):
+        present = values[~is_missing(values)]
+        if not len(present):
             reasons[_EMPTY].append(name)
-        elif are_words and len(known) > 20 and len({*known}) > MOST_DIFFERENT * len(known):
+        elif are_words and len(present) > 20 and len({*present}) > MOST_DIFFERENT * len(present):
             reasons[_NAMES].append(name)
     return reasons
 
@@ -167,7 +167,7 @@ def _task_of(table: Table) -> Task:
 
 
 def _faults(
-    table: Table, asked: UserData, task: Task, labels: Sequence[str], left_out: Mapping[str, Sequence[str]]
+    table: Table, request: UserData, task: Task, labels: Sequence[str], left_out: Mapping[str, Sequence[str]]
 ) -> Iterator[tuple[str, str, str]]:
     """Yield the reasons to refuse the rows: what is wrong with them, the expectation and the next step."""
     n, d = table.X.shape
@@ -186,7 +186,7 @@ def _faults(
     if not sp.issparse(table.X) and np.isinf(table.X).any():
         column = table.names[int(np.isinf(table.X).any(axis=0).argmax())]
         yield f": an infinite value in the column {column!r}", "finite numbers", "correct the file"
-    columns = [] if asked.impute else _missing_columns(table)
+    columns = [] if request.impute else _missing_columns(table)
     if columns:
         missing = table.missing()
         problem = f": {missing.sum()} values are missing, in {missing.any(axis=1).sum()} rows"
@@ -195,13 +195,13 @@ def _faults(
     if task == "classification" and len(labels) < 2:
         problem = f": every row has the target {labels[0] if labels else None!r}"
         yield problem, "two classes or more", "name another column with --target"
-    if not asked.task and len(labels) > MOST_DIFFERENT * n:
+    if not request.task and len(labels) > MOST_DIFFERENT * n:
         problem = f": the target has {len(labels)} different labels in {n} rows, such as {labels[0]!r}"
         next_step = "write plain numbers, or name another column with --target"
         yield problem, "classes of several rows, or numbers", next_step
-    positive = label_word(asked.positive)
+    positive = label_word(request.positive)
     if positive and (len(labels) != 2 or positive not in labels):
-        problem = f": {asked.positive!r} is named as the positive class of {len(labels) or 'no'} classes"
+        problem = f": {request.positive!r} is named as the positive class of {len(labels) or 'no'} classes"
         expected = f"{labels[0]} or {labels[1]}" if len(labels) == 2 else "a target with two classes"
         yield problem, expected, "correct --positive or leave it out"
 
@@ -233,9 +233,9 @@ def _write_bunch(name: str, folder: Path, stem: str) -> Path:
     """Write a data set of scikit-learn, with the names of its classes, to a file; return the file."""
     from sklearn import datasets
 
-    known = ["breast_cancer", "diabetes", "digits", "iris", "wine"]
-    if name not in known:
-        raise unknown_name("scikit-learn data set", name, known, "elmbench compare sklearn:wine")
+    names = ["breast_cancer", "diabetes", "digits", "iris", "wine"]
+    if name not in names:
+        raise unknown_name("scikit-learn data set", name, names, "elmbench compare sklearn:wine")
     bunch = getattr(datasets, f"load_{name}")(as_frame=True)
     labels = np.asarray(bunch.target_names)[bunch.target] if "target_names" in bunch else bunch.target
     return write_arrays(bunch.data, labels, folder, stem, {})

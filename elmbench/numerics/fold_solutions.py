@@ -231,7 +231,7 @@ def _single_inverse(K: Array, part: FoldView, ridge: float, room: Array) -> Call
     def product(b: Array) -> Array:
         scale = math.sqrt(b @ b) or 1.0
         # Two triangular solves with a vector run at the bandwidth of memory, unlike LAPACK's blocked solver.
-        below = strsv(factor, (b / scale).astype(np.float32), lower=1)
-        return np.asarray(strsv(factor, below, lower=1, trans=1), dtype=np.float64) * scale
+        forward = strsv(factor, (b / scale).astype(np.float32), lower=1)
+        return np.asarray(strsv(factor, forward, lower=1, trans=1), dtype=np.float64) * scale
 
     return product

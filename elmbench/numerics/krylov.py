@@ -112,12 +112,12 @@ class KrylovSpace:
         return self._W[:, : self.steps]
 
     @property
-    def last(self) -> Array:
+    def last_column(self) -> Array:
         """The last column of W."""
         return self._W[:, max(0, self.steps - 1)]
 
     @property
-    def next(self) -> Array:
+    def next_column(self) -> Array:
         """w, the direction of the residuals of all systems."""
         return self._W[:, self.steps]
 

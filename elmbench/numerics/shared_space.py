@@ -67,8 +67,8 @@ class SharedSpace:
         column, image = self._basis[:, m], self._images[:, k]
         np.divide(w, length, out=column)
         self._start.product(column, image)
-        self._shares[k] = column @ self._start.next
-        image -= self._start.last_length * self._shares[k] * self._start.last
+        self._shares[k] = column @ self._start.next_column
+        image -= self._start.last_length * self._shares[k] * self._start.last_column
         self._added += 1
         # Only the upper triangle is read.
         self._gram[: k + 1, k] = self._basis[:, self._first : m + 1].T @ image
@@ -90,7 +90,7 @@ class SharedSpace:
         y, k = self._weights(ridge, rest, loss), self._added
         residual = self._images[:, :k] @ y
         residual += self._basis[:, self._first : self._first + k] @ (ridge * y)
-        np.subtract((rest + loss * (self._shares[:k] @ y)) * self._start.next, residual, out=residual)
+        np.subtract((rest + loss * (self._shares[:k] @ y)) * self._start.next_column, residual, out=residual)
         return residual
 
     def _reduce(self, ridge: float) -> tuple[float, float]:

@@ -168,6 +168,6 @@ def test_a_krylov_space_knows_its_residuals_and_images(n, kind, seed):
     assert residuals_are_known(space)
     W, images = space.basis, K @ space.basis
     np.testing.assert_allclose(W.T @ W, np.eye(space.steps), atol=1e-12)
-    images[:, -1:] -= space.last_length * space.next[:, np.newaxis]
+    images[:, -1:] -= space.last_length * space.next_column[:, np.newaxis]
     np.testing.assert_allclose(images, W @ (W.T @ images), atol=1e-11)
     assert space.steps <= (0 if kind == "zero" else n)

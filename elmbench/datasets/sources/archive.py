@@ -110,7 +110,7 @@ class ArchiveSource(NetworkSource):
         name = Path(origin.rpartition("/")[2])
         layout = PUBLIC.model_copy(update={"header": False})
         table = read_text(b"\n".join(lines), name, lambda names: names[position], layout)
-        table = table.without([f"x{index}" for index in self.drop])
+        table = table.drop_columns([f"x{index}" for index in self.drop])
         return replace(table, names=tuple(f"x{index}" for index in range(len(table.names))), origin=origin)
 
 

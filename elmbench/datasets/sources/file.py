@@ -74,7 +74,7 @@ def read_user_file(source: FileSource, spec: RowColumns | None = None) -> Table:
     layout = source.model_copy(update={"words": words})
     table = read_table(path, partial(_target, source), form=form, layout=layout, sparse=True)
     check_columns(table, source.drop)
-    table = table.without(source.drop)
+    table = table.drop_columns(source.drop)
     check_columns(table, {*source.words} - {table.target_name})
     table = with_numbers(table, source.decimal)
     gone = is_missing(table.target)
@@ -142,7 +142,7 @@ def check_columns(table: Table, names: Iterable[str]) -> None:
 def _take_column(table: Table, name: str) -> tuple[Table, NDArray[Any]]:
     """Return a table without one of its columns, and that column as numbers or words."""
     check_columns(table, [name])
-    return table.without([name]), table.column(name)
+    return table.drop_columns([name]), table.column(name)
 
 
 def _sorted_by(table: Table, name: str, day_first: bool | None) -> tuple[Table, str]:
@@ -165,7 +165,7 @@ def _sorted_by(table: Table, name: str, day_first: bool | None) -> tuple[Table, 
         ends = f"{values.min():.12g} to {values.max():.12g}"
     # Test rows remain below training rows.
     part = np.arange(len(values)) >= (len(values) if table.n_train is None else table.n_train)
-    return table.taken(np.lexsort((values, part))), ends
+    return table.select_rows(np.lexsort((values, part))), ends
 
 
 def with_date_features(table: Table, names: Collection[str], day_first: bool | None = None) -> Table:

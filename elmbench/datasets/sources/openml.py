@@ -66,7 +66,7 @@ class OpenMLSource(NetworkSource):
         ignored = {*_as_list(description.row_id_attribute), *_as_list(description.ignore_attribute)}
         choose, layout = partial(self._choose, description, ignored), job.layout or PUBLIC
         table = read_table(path, choose, form=form, layout=layout)
-        return replace(table.without(ignored), origin=f"OpenML {description.dataset_id}")
+        return replace(table.drop_columns(ignored), origin=f"OpenML {description.dataset_id}")
 
     def _choose(self, description: Any, ignored: set[str], columns: list[str]) -> str:
         """Return the name of the target, which may be a column that OpenML ignores."""
