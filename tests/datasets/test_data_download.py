@@ -28,7 +28,7 @@ SHA256 = hashlib.sha256(BODY).hexdigest()
 
 
 def download(url: str, folder: Path, known_hash: str | None = None, progress: bool = False) -> Path:
-    return FetchJob(0, 0, folder, progress=progress).download(url, known_hash)
+    return FetchJob(0, folder, progress=progress).download(url, known_hash)
 
 
 @pytest.mark.parametrize("length", [True, False])
@@ -101,7 +101,7 @@ def test_a_killed_download_leaves_no_file_of_its_name(server: Server, tmp_path: 
     server.pages["/f"] = Page(BODY, pause=0.05)
     code = (
         "import sys; from pathlib import Path; from elmbench.datasets.sources.base import FetchJob\n"
-        "job = FetchJob(0, 0, Path(sys.argv[2]), progress=True)\n"
+        "job = FetchJob(0, Path(sys.argv[2]), progress=True)\n"
         "job.download(sys.argv[1])"
     )
     command = [sys.executable, "-c", code, f"{server.url}/f", str(tmp_path)]
