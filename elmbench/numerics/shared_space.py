@@ -16,9 +16,9 @@ class SharedSpace:
     The solution for a ridge r is the best one of the space, in the norm of K + r I. As K W = W T + beta w e', with e
     the last unit vector, W' K U = beta e c' with c = U'w. So with the images G = K U - beta (W e) c', which are
     orthogonal to W, the weights y of U solve (U'G + r I - t c c') y = s c, and the residual is (s + t c'y) w - (G + r
-    U) y, where s and t come from T, see `_reduce`: neither needs W. An inexact preconditioner does no harm,
-    because solutions stay the best ones, with known residuals. (Saad, Iterative Methods for Sparse Linear Systems, 2nd
-    ed., SIAM 2003, 5.2.)
+    U) y, where s and t come from T, see `_reduce`: neither needs W. An inexact preconditioner does no harm, because
+    solutions stay the best ones, with known residuals. (Saad, Iterative Methods for Sparse Linear Systems, 2nd ed.,
+    SIAM 2003, 5.2.)
 
     `max_steps` is the largest number of columns to be added.
     """

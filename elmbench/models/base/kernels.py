@@ -118,9 +118,9 @@ class KernelSystemMixin(KernelMixin, PathMixin):
 
         This holds for the Gaussian kernel of dense rows without weights; see `_by_matrix` for others. All `C` of a fold
         are solved at once, see `fold_solutions`. Values are accepted if their system is solved, and labels if the
-        errors of the outputs do not change them. Otherwise the model is fitted. Shared work takes 8 n^2 bytes for n
-        training rows and at most 8 m^2 more for the m rows of the largest fold; the distances of few rows are kept as
-        well, see `kernel_ladder`.
+        errors of the outputs do not change them, see `_fold_outputs`. Shared work takes 8 n^2 bytes for n training rows
+        and at most 8 m^2 more for the m rows of the largest fold; the distances of few rows are kept as well, see
+        `kernel_ladder`.
         """
         kernels = yield from cls._by_factor(grid, {i: model._make_kernel() for i, model in enumerate(grid.models)})
         gammas: dict[float, list[int]] = {}
@@ -160,7 +160,7 @@ class KernelSystemMixin(KernelMixin, PathMixin):
         means = T.mean(axis=0) if cls._centred else np.zeros(k)
         B = cls._right_hand_sides(T - means, None)
 
-        def outputs_of(Z: Array, errors: Array, ridges: Array) -> tuple[Array, NDArray[np.bool_]]:
+        def compute_outputs(Z: Array, errors: Array, ridges: Array) -> tuple[Array, NDArray[np.bool_]]:
             """Return the outputs, (n_test, p * k), and for each ridge, True if they are accurate enough."""
             intercepts, betas, growth = cls._path_coefficients(Z, len(ridges))
             weights = np.hstack([betas, np.ones((n, 1), order="F")])
@@ -184,7 +184,7 @@ class KernelSystemMixin(KernelMixin, PathMixin):
             return outputs, accurate
 
         Z, errors = fold_solutions(omega, part, B, ridges, room, grid.solvers)
-        outputs, accurate = outputs_of(Z, errors, ridges)
+        outputs, accurate = compute_outputs(Z, errors, ridges)
         again = np.flatnonzero(~accurate & (errors > 0))
         if len(again):
             grid.solvers["bound failed"] += len(again)
@@ -192,7 +192,7 @@ class KernelSystemMixin(KernelMixin, PathMixin):
             part.copy(omega, square)
             Z = ridge_solutions(square, B, ridges[again], grid.solvers, overwrite=True)
             columns = (again[:, np.newaxis] * k + np.arange(k)).ravel()
-            outputs[:, columns], accurate[again] = outputs_of(Z, np.zeros(len(again)), ridges[again])
+            outputs[:, columns], accurate[again] = compute_outputs(Z, np.zeros(len(again)), ridges[again])
         return [outputs[:, i * k : (i + 1) * k] if holds else None for i, holds in enumerate(accurate)]
 
     @staticmethod
@@ -209,8 +209,7 @@ class KernelSystemMixin(KernelMixin, PathMixin):
     ) -> Generator[tuple[int, int, NDArray[Any]], None, dict[int, Kernel]]:
         """Yield the outputs of the candidates whose Gaussian kernel has a factor of few columns; return the others.
 
-        Candidates are given by their numbers and kernels. A candidate is fitted if its ridge is within round-off or an
-        error of ten times condition times machine precision would change a label.
+        Candidates are given by their numbers and kernels. A candidate is fitted if its ridge is within round-off.
         """
         others = dict(kernels)
         for gamma in sorted({kernel.gamma for kernel in kernels.values() if kernel.is_plain(grid.X)}):
