@@ -80,7 +80,7 @@ def test_each_row_does_what_the_formulas_say(merges, sparse, shape, gamma, ridge
             if one_hill and shape[2] == 1 and (np.sign(expected.W) == np.sign(expected.W[a])).all():
                 assert lost <= best + 1e-9 * (1 + whole)
             continue
-        reference = outputs(dense.drop_columns(expected, a), gamma, probe)
+        reference = outputs(dense.without(expected, a), gamma, probe)
         np.testing.assert_allclose(outputs(rows, gamma, probe), reference, rtol=0, atol=1e-9 * size)
 
 
