@@ -109,8 +109,8 @@ def read_arrays(content: bytes, origin: str, sparse: bool = True) -> Table:
     """Return the table of a NumPy archive of features, dense or as the parts of a CSR matrix, and a target.
 
     The names of its arrays are ours (X, target), Ding's (data, label), those of pictures (images, target), or SciPy's
-    for sparse rows. Raises ValueError if a part is missing or does not fit the others, or if an array takes more than
-    `most` bytes. `sparse`: keep sparse rows sparse.
+    for sparse rows. `sparse`: keep sparse rows sparse. Raises ValueError if a part is missing or does not fit the
+    others.
     """
     with np.load(io.BytesIO(content), allow_pickle=False) as file:
         arrays = {name: np.asarray(file[name]) for name in file.files}

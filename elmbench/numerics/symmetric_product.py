@@ -8,7 +8,7 @@ import numpy as np
 from elmbench.numerics.arrays import Array
 
 FASTMATH = {"reassoc", "contract", "nsz"}
-"""What the compiler may do here: reorder sums, so that they are vectorised."""
+"""Let the compiler reorder sums, so that they are vectorised."""
 
 WIDTH = 8  # columns that one pass over a vector serves; fewer are slower
 

@@ -138,8 +138,7 @@ class KernelSystemMixin(KernelMixin, PathMixin):
                 members = sorted(gammas[gamma], key=lambda i: -grid.models[i].C)
                 ridges = np.array([1.0 / grid.models[i].C for i in members])
                 for j, (part, (T, decode)) in enumerate(zip(parts, targets, strict=True), first):
-                    probes = grid.X[grid.folds[j][1]]
-                    result = cls._fold_outputs(grid, gamma, omega, room, part, T, ridges, probes)
+                    result = cls._fold_outputs(grid, j, gamma, omega, room, part, T, ridges)
                     for i, outputs in zip(members, result, strict=True):
                         if outputs is None:
                             grid.solvers["fit"] += 1
@@ -149,12 +148,12 @@ class KernelSystemMixin(KernelMixin, PathMixin):
 
     @classmethod
     def _fold_outputs(
-        cls, grid: Grid, gamma: float, omega: Array, room: Array, part: FoldView, T: Array, ridges: Array, probes: Rows
+        cls, grid: Grid, fold: int, gamma: float, omega: Array, room: Array, part: FoldView, T: Array, ridges: Array
     ) -> list[Array | None]:
         """Return the outputs for the test rows of a fold, (n_test, k), for each ridge; None if a fit is needed.
 
-        `omega` is the shared kernel, for this `gamma`, and T, of shape (n_train, k), holds the targets of the fold;
-        `probes` are its test rows. Systems are factored if the errors of an iteration are too large. Fits decide ties.
+        `omega` is the shared kernel, for this `gamma`, and T, of shape (n_train, k), holds the targets of the fold.
+        Systems are factored if the errors of an iteration are too large. Fits decide ties.
         """
         n, k = T.shape
         means = T.mean(axis=0) if cls._centred else np.zeros(k)
@@ -167,7 +166,7 @@ class KernelSystemMixin(KernelMixin, PathMixin):
             if part.test is not None:
                 product = part.product(omega, weights)
             else:
-                product = Kernel(gamma=gamma).product(probes, grid.X[part.rows], weights)
+                product = Kernel(gamma=gamma).product(grid.X[grid.folds[fold][1]], grid.X[part.rows], weights)
             outputs, mass = product[:, :-1] + (intercepts + np.tile(means, len(ridges))), product[:, -1:]
             accurate = np.isfinite(errors)
             if grid.decides_labels:
@@ -176,8 +175,8 @@ class KernelSystemMixin(KernelMixin, PathMixin):
                 bounds = 4 * np.maximum(errors, 4 * EPS * np.sqrt(n)) * np.minimum(ridges**-0.5, mass / ridges)
                 # Entries of k(x) and sums of n terms have errors relative to |k(x)|'|Z|, which dominate if coefficients
                 # cancel. Those of a fit are as large, so it is asked only if independent errors would change a label.
-                worst = (kernel_round_off(grid.X, gamma) + n * EPS) * mass
-                likely = kernel_round_off(grid.X, gamma) * np.minimum(mass, np.sqrt(mass))
+                round_off = kernel_round_off(grid.X, gamma)
+                worst, likely = (round_off + n * EPS) * mass, round_off * np.minimum(mass, np.sqrt(mass))
                 largest = np.abs(Z).reshape(n, len(ridges), -1).max(axis=(0, 2))
                 bounds = np.where(errors > 0, (bounds + worst * largest) * growth, bounds + likely * largest)
                 accurate &= cls._each_holds(outputs, bounds)
