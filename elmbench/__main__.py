@@ -1,6 +1,39 @@
-"""`python -m elmbench` runs the command line."""
+"""The entry point of the command line: `elmbench`, or `python -m elmbench`."""
 
-from elmbench.cli import main
+import atexit
+import contextlib
+import os
+import signal
+import sys
+
+
+def _stop(*_: object) -> None:
+    """End this process at once. An exception could be lost in an import or in C code; workers end with the process."""
+    os.write(2, b"interrupted: finished work is stored. Next: the same command resumes\n")
+    os._exit(130)
+
+
+def main() -> None:
+    """Run the command line; Ctrl-C ends it with exit code 130 from the first import on."""
+    code = 1
+
+    def end() -> None:
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(OSError, ValueError, AttributeError):  # closed, broken or None
+                stream.flush()
+        os._exit(code)
+
+    signal.signal(signal.SIGINT, _stop)
+    atexit.register(end)  # The first callback runs last. Python would take a while to delete all modules.
+    from elmbench.cli import main as run
+
+    try:
+        run()
+        code = 0
+    except SystemExit as ending:
+        code = ending.code if isinstance(ending.code, int) else int(ending.code is not None)
+        raise
+
 
 if __name__ == "__main__":
     main()

@@ -3,6 +3,7 @@
 import contextlib
 import io
 import os
+import signal
 import sys
 import traceback
 import warnings
@@ -36,6 +37,7 @@ def _version(value: bool) -> None:
 
 @app.callback()
 def options(
+    context: typer.Context,
     results_dir: Annotated[
         str | None, Option(envvar="ELMBENCH_RESULTS_DIR", help="Results (default: elmbench-results).")
     ] = None,
@@ -55,6 +57,8 @@ def options(
     debug: Annotated[bool, Option("--debug", envvar="ELMBENCH_DEBUG", help="Print the traceback of an error.")] = False,
 ) -> None:
     """Store the options of the whole app and load the plug-ins and your own tables."""
+    if context.invoked_subcommand in ("data", "report"):  # their temporary folders are deleted first
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     path = None if results_dir is None else Path(results_dir).expanduser()
     if path is not None and (not results_dir or (os.path.lexists(path) and not path.is_dir())):
         problem = f"--results-dir is {results_dir!r}, which is not a folder"

@@ -45,6 +45,7 @@ def status(experiment: options.Table = None) -> None:
         table = f"{line.experiment} ({line.profile})"
         if missing := line.ended.get("missing"):
             estimate = f", about {duration(line.seconds_left)} on one worker" if line.seconds_left else ""
+            estimate += f"; the duration of {', '.join(line.unknown)} is unknown" if line.unknown else ""
             state.say(f"{table}: {missing} cells left{estimate}; next:", line.command)
         state.say(*(f"{table}: {count} x {reason}" for reason, count in line.reasons.items()))
 

@@ -134,13 +134,16 @@ def run_cells(prepared: PreparedRun, executor: Executor, carry_out: Callable[...
         state.say(f"{counts['to_run']} cells to run {_workers(executor.workers)}{stored}")
     if damaged := counts["to_run"] and prepared.store.n_damaged:
         typer.echo(f"{prepared.store.root} has {damaged} damaged records, which are computed again", err=True)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    handlers = {number: signal.signal(number, signal.default_int_handler) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         with RunProgress(prepared, state.silent, executor) as progress:
             return carry_out(prepared, progress.on_event, executor)
     except KeyboardInterrupt:
         typer.echo("interrupted: finished work is stored. Next: the same command resumes", err=True)
         raise typer.Exit(130) from None
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
 
 
 def _workers(count: int) -> str:

@@ -126,6 +126,8 @@ def compare(
     extra = {key: list(_unmasked(values)) for key, values in by_row.items() if values is not None}
     X, y = X if sp.issparse(X) else to_frame(X), _unmasked(y)
     if test is not None:
+        if not (isinstance(test, tuple | list) and len(test) == 2):
+            raise ElmbenchError("`test` is not a pair", expected="held-out rows and targets", next_step="test=(X, y)")
         test = test[0] if sp.issparse(test[0]) else to_frame(test[0]), _unmasked(test[1])
     for key, values in {"y": y, **extra}.items():
         if key in extra and len(values) != X.shape[0]:

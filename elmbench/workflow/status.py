@@ -18,7 +18,8 @@ class TableStatus:
 
     `ended`: the number of cells by status; `missing` for those that have not run. `reasons`: why cells did not end ok,
     and how many. `seconds_left`: duration of the missing cells on one worker, by the cells of the same model and data
-    that have ended ok, or else by all of the table; None before any has. `command`: the last one that ran the table.
+    that have ended ok. `unknown`: the models of missing cells without such cells, whose durations are not counted.
+    `command`: the last one that ran the table.
     """
 
     experiment: str
@@ -26,7 +27,8 @@ class TableStatus:
     planned: int
     ended: Mapping[str, int]
     reasons: Mapping[str, int]
-    seconds_left: float | None
+    seconds_left: float
+    unknown: tuple[str, ...]
     command: str
 
 
@@ -60,9 +62,8 @@ def table_status(store: Store, experiment: str | None = None) -> list[TableStatu
                 reason, _, _ = result["reason"].strip().partition("\n")
                 reasons[f"{subject} {ending}: {reason}"] += 1
         if ended:
-            means = {entry: fmean(seconds) for entry, seconds in durations.items()}
-            estimates = (n * means.get(entry, fmean(means.values())) for entry, n in missing.items())
-            seconds = sum(estimates, 0.0) if means else None
-            command = store.commands(profile, name)[-1]
-            lines.append(TableStatus(name, profile, ended.total(), dict(ended), dict(reasons), seconds, command))
+            seconds = sum((n * fmean(durations[entry]) for entry, n in missing.items() if entry in durations), 0.0)
+            unknown = tuple(sorted({model for _, model, _ in missing.keys() - durations.keys()}))
+            command, counts = store.commands(profile, name)[-1], (ended.total(), dict(ended), dict(reasons))
+            lines.append(TableStatus(name, profile, *counts, seconds, unknown, command))
     return lines

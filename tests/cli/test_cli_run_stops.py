@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -48,3 +50,24 @@ def test_an_interrupted_run_keeps_what_has_ended(elmbench: Callable, one: Path, 
     again = elmbench(*CI)
     assert "are stored" in again.out
     assert len(cells()) == 12
+
+
+@pytest.mark.parametrize("module", ["typer", "elmbench.workflow.prepare"])
+def test_ctrl_c_during_an_import_ends_the_command(module: str, tmp_path: Path) -> None:
+    code = f"""
+import contextlib, signal, sys
+from elmbench.__main__ import main
+
+class Interrupting:
+    def find_spec(self, name, *_):
+        if name == {module!r}:
+            with contextlib.suppress(BaseException):  # as some C code does
+                signal.raise_signal(signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupting())
+main()
+"""
+    words = ["--results-dir", str(tmp_path), "run", "table4", "-d", "wdbc", "-m", "elm"]
+    ended = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=False)
+    assert ended.returncode == 130
+    assert ended.stderr == "interrupted: finished work is stored. Next: the same command resumes\n"

@@ -59,6 +59,12 @@ def test_missing_cells(elmbench: Callable, one: Path, worker: dict) -> None:
     assert line["seconds_left"] == pytest.approx(2 * sum(took) / len(took))
     assert ("s on one worker; next:" in text) == (sum(took) > 0)
     assert text.endswith("next: elmbench run toy/one --profile ci")
+    for cell in (cell for cell in cells if cell.model == "K-ELM"):
+        store = lose(store, cell.key)
+    (line,) = elmbench("status", "one", "--json").json
+    assert line["unknown"] == ["K-ELM"]
+    assert line["seconds_left"] < 9, "a model that never ran has no duration, not that of the others"
+    assert "; the duration of K-ELM is unknown; next:" in " ".join(elmbench("status").out.split())
     elmbench("run", "one", "--profile", "ci")
     (line,) = elmbench("status", "one", "--json").json
     assert (line["ended"], line["seconds_left"]) == ({"ok": 12}, 0)

@@ -58,6 +58,8 @@ def test_targets_and_columns_beside_the_rows_that_cannot_be_used() -> None:
     masked = np.ma.masked_equal(y, 2)
     with pytest.raises(ElmbenchError, match="y has 50 missing values"):
         elmbench.compare(X, masked, ["ridge"])
+    with pytest.raises(ElmbenchError, match="`test` is not a pair"):
+        elmbench.compare(X, y, ["ridge"], test=(X,))
     with pytest.raises(ElmbenchError, match="weights has 50 missing values"):
         elmbench.compare(X, y, ["ridge"], weights=masked)
     with pytest.raises(ElmbenchError, match="X has 150 rows, and groups has 7 values"):
