@@ -40,6 +40,7 @@ class GridPath(Protocol):
     The real outputs of a path and of separate fits agree to 1e-10 of the outputs' size, or to 10 x condition x machine
     precision of their norm over the training rows if that is more, with the condition of the solved system. Labels
     follow from the outputs by the rule of `predict`, which also decides ties. So both choose the same hyperparameters.
+    Only `SVMClassifier` differs: its outputs agree within LIBSVM's tolerance.
     """
 
     @classmethod

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import inspect
+from collections import Counter
 from itertools import product
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from elm_problems import problem, rows, targets
+from elm_problems import counting, problem, rows, targets
 from sklearn.cluster import KMeans
 from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.exceptions import ConvergenceWarning
@@ -20,7 +21,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR, LinearSVC, NuSVR
 from sklearn.tree import DecisionTreeRegressor
 
-from elmbench.models import ELMClassifier, SVMClassifier, baselines
+from elmbench.models import ELMClassifier, SVMClassifier, baselines, svm
 from elmbench.models.baselines import n_units
 
 RIDGES = {"classifier": RidgeClassifier, "regressor": Ridge}
@@ -154,6 +155,34 @@ def test_the_support_vector_machine_is_scikit_learn_s_own(kind, class_weight):
     np.testing.assert_array_equal(model.predict(probe), expected.predict(probe))
     assert model.n_units_ == len(expected.support_)
     assert model.capped_ == 0
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("most_bytes", [0, svm.MOST_BYTES])
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("kind", ["binary", "multi"])
+def test_path_of_the_support_vector_machine(kind, sparse, most_bytes, monkeypatch):
+    """LIBSVM takes the same steps with a kernel that is computed in advance, up to the round-off of its entries."""
+    monkeypatch.setattr(svm, "MOST_BYTES", most_bytes)
+    X, y = problem(90, 5, 3, kind)
+    X = sp.csr_array(X) if sparse else X
+    folds = [(np.arange(60), np.arange(60, 90)), (np.arange(89, 20, -1), np.arange(20))]
+    candidates = [{"gamma": gamma, "C": C} for gamma, C in product((1e-3, "scale", 3.0), (0.1, 10.0, 1e3))]
+    fixed = {"class_weight": "balanced", "max_iter": 150}
+    solvers = Counter()
+    path = counting(SVMClassifier.evaluate_grid(X, y, folds, candidates, **fixed), solvers)
+    labels = {(i, j): predicted for i, j, predicted in path}
+    stopped = 0
+    for i, j, outputs, _ in SVMClassifier.decision_grid(X, y, folds, candidates, **fixed):
+        train, test = folds[j]
+        model = SVMClassifier(**fixed, **candidates[i]).fit(X[train], y[train])
+        stopped += model.capped_ > 0
+        scale = 1 + np.abs(model.dual_coef_).sum()
+        np.testing.assert_allclose(outputs, model.decision_function(X[test]), rtol=0, atol=1e-9 * scale)
+        np.testing.assert_array_equal(labels[i, j], model.predict(X[test]))
+    assert len(labels) == 18
+    assert 0 < stopped < 18
+    assert solvers["capped"] == stopped
 
 
 def test_a_fit_that_is_stopped_says_so_and_is_counted():

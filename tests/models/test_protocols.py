@@ -18,7 +18,7 @@ SAID = re.compile(r"^([\w, ]+) : .*?default=(\S+)$", re.MULTILINE)
 AS_IN = re.compile(r"^([\w, ]+)\n    As in `(\w+)`", re.MULTILINE)
 #: Models with a matrix of the training rows squared.
 LARGE = ("ALDKOSELM", "FBKOSELM", "KELM", "KOSELM", "LSSVM", "MKELM")
-WITHOUT_PATH = ("AMM", "BSGD", "EEKM", "MKELM", "OSELM", "OSPVM", "Pegasos", "RSVM", "SVM")
+WITHOUT_PATH = ("AMM", "BSGD", "EEKM", "MKELM", "OSELM", "OSPVM", "Pegasos", "RSVM")
 
 
 @pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
