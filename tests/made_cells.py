@@ -18,7 +18,7 @@ import elmbench
 from elmbench.layouts import layout_of
 from elmbench.layouts.table import ResultTable, Section
 from elmbench.protocol.stored import _pack
-from elmbench.reporting.cells import CELL_NAMES, TIMES, write_frame
+from elmbench.reporting.cells import CELL_NAMES, LIMITS, TIMES, write_frame
 from elmbench.reporting.claims import check_claims
 from elmbench.reporting.folders import results_folder
 from elmbench.reporting.results import Results, read_results
@@ -129,7 +129,7 @@ def cell_of(line: dict[str, Any]) -> Cell:
 def stopped(seconds: float, *, search: bool = False) -> dict[str, Any]:
     """Return the values in the line of a cell that a limit stopped, itself or in the search before it."""
     reason = ("the search before it: " if search else "") + f"> {seconds:g} s"
-    return {"status": "timeout", "reason": reason}
+    return {"status": "timeout", "reason": reason, "search_limit" if search else "fit_limit": seconds}
 
 
 def folds(model: str, *mcc: float, **values: Any) -> list[dict[str, Any]]:
@@ -151,6 +151,7 @@ def frame(resolved: Resolved, lines: list[dict[str, Any]]) -> pd.DataFrame:
     """The lines as a table of cells of this experiment."""
     values = value_columns(resolved)
     columns = [*CELL_NAMES, "status", "reason", "params", *values, *TIMES, "n_units", "condition", "n_test"]
+    columns += [name for name in LIMITS if any(name in line for line in lines)]
     table = pd.DataFrame(lines, columns=columns)
     return table.astype(dict.fromkeys([*values, *TIMES, "condition"], float))
 

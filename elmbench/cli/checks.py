@@ -12,6 +12,7 @@ from rich.text import Text
 from elmbench.cli.state import state
 from elmbench.errors import ElmbenchError
 from elmbench.files import write_atomically
+from elmbench.layouts import layout_of
 from elmbench.layouts.figures import title_of
 from elmbench.layouts.table import VERDICTS, Column, Note, ResultTable, Section
 from elmbench.reporting.baseline import BaselineCheck
@@ -47,12 +48,19 @@ def show_statistics(results: Results, diagram: Path | None = None, form: str = "
     Raises ElmbenchError if there are no two models on the same two data sets.
     """
     resolved = results.resolved
-    comparisons = compare_models(results.summary, resolved)
+    comparisons, spec, layout = compare_models(results.summary, resolved), resolved.file.spec, layout_of(resolved)
+    several = layout.shows_metrics and min(len(spec.datasets), len(spec.models)) > 1
+    if not (comparisons or several or layout.ranks):
+        raise ElmbenchError(
+            f"{resolved.file.id} ({spec.title}) has no models to be compared over data sets",
+            expected="a table of metrics of several models on several data sets",
+            next_step="elmbench list experiments",
+        )
     if not comparisons:
         raise ElmbenchError(
             f"{resolved.file.id} has no two models on the same two data sets to be compared",
             expected="cells of several models on several data sets that ended ok",
-            next_step=command_for(resolved.profile, resolved.file.id),
+            next_step=command_for("fast" if resolved.profile == "ci" else resolved.profile, resolved.file.id),
         )
     if diagram is not None:
         write_atomically(diagram, draw_critical_differences(comparisons[0], title_of(resolved)))

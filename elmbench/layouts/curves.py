@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -12,7 +12,7 @@ from elmbench.errors import ElmbenchError
 from elmbench.layouts.base import Entry, Layout, Outputs, Points
 from elmbench.layouts.figures import entries_in, exponents_of, line_styles, mean_of, new_figure, title_of, words_for
 from elmbench.layouts.table import Line
-from elmbench.registry import find_model
+from elmbench.registry import registry
 from elmbench.specs.experiments import Experiment, Model
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
@@ -84,11 +84,11 @@ class Curves(Layout):
 
     def points(self, resolved: Resolved, column: str, task: str) -> list[Measure]:
         """Return the measures of a column, one for each value of its hyperparameter."""
-        model = resolved.spec.models.get(column)
-        if model is None:
-            values = {name: list(grid) for name, grid in find_model(column).grid.items()}
+        if model := resolved.spec.models.get(column):
+            values: Mapping[str, Any] = resolved.spec.grid_of(model)
         else:
-            values = resolved.spec.grid_of(model)
+            # The name is that of a results file: no module is imported by its address.
+            values = registry()[column].grid if column in registry() else {}
         metric = self.metric(resolved, task)
         return [Measure.at(metric, name, value) for name, grid in values.items() for value in grid]
 

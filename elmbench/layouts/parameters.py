@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from elmbench.layouts.base import Layout
-from elmbench.registry import find_model
+from elmbench.registry import registry
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.published import PublishedValue
@@ -30,8 +30,10 @@ class Parameters(Layout):
         planner.add_fits(choices_only=True)
 
     def measures(self, resolved: Resolved, dataset: str, model: str) -> list[Measure]:
-        column = resolved.file.spec.models.get(model)
-        return [Measure(name) for name in (column.search if column else find_model(model).grid)]
+        if column := resolved.file.spec.models.get(model):
+            return [Measure(name) for name in column.search]
+        # The name is that of a results file: no module is imported by its address.
+        return [Measure(name) for name in registry()[model].grid] if model in registry() else []
 
     def values_of(self, cells: pd.DataFrame, measure: Measure) -> pd.Series[float]:
         import pandas as pd

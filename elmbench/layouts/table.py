@@ -45,7 +45,7 @@ def quantity(mean: float, std: float | None = None, places: int | None = None, o
 
 
 def ending(status: str) -> str:
-    """Return an ending as the papers print it, such as `out of memory` or `-`; a text such as `> 600 s` stays."""
+    """Return an ending as the papers print it, such as `out of memory` or `-`."""
     return _ENDINGS.get(status, status)
 
 

@@ -32,8 +32,8 @@ class Finding:
 
     `estimate` is a difference of means, a ratio of times or a share of data sets, `low` and `high` are the ends of its
     95 % interval, if the test gives one. `confirming` and `contradicting` are the p-values against and for the claim.
-    `n` counts folds, runs or data sets (`of`). `about` is the tested data set, model, column and metric, and `means`
-    are those of two columns on a single data set.
+    `n` counts folds, runs or data sets (`unit`). `subject` is the tested data set, model, column and metric;
+    `means` are those of two columns on a single data set.
     """
 
     test: str
@@ -41,10 +41,10 @@ class Finding:
     confirming: float
     contradicting: float
     n: int
-    of: str
+    unit: str
     low: float | None = None
     high: float | None = None
-    about: tuple[str, ...] = ()
+    subject: tuple[str, ...] = ()
     means: tuple[float, ...] = ()
 
 
@@ -61,10 +61,10 @@ def corrected_t_test(
     test_share: float,
     region: Region,
     floor: float = 0.0,
-    of: str = "folds",
+    unit: str = "folds",
     n: int | None = None,
 ) -> Finding:
-    """Test the mean of two or more differences (`of` folds or runs) on trials that share training rows.
+    """Test the mean of two or more differences (`unit`: folds or runs) on trials that share training rows.
 
     The variance of the mean of n differences is s^2 (1/n + n_test/n_train), not s^2/n: Nadeau and Bengio, "Inference
     for the generalization error" (2003); for repeated folds Bouckaert and Frank (2004). With a `test_share`
@@ -75,7 +75,7 @@ def corrected_t_test(
     values = np.asarray(differences, dtype=float)
     n = len(values) if n is None else n
     error = float(values.std(ddof=1)) * math.sqrt(1 / n + test_share)
-    return _t_finding("corrected resampled t-test", float(values.mean()), error, n - 1, region, n, of, floor)
+    return _t_finding("corrected resampled t-test", float(values.mean()), error, n - 1, region, n, unit, floor)
 
 
 def welch_test(one: ArrayLike, other: ArrayLike, region: Region, floor: float = 0.0) -> Finding:
@@ -94,7 +94,7 @@ def welch_test(one: ArrayLike, other: ArrayLike, region: Region, floor: float = 
 
 
 def _t_finding(
-    test: str, estimate: float, error: float, freedom: float, region: Region, n: int, of: str, floor: float
+    test: str, estimate: float, error: float, freedom: float, region: Region, n: int, unit: str, floor: float
 ) -> Finding:
     """Return the finding of a t-test from an estimate, its standard error and the degrees of freedom."""
     from scipy.special import stdtr
@@ -106,7 +106,7 @@ def _t_finding(
     confirming = float(max(stdtr(freedom, -over_low), stdtr(freedom, over_high)))
     contradicting = float(min(stdtr(freedom, over_low), stdtr(freedom, -over_high)))
     ends = estimate - quantile * error, estimate + quantile * error
-    return Finding(test, estimate, confirming, contradicting, n, of, *ends)
+    return Finding(test, estimate, confirming, contradicting, n, unit, *ends)
 
 
 def signed_rank_test(differences: ArrayLike, region: Region) -> Finding:

@@ -25,14 +25,17 @@ _LARGEST = np.finfo(np.float64).max
 def stored_predictions(
     estimator: Any, X: Any, y: NDArray[Any], predicted: NDArray[Any], labels: list[int] | None
 ) -> dict[str, Any] | None:
-    """Return the predictions of a fitted model for test rows in the types of JSON; None if one is not finite.
+    """Return the predictions of a fitted model for test rows in the types of JSON; None if it diverged.
+
+    It diverged if a prediction or a squared error is not finite.
 
     `labels`: every label of the data set; None for regression. The result: `true` and `predicted`: values, or positions
     of labels, of which there are `classes`; `scores`, the decision values, and `log_odds`, the logarithms of the odds
     of the second of two classes or of all probabilities, if the model has them. See `StoredPredictions`.
     """
-    if not np.isfinite(predicted).all():
-        return None
+    with np.errstate(over="ignore", invalid="ignore"):
+        if not np.isfinite(predicted if labels else np.sum((y - predicted) ** 2)).all():
+            return None
     if labels is None:
         return {"true": _pack(y, "<f8"), "predicted": _pack(predicted, "<f8")}
     kind = "|u1" if len(labels) <= 256 else "<u4"

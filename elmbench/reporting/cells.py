@@ -12,7 +12,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from elmbench.errors import ElmbenchError
@@ -39,8 +38,10 @@ REMARKS = "data"
 CLEAN_TIMES = "clean_times"
 #: The runs of the first of two stages.
 FIRST_RUNS = "first_runs"
+#: Time limits that stopped a cell: its own, or that of the search before it.
+LIMITS = ("fit_limit", "search_limit")
 #: Columns that `cells.csv` has if they hold something.
-_OPTIONAL = (*CAPPED, WARNING, REMARKS, CLEAN_TIMES, FIRST_RUNS)
+_OPTIONAL = (*CAPPED, WARNING, REMARKS, CLEAN_TIMES, FIRST_RUNS, *LIMITS)
 #: All columns except measures.
 NO_METRICS = (*CELL_NAMES, "status", "reason", "params", "n_units", "n_test", "condition", *TIMES, *_OPTIONAL)
 _USER_WARNING = "UserWarning: "
@@ -67,7 +68,7 @@ def cells_frame(planned: list[Cell], store: Store, values: list[str], resolved: 
                 lines.append(_line(cell, {"status": "unavailable", "reason": cell.unavailable}))
                 yield None
             elif (record := store.get(cell.key)) is not None:
-                lines.append(_line(cell, record["result"]) | capped_values(record))
+                lines.append(_line(cell, record["result"]) | _limits(record, store) | capped_values(record))
                 yield stored_in(record["result"])
 
     metric_names = {*REGISTRY, *({*resolved.spec.protocol.metrics} - {*MEASURES})}
@@ -86,14 +87,10 @@ def cells_frame(planned: list[Cell], store: Store, values: list[str], resolved: 
 
 
 def _mark_overflow(cells: pd.DataFrame) -> pd.DataFrame:
-    """Mark cells as diverged if one of their errors is infinite, because predictions are too large."""
-    errors = cells[[name for name in map(str, cells) if name.partition("@")[0] in metrics_taking("values")]].astype(
-        float
-    )
-    cells.loc[np.isinf(errors).any(axis=1), ["status", "reason"]] = [
-        "diverged",
-        "an error of the predictions is infinite",
-    ]
+    """Mark cells with an infinite error as diverged; those of new runs already are (see `stored_predictions`)."""
+    errors = [name for name in map(str, cells) if name.partition("@")[0] in metrics_taking("values")]
+    infinite = cells[errors].astype(float).isin([math.inf, -math.inf]).any(axis=1)
+    cells.loc[infinite, ["status", "reason"]] = ["diverged", "an error of the predictions is infinite"]
     return cells
 
 
@@ -116,6 +113,14 @@ def _line(cell: Cell, result: dict[str, Any]) -> dict[str, Any]:
         CLEAN_TIMES: float(CLEAN in result) if "fit_seconds" in result else None,
         FIRST_RUNS: cell.first_runs or None,
     }
+
+
+def _limits(record: dict[str, Any], store: Store) -> dict[str, float | None]:
+    """Return the columns `LIMITS` of a cell: the time limit that it reached itself, or in the search before it."""
+    if record["result"]["status"] != "timeout":
+        return {}
+    own, *needed = (part["result"].get("limit") for part in records_below([record["key"]], store))
+    return dict(zip(LIMITS, (own, next(filter(None, needed), None) if own is None else None), strict=True))
 
 
 def stored_in(result: dict[str, Any] | None) -> StoredPredictions | None:

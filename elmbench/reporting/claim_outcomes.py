@@ -33,7 +33,7 @@ _RELATIONS = {"no-worse": "no worse than", "no-better": "no better than"}
 class ClaimOutcome:
     """The result of testing a claim on a table.
 
-    `others` are the columns that each comparison of the claim compares with. `in_print` is True if the paper's own
+    `rivals` are the columns that each comparison of the claim compares with. `in_print` is True if the paper's own
     figures bear the claim out; None if it prints too few of them. `finding` is the decisive test; None if nothing was
     tested. `p` is the p-value of the verdict; for a claim that is not decided, that of the claim. `subject` is the data
     set, model, column and metric of the decisive test, as far as the tests differ in them.
@@ -42,7 +42,7 @@ class ClaimOutcome:
     claim: Claim
     resolved: Resolved
     verdict: ClaimVerdict
-    others: tuple[tuple[str, ...], ...] = ()
+    rivals: tuple[tuple[str, ...], ...] = ()
     in_print: bool | None = None
     finding: Finding | None = None
     p: float | None = None
@@ -76,8 +76,8 @@ class ClaimOutcome:
         claims = self.claim.comparisons
         where = (claim.dataset + " data sets" * (claim.dataset in (MOST, ALL_OF_THEM)) for claim in claims)
         comparisons = [
-            f"{claim.metric.column} of {claim.model} {_relation(claim)} {_than(claim, others)}"
-            for claim, others in zip(claims, self.others, strict=True)
+            f"{claim.metric.column} of {claim.model} {_relation(claim)} {_than(claim, rivals)}"
+            for claim, rivals in zip(claims, self.rivals, strict=True)
         ]
         return f"on {' and '.join(dict.fromkeys(where))} {' and '.join(dict.fromkeys(comparisons))}"
 
@@ -94,16 +94,16 @@ class ClaimOutcome:
         elif is_of_ratios(self.claim):
             words += "ratio"
         else:
-            words += "median difference" if finding.of == "data sets" else "difference"
+            words += "median difference" if finding.unit == "data sets" else "difference"
         interval = "" if finding.low is None else f" [{finding.low:.3g}, {finding.high:.3g}]"
         estimate = f"{words} {finding.estimate:.3g}{interval}"
-        return f"{estimate}, {finding.test}, p = {self.p:.2g}, n = {finding.n} {finding.of}"
+        return f"{estimate}, {finding.test}, p = {self.p:.2g}, n = {finding.n} {finding.unit}"
 
     def record(self) -> dict[str, Any]:
         """Return the line of `claims.csv`, None for what is missing."""
         comparisons = self.claim.comparisons
-        than = (_than(claim, others) for claim, others in zip(comparisons, self.others, strict=True))
-        test_columns = ("test", "estimate", "low", "high", "p", "n", "of")
+        than = (_than(claim, rivals) for claim, rivals in zip(comparisons, self.rivals, strict=True))
+        test_columns = {name: name for name in ("test", "estimate", "low", "high", "n")} | {"of": "unit"}
         return {
             "says": self.claim.says,
             "dataset": _join_names(claim.dataset for claim in comparisons),
@@ -113,7 +113,8 @@ class ClaimOutcome:
             "than": _join_names(than),
             "in_print": self.in_print,
             "verdict": self.verdict,
-            **{name: getattr(self.finding, name, None) for name in test_columns} | {"p": self.p},
+            **{column: getattr(self.finding, name, None) for column, name in test_columns.items()},
+            "p": self.p,
             "remark": "; ".join(filter(None, (self.subject, self.remark))),
         }
 
@@ -133,8 +134,8 @@ def _relation(claim: Claim) -> str:
     return f"{words} (margin {claim.within:g})" if claim.relation in MARGINS else words
 
 
-def _than(claim: Claim, others: Sequence[str]) -> str:
-    return (f"{claim.than_metric.column} of " if claim.than_metric else "") + ", ".join(others)
+def _than(claim: Claim, rivals: Sequence[str]) -> str:
+    return (f"{claim.than_metric.column} of " if claim.than_metric else "") + ", ".join(rivals)
 
 
 def _join_names(names: Iterable[str]) -> str:
@@ -172,7 +173,7 @@ def result_in_words(outcomes: Sequence[ClaimOutcome]) -> str:
     results = []
     for outcome in outcomes:
         stated, finding, result = outcome.claim.between, outcome.finding, str(outcome.verdict)
-        if outcome.verdict == "does not hold" and stated and finding is not None and finding.of != "data sets":
+        if outcome.verdict == "does not hold" and stated and finding is not None and finding.unit != "data sets":
             result = f"ratio {'smaller' if finding.estimate < stated[0] else 'larger'} than stated"
         results.append((CLAIM_VERDICTS.index(outcome.verdict), result))
     names = [result for _, result in sorted(results, key=lambda pair: pair[0])]

@@ -119,8 +119,8 @@ def _outcome(claim: Claim, results: _Results) -> ClaimOutcome:
         return outcome
     # The claim must pass all tests.
     decisive, confirming, contradicting = combine_findings(findings)
-    varies = [len(set(values)) > 1 for values in zip(*(finding.about for finding in findings), strict=True)]
-    subject = ", ".join(name for name, several in zip(decisive.about, varies, strict=True) if several and name)
+    varies = [len(set(values)) > 1 for values in zip(*(finding.subject for finding in findings), strict=True)]
+    subject = ", ".join(name for name, several in zip(decisive.subject, varies, strict=True) if several and name)
     outcome = replace(outcome, finding=decisive, subject=subject)
     # Tests of a part of the claim can contradict it but not confirm it.
     if contradicting <= LEVEL:
@@ -172,7 +172,7 @@ def _test_on_one(claim: Claim, pair: _Pair, results: _Results) -> Finding:
     if of_ratios:
         low, high = (None if end is None else math.exp(end) for end in (finding.low, finding.high))
         finding = replace(finding, estimate=math.exp(finding.estimate), low=low, high=high)
-    return replace(finding, about=(pair.dataset, claim.model, pair.column, claim.metric.column), means=pair.means)
+    return replace(finding, subject=(pair.dataset, claim.model, pair.column, claim.metric.column), means=pair.means)
 
 
 def _test_on_most(claim: Claim, rows: list[list[_Pair]]) -> list[Finding]:
@@ -187,7 +187,7 @@ def _test_on_most(claim: Claim, rows: list[list[_Pair]]) -> list[Finding]:
             for column, pairs in by_column.items()
         }
     metric = claim.metric.column
-    return [replace(finding, about=(MOST, claim.model, column, metric)) for column, finding in findings.items()]
+    return [replace(finding, subject=(MOST, claim.model, column, metric)) for column, finding in findings.items()]
 
 
 def other_columns(claim: Claim, dataset: str, resolved: Resolved) -> list[str]:

@@ -36,7 +36,7 @@ _Costs = NDArray[np.float64]
 class JointVerdict:
     """The verdict on one metric of a table.
 
-    `inside` counts the published figures inside the interval, of those that have one (three runs or more).
+    `inside` counts the published figures inside the interval, `judged` those that have one (three runs or more).
     `coverage_p` is the p-value of the binomial test that 95 % of the intervals contain the published figure; None if
     there are too few independent figures for an answer. `pattern_p` is that of the permutation test; None if there are
     too few permutations for a p-value of .05. `spearman` is the mean over the data sets of Spearman's correlation
@@ -47,7 +47,7 @@ class JointVerdict:
     figures: int = 0
     datasets: int = 0
     inside: int = 0
-    of: int = 0
+    judged: int = 0
     coverage_p: float | None = None
     pattern_p: float | None = None
     spearman: float | None = None
@@ -65,11 +65,12 @@ class JointVerdict:
     @property
     def expected(self) -> float:
         """The expected number of published figures inside their intervals."""
-        return round(LEVEL * self.of, 1)
+        return round(LEVEL * self.judged, 1)
 
     def record(self) -> dict[str, Any]:
         """Return the verdict for JSON."""
-        return asdict(self) | {"verdict": self.verdict, "expected": self.expected}
+        values = {{"judged": "of"}.get(name, name): value for name, value in asdict(self).items()}
+        return values | {"verdict": self.verdict, "expected": self.expected}
 
 
 def joint_record(verdicts: Sequence[JointVerdict]) -> dict[str, Any]:
@@ -195,21 +196,18 @@ def self_test(figures: Sequence[ComparedFigure], *key: str) -> dict[str, Any]:
     prints of our own runs with each verdict.
     """
 
-    def verdicts(prints: Iterable[list[ComparedFigure]]) -> list[str]:
-        return [judge_metric(sample, *key).verdict for sample in prints]
-
-    own_runs = verdicts(prints_of_runs(figures))
-    models = verdicts(_rotations(figures, lambda figure: (figure.dataset, figure.measure)))
-    sets = verdicts(_rotations(figures, lambda figure: (figure.model, figure.measure)))
-    return {
-        "own_runs": len(own_runs),
-        "own_reproduced": own_runs.count("reproduced"),
-        "wrong_models": len(models),
-        "wrong_reproduced": models.count("reproduced"),
-        "wrong_sets": len(sets),
-        "wrong_sets_reproduced": sets.count("reproduced"),
-        "own_verdicts": {verdict: own_runs.count(verdict) for verdict in TABLE_VERDICTS},
+    prints = {
+        ("own_runs", "own_reproduced"): prints_of_runs(figures),
+        ("wrong_models", "wrong_reproduced"): _rotations(figures, lambda figure: (figure.dataset, figure.measure)),
+        ("wrong_sets", "wrong_sets_reproduced"): _rotations(figures, lambda figure: (figure.model, figure.measure)),
     }
+    verdicts = {names: [judge_metric(sample, *key).verdict for sample in samples] for names, samples in prints.items()}
+    counts = {names: (len(results), results.count("reproduced")) for names, results in verdicts.items()}
+    record: dict[str, Any] = {
+        name: n for names, numbers in counts.items() for name, n in zip(names, numbers, strict=True)
+    }
+    own = next(iter(verdicts.values()))
+    return record | {"own_verdicts": {verdict: own.count(verdict) for verdict in TABLE_VERDICTS}}
 
 
 def prints_of_runs(figures: Sequence[ComparedFigure]) -> Iterator[list[ComparedFigure]]:

@@ -106,7 +106,7 @@ def mean_gain(gains: pd.Series[float]) -> Finding | None:
     """
     if len(gains) < FEWEST_RUNS:
         return None
-    return corrected_t_test(gains.to_numpy(float), 0.0, Region(), of="data sets")
+    return corrected_t_test(gains.to_numpy(float), 0.0, Region(), unit="data sets")
 
 
 def capped_notes(cells: pd.DataFrame) -> Iterator[Note]:

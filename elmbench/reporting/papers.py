@@ -168,7 +168,7 @@ class PaperResults:
         sentences = []
         if joints:
             main = [main_verdict([joint for joint, _ in table.joints]) for table in self.tables if table.joints]
-            few_runs = sum(joint.verdict == "pattern only" and not joint.of for joint in main)
+            few_runs = sum(joint.verdict == "pattern only" and not joint.judged for joint in main)
             sentences = [answer_sentence(Counter(joint.verdict for joint in main), few_runs)]
         sentences += [table_sentence(table.file.spec.label, joint, names) for table, joint, names in joints]
         if total := figures.total():
@@ -281,15 +281,17 @@ def table_sentence(label: str, joint: JointVerdict, profiles: Sequence[str]) -> 
     names = f"profile{'s' * (len(profiles) > 1)} {' and '.join(profiles)}"
     where = label + f" ({names})" * (names != "profile paper")
     text = f"{metric[0].upper()}{metric[1:]} of {where}: "
-    if not joint.of:
+    if not joint.judged:
         text += f"none of {joint.figures} has the {FEWEST_RUNS} runs that an interval needs"
     else:
-        text += f"{joint.of} of {joint.figures} have an interval; " * (joint.of < joint.figures)
-        inside = "is inside its interval" if joint.inside == 1 or joint.of == 1 else "are inside their intervals"
-        text += f"{joint.inside} of {joint.of} {inside} ({joint.expected:g} expected)"
+        text += f"{joint.judged} of {joint.figures} have an interval; " * (joint.judged < joint.figures)
+        inside = "is inside its interval" if joint.inside == 1 or joint.judged == 1 else "are inside their intervals"
+        text += f"{joint.inside} of {joint.judged} {inside} ({joint.expected:g} expected)"
     if joint.pattern_p is None:
         return f"{text}, and there are too few models to test the pattern. Verdict: {joint.verdict}."
     p = "(p < .001)" if joint.pattern_p < 0.001 else f"(p = {joint.pattern_p:.3f})".replace("0.", ".", 1)
     if joint.pattern_p > ALPHA:
         return f"{text}, and the pattern does not match the printed one {p}. Verdict: {joint.verdict}."
-    return f"{text}, {'and' if joint.of else 'but'} the pattern matches the printed one {p}. Verdict: {joint.verdict}."
+    return (
+        f"{text}, {'and' if joint.judged else 'but'} the pattern matches the printed one {p}. Verdict: {joint.verdict}."
+    )

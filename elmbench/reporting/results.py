@@ -1,8 +1,9 @@
 """The files of a table below the results folder."""
 
 import json
+import warnings
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -11,11 +12,11 @@ import pandas as pd
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from elmbench.errors import ElmbenchError
+from elmbench.errors import ElmbenchError, ElmbenchWarning
 from elmbench.files import write_atomically
 from elmbench.layouts import layout_of, with_metrics
 from elmbench.layouts.base import Outputs
-from elmbench.layouts.table import ResultTable
+from elmbench.layouts.table import Note, ResultTable
 from elmbench.metrics import find_metric
 from elmbench.reporting.cells import (
     CELL_NAMES,
@@ -67,6 +68,8 @@ class Results:
     folder: Path
     cells: pd.DataFrame
     resolved: Resolved
+    #: A sentence on cells that are left out, because this installation lacks their data set.
+    left_out: str = field(default="", kw_only=True)
 
     @cached_property
     def measured(self) -> MeasuredCells:
@@ -91,7 +94,8 @@ class Results:
 
     @cached_property
     def table(self) -> ResultTable:
-        return build_table(self.summary, self.cells, self.gains, self.claims, self.resolved)
+        table = build_table(self.summary, self.cells, self.gains, self.claims, self.resolved)
+        return replace(table, notes=(Note("data", self.left_out), *table.notes)) if self.left_out else table
 
     @cached_property
     def figures(self) -> pd.DataFrame:
@@ -201,11 +205,17 @@ def is_current(resolved: Resolved, store: Store, results_dir: Path) -> bool:
 def read_results(resolved: Resolved, results_dir: Path, metrics: Sequence[str] = ()) -> Results:
     """Return the results of an earlier run, from its `cells.csv`.
 
-    `metrics`: more metrics to show; those that `cells.csv` lacks are computed from the predictions in the store. Raises
-    ElmbenchError if there is no `cells.csv`, or neither it nor the store has the predictions for a metric.
+    `metrics`: more metrics to show; those that `cells.csv` lacks are computed from the predictions in the store. Cells
+    of unknown data sets are left out, with a warning. Raises ElmbenchError if there is no `cells.csv`, or neither it
+    nor the store has the predictions for a metric.
     """
     folder = results_folder(results_dir, resolved.profile, resolved.file.id)
-    cells = read_cells(folder / "cells.csv")
+    cells, left_out = read_cells(folder / "cells.csv"), ""
+    if unknown := [name for name in cells["dataset"].unique() if not _is_known(name, resolved)]:
+        cells = cells[~cells["dataset"].isin(unknown)].reset_index(drop=True)
+        left_out = f"cells.csv: cells of {', '.join(unknown)} are not comparable and left out: this installation lacks "
+        left_out += "the data set (elmbench list datasets)"
+        warnings.warn(f"{folder}/{left_out}", ElmbenchWarning, stacklevel=2)
     if metrics:
         resolved = with_metrics(resolved, metrics)
         missing = [name for name in metrics if name not in cells]
@@ -213,7 +223,15 @@ def read_results(resolved: Resolved, results_dir: Path, metrics: Sequence[str] =
     # The specification may have more measures than at the time of the run.
     names = [*(measure.column for measure in layout_of(resolved).values(resolved)), *TIMES]
     cells = cells.reindex(columns=[*cells, *(name for name in names if name not in cells)])
-    return Results(folder, cells, resolved)
+    return Results(folder, cells, resolved, left_out=left_out)
+
+
+def _is_known(dataset: str, resolved: Resolved) -> bool:
+    """Return True if this installation has a data set of this name."""
+    try:
+        return bool(resolved.dataset(dataset))
+    except ElmbenchError:
+        return False
 
 
 def rewrite_results(resolved: Resolved, results_dir: Path) -> Results:

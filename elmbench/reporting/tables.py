@@ -23,10 +23,10 @@ from elmbench.layouts.table import (
     three_figures,
 )
 from elmbench.metrics import less_is_better
+from elmbench.reporting.cells import LIMITS
 from elmbench.reporting.claim_outcomes import ClaimOutcome
 from elmbench.reporting.notes import table_notes
 from elmbench.reporting.summary import ENTRY
-from elmbench.running.store import SEARCH_FAILED
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.protocol import is_quality
@@ -164,9 +164,10 @@ def _mean_or_ending(
         if ended != "timeout":
             return ending(ended)
         entry = cells[(cells[[*ENTRY, "status"]] == [line[name] for name in (*ENTRY, "ended")]).all(axis=1)]
+        limits = {name: seconds for name in LIMITS if name in entry for seconds in entry[name].dropna().head(1)}
         # A search that was stopped counts as a fit, unless searches may take longer than fits.
-        limit = entry["reason"].iloc[0].replace(SEARCH_FAILED, "search " * bool(resolved.spec.search_limit))
-        return ending(limit or ended)
+        search = "search " * ("fit_limit" not in limits and bool(resolved.spec.search_limit))
+        return f"{search}> {next(iter(limits.values())):g} s" if limits else ended
     figure = resolved.published.get((line["dataset"], line["model"], line["metric"]))
     std = None if pd.isna(line["std"]) else float(line["std"])
     ok = None if ended == COMPLETE else int(line["n"])

@@ -105,7 +105,7 @@ class Fit(FoldWork):
         true, predicted = data.in_units(data.y_test), data.in_units(predicted)
         predictions = stored_predictions(classifier, data.X_test, true, predicted, data.labels)
         if predictions is None:
-            return result | {"status": "diverged", "reason": "a prediction is not finite"}
+            return result | {"status": "diverged", "reason": "a prediction or its squared error is not finite"}
         predictions["rows"] = packed_rows(fold_rows(self.outer_fold, context.data_dir)[1])
         return result | {"predictions": predictions} | self.extra_values(classifier, data)
 

@@ -77,4 +77,7 @@ class Stream(FoldWork):
                     # Gama, Sebastiao and Rodrigues, "On evaluating stream learning algorithms" (2013), eq. 1.
                     values[PREQUENTIAL] = float(np.mean(true != predicted))
             values_by_column |= {Measure(name, "rows", stop).column: value for name, value in values.items()}
-        return {"params": shown_parameters(fixed), "measured": values_by_column, "fit_seconds": seconds}
+        result = {"params": shown_parameters(fixed), "measured": values_by_column, "fit_seconds": seconds}
+        if np.isinf([*values_by_column.values()]).any():
+            result |= {"status": "diverged", "reason": "an error of the predictions is infinite"}
+        return result

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import pytest
@@ -31,6 +32,9 @@ def test_hyperparameters_are_averaged_and_not_judged(toy: Toy) -> None:
         ],
         *folds("K-ELM", 1, 1, params={"gamma": 0.125, "C": 1}),
         *folds("OS-ELM", 1, 1, params={"n_hidden": 20, "C": 8, "initial_batch": 50}),
+        # A model that is not installed here; the address of a results file is not imported.
+        *folds("of-a-plug-in", 1, 1, params={"C": 8}),
+        *folds("antigravity:Model", 1, 1, params={"C": 8}),
     ]
     nodes = entry(resolved, lines, "n_hidden", model="ELM")
     assert (nodes["mean"], nodes["published"], nodes["verdict"]) == (15.0, 460.0, "")
@@ -38,6 +42,7 @@ def test_hyperparameters_are_averaged_and_not_judged(toy: Toy) -> None:
     shown = summary.groupby("model")["metric"].agg(list).to_dict()
     # A column shows what it searches itself, not what it takes over from another.
     assert shown == {"ELM": ["n_hidden", "C"], "K-ELM": ["gamma", "C"]}
+    assert "antigravity" not in sys.modules
 
 
 def test_counts_are_averaged_and_judged_to_half_a_row(toy: Toy) -> None:

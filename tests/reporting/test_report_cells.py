@@ -27,7 +27,7 @@ COUNTS = {"tn": 118, "fp": 1, "fn": 5, "tp": 66}
 def result(status: str = "ok", **values: Any) -> dict[str, Any]:
     """Return the record of a cell in the store."""
     if status != "ok":
-        return {"status": status, "reason": values.pop("reason", f"it was {status}"), "warnings": []}
+        return {"status": status, "reason": f"it was {status}", "warnings": []} | values
     times = {"fit_seconds": 0.1, "search_seconds": 2.5, "predict_seconds": 1e-3}
     sizes = {"n_units": 100, "condition": 1.5e6, "n_train": 379, "n_test": 190}
     params = {"n_hidden": 100, "C": 8.0}
@@ -56,6 +56,15 @@ def written(toy: Toy, store: Store) -> Callable[..., pd.DataFrame]:
         return cells_frame(rows, store, value_columns(resolved), resolved)
 
     return make
+
+
+def test_the_limit_that_stopped_a_cell_or_its_search(written: Callable[..., pd.DataFrame], store: Store) -> None:
+    stop = {"status": "timeout", "reason": "> 2 h"}
+    keep(store, "choice", stop | {"limit": 7200.0}, kind="choice", given=None, evaluated=[])
+    rows = [row(), row("K-ELM"), row("OS-ELM")]
+    keep(store, rows[0].key, stop, chosen="choice")
+    cells = written(rows, {rows[1].key: result("timeout", limit=600.0), rows[2].key: result()})
+    assert cells[["fit_limit", "search_limit"]].fillna(0.0).to_numpy().tolist() == [[0, 7200], [600, 0], [0, 0]]
 
 
 def test_a_line_holds_what_the_cell_gave(written: Callable[..., pd.DataFrame]) -> None:

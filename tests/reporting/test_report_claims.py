@@ -78,7 +78,7 @@ def test_on_one_data_set_the_corrected_interval_decides(toy: Any, claim: Any, ap
     assert result.finding is not None
     assert result.finding.low == pytest.approx(0.01 * (apart - 1.86))
     assert result.finding.high == pytest.approx(0.01 * (apart + 1.86))
-    assert (result.finding.n, result.finding.of) == (4, "folds")
+    assert (result.finding.n, result.finding.unit) == (4, "folds")
     assert "corrected resampled t-test, p = " in result.text
     assert "margin" not in result.text or "than (margin 0.022) K-ELM" in result.text
 
@@ -191,7 +191,7 @@ def test_trials_count_what_they_trained_on_and_runs_on_one_fixed_split_are_indep
     assert result is not None
     half = t.ppf(0.975, 4) * values.std(ddof=1) * np.sqrt(1 / 5 + 69 / 500)
     assert result.high == pytest.approx(0.04 + half)
-    assert (result.n, result.of) == (5, "runs")
+    assert (result.n, result.unit) == (5, "runs")
     other = [0.80, 0.83, 0.79, 0.80, 0.81]
     lines[5:] = [cell("K-ELM", run=i, mcc=value) for i, value in enumerate(other)]
     fixed = claimed(toy, lines, changes={"protocol": {"outer": outer | {"kind": "in-order"}}})

@@ -113,7 +113,7 @@ def test_the_five_verdicts() -> None:
     # One run tells the pattern only.
     single = [figure(one.dataset, one.model, one.means[:1].tolist(), one.printed.value) for one in right]
     result = judge_metric(single)
-    assert (result.figures, result.inside, result.of, result.coverage_p) == (8, 0, 0, None)
+    assert (result.figures, result.inside, result.judged, result.coverage_p) == (8, 0, 0, None)
     assert result.verdict == "pattern only"
 
 
@@ -185,7 +185,7 @@ def test_committed_tables_by_other_code(name: str) -> None:
     lines = results.figures[results.figures["metric"].eq(joint.metric) & results.figures["mean"].notna()]
     lines = lines[lines["dataset"] != "waveform-drawn"]
     assert joint.inside == lines["verdict"].isin(["reproduced", "consistent"]).sum()
-    assert joint.of == lines["low"].notna().sum()
+    assert joint.judged == lines["low"].notna().sum()
     rng = np.random.default_rng(0)
     rows = [(row["published"].to_numpy(), row["mean"].to_numpy()) for _, row in lines.groupby("dataset")]
     observed = sum(np.abs(p - m).sum() for p, m in rows)

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from made_cells import Toy, cell_in_store, keep, keep_cells, predictions
 
-from elmbench.errors import ElmbenchError
+from elmbench.errors import ElmbenchError, ElmbenchWarning
 from elmbench.files import WriteError
 from elmbench.layouts import base
 from elmbench.layouts.precision_recall import PrecisionRecall
@@ -61,6 +61,17 @@ def test_the_optimism_is_written_if_both_selections_were_run(toy: Toy, tmp_path:
     write_results(toy(), store, tmp_path)
     (line,) = pd.read_csv(folder / "optimism.csv").to_dict("records")
     assert line["optimism"] == pytest.approx(0.2)
+
+
+def test_cells_of_an_unknown_data_set_are_left_out_with_a_note(
+    resolved: Resolved, store: Store, tmp_path: Path
+) -> None:
+    path = write_results(resolved, store, tmp_path).folder / "cells.csv"
+    path.write_text(path.read_text().replace("wdbc,K-ELM", "nosuch,K-ELM"))
+    with pytest.warns(ElmbenchWarning, match=f"{path}: cells of nosuch are not comparable and left out"):
+        results = read_results(resolved, tmp_path)
+    assert {*results.cells["model"]} == {"ELM"}
+    assert "cells of nosuch" in results.table.notes[0].text
 
 
 def test_every_number_can_be_traced(resolved: Resolved, store: Store, tmp_path: Path) -> None:

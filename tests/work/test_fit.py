@@ -91,8 +91,10 @@ def test_outputs_that_are_not_finite(make_unit: MakeUnit, add_model: AddModel, b
             return outputs
 
     add_model("diverging", Diverging, DivergingRegressor)
-    for dataset in ("two", "real"):
-        result = cell(make_unit(dataset=dataset, model="diverging"))
+    huge = type("Huge", (DivergingRegressor,), {"predict": lambda self, X: np.full(len(X), 1e200)})
+    add_model("huge", Diverging, huge)  # its squared errors are infinite
+    for dataset, model in (("two", "diverging"), ("real", "diverging"), ("real", "huge")):
+        result = cell(make_unit(dataset=dataset, model=model))
         assert result["status"] == "diverged"
         assert result["reason"]
         assert metrics_of(result) == {}
