@@ -201,7 +201,7 @@ def test_a_disk_that_fills(store: Store, tmp_path: Path) -> None:
     os.waitpid(in_a_child(write_more), 0)
     assert "cannot write" in message.read_text()
     assert "File too large" in message.read_text()
-    assert store.result(KEY) == RESULT
+    assert again(store).result(KEY) == RESULT
     assert len(lines_of(store)) == 1
     assert log(store).stat().st_size == len(lines_of(store)[0])
 
