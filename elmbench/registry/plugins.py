@@ -56,7 +56,7 @@ def _as_entry(name: str, loaded: Any, origin: str, version: str) -> ModelEntry:
     if not lacks and hasattr(loaded, "__sklearn_tags__"):
         try:
             estimator = loaded() if is_class else loaded
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             problem = f"the model {name!r} ({origin}) cannot be made without arguments: {_message_of(error)}"
             raise _declaration_error(problem, "a default for every parameter, as scikit-learn has it") from error
         kinds = {"classification": is_classifier, "regression": is_regressor}

@@ -120,7 +120,7 @@ class Run:
             if not work.immediate:
                 self.estimates.note(work.key, answer.seconds)
             self.on_event(Event("end", work, answer.result))
-            queue.mark_done(work.key)
+            queue.mark_done(work.key)  # releases the work that depends on it
 
         try:
             while queue and (running or time.monotonic() < self.until):
@@ -176,6 +176,7 @@ class WorkQueue:
                     self._lengths[need] = max(self._lengths[need], self._lengths[key])
         self._sorter = TopologicalSorter(graph)
         self._sorter.prepare()
+        self.mark_done = self._sorter.done
         #: A heap of work that can start: minus the length of the chain, the number and the key.
         self._ready: list[tuple[float, int, str]] = []
 
@@ -187,7 +188,3 @@ class WorkQueue:
         for key in self._sorter.get_ready():
             heapq.heappush(self._ready, (-self._lengths[key], self._number[key], key))
         return heapq.heappop(self._ready)[2] if self._ready else None
-
-    def mark_done(self, key: str) -> None:
-        """Release the work that depends on ended work."""
-        self._sorter.done(key)

@@ -89,11 +89,6 @@ def _differences(stores: Mapping[Path, Store]) -> Iterator[str]:
                 yield f"- {package}: {folder} has {', '.join(sorted(extra))}, {origin} has {', '.join(sorted(base))}"
 
 
-def _replaces(new: Mapping[str, Any], old: Mapping[str, Any]) -> bool:
-    """Return True if a new record is better than the old one: it ended ok, the other did not."""
-    return bool(new["status"] == "ok" and old["status"] != "ok")
-
-
 def _versions(store: Store) -> dict[str, set[str]]:
     """Return the versions of Python and of each package that computed the records of a store."""
     versions = defaultdict(set)
@@ -129,7 +124,7 @@ def _copy(source: Store, target: Store) -> int:
     count = 0
     for key, record in _records(source).items():
         current = target.result(key)
-        if current is None or _replaces(record["result"], current):
+        if current is None or (record["result"]["status"] == "ok" and current["status"] != "ok"):
             environment = target.put_environment(source.environment(record["environment"]))
             target.append(f"unit:{key}", record | {"environment": environment})
             count += 1

@@ -207,8 +207,8 @@ def test_an_edit_of_a_plugin_makes_other_results_of_its_kinds_of_work(plugin: Ca
             "the model 'mine' .* cannot be made without arguments: .*depth",
         ),
         (
-            MODEL.replace("self.depth = depth", "import nothing_of_that_name") + 'MODELS = {"mine": Mine}',
-            "the model 'mine' .* cannot be made without arguments: ModuleNotFoundError",
+            MODEL.replace("self.depth = depth", "raise SystemExit(3)") + 'MODELS = {"mine": Mine}',
+            "the model 'mine' .* cannot be made without arguments: SystemExit",
         ),
         (
             "from sklearn.base import ClassifierMixin\nclass A(ClassifierMixin):\n    fit = predict = None\n"
