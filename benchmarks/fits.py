@@ -124,7 +124,8 @@ def _online(name: str, model: Callable[[], Any], touched: Touched, trial: bool) 
     copies()
     rounds = in_turn(lambda: model().fit(X, y).n_units_, copies, scale=total / (16 * size**2 * times))
     rate = 1e-9 * total / min(rounds.theirs)
-    note = f"{total / 1e9:.1f} GB in passes over whole squares; copies of {size}^2 doubles: {rate:.0f} GB/s read and written"
+    touched_gb = f"{total / 1e9:.1f} GB in passes over whole squares"
+    note = f"{touched_gb}; copies of {size}^2 doubles: {rate:.0f} GB/s read and written"
     against = "bytes touched at the bandwidth of copies"
     yield make_record(f"{name}, {rows:,} rows", against, rounds, target=0.7, note=note)
 
