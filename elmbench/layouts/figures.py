@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from elmbench.specs.measures import log2_of
 
 if TYPE_CHECKING:
@@ -129,6 +127,7 @@ def finish(figure: Any, styles: Mapping[str, Any], title: str, markers: Mapping[
 
 def png(figure: Any) -> bytes:
     """Return a matplotlib figure as PNG with a palette, which suffices for its few colours."""
+    import numpy as np
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from PIL import Image
 

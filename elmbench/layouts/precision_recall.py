@@ -7,12 +7,9 @@ from collections.abc import Iterable
 from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from elmbench.layouts.base import Outputs
 from elmbench.layouts.figures import new_figure, title_of
 from elmbench.layouts.metrics import Metrics
-from elmbench.protocol.stored import StoredPredictions
 from elmbench.specs.profiles import Resolved
 
 if TYPE_CHECKING:
@@ -27,8 +24,11 @@ class PrecisionRecall(Metrics):
 
     def points_of(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> pd.DataFrame:
         """Return the curve of each model over the rows of all folds and runs, for the table's first selection."""
+        import numpy as np
         import pandas as pd
         from sklearn.metrics import average_precision_score, precision_recall_curve
+
+        from elmbench.protocol.stored import StoredPredictions
 
         default = cells[cells["reading"] == ""].drop_duplicates("model")
         first = dict(zip(default["model"], default["select"], strict=True))

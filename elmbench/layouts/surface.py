@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from elmbench.layouts.base import LayoutOptions, Outputs, Points
 from elmbench.layouts.curves import Curves
 from elmbench.layouts.figures import exponents_of, panels, title_of, words_for
@@ -62,6 +60,7 @@ class Surface(Curves):
 
 def _draw_panel(figure: Any, axes: Any, surface: pd.DataFrame, point: Any) -> None:
     """Draw a surface, with rows from the bottom up, contour lines and a star at the best point."""
+    import numpy as np
     from matplotlib.ticker import MaxNLocator
 
     smaller = less_is_better(point["metric"])

@@ -6,7 +6,6 @@ import math
 import warnings
 from typing import TYPE_CHECKING
 
-import numpy as np
 from pydantic import Field
 
 from elmbench.layouts.base import MEASURE, PUBLISHED, RESULT, VERDICT, Layout, LayoutOptions
@@ -96,5 +95,5 @@ def compare(means: pd.DataFrame, first: str, second: str) -> dict[str, float]:
         warnings.simplefilter("ignore", RuntimeWarning)  # of values that do not vary
         welch_test, paired = ttest_ind(a, b, equal_var=False), ttest_rel(a, b)
     tests = [(welch_test.statistic, welch_test.df, welch_test.pvalue), (paired.statistic, paired.pvalue)]
-    figures = [float(value) if np.isfinite(test[0]) else math.nan for test in tests for value in test]
+    figures = [float(value) if math.isfinite(test[0]) else math.nan for test in tests for value in test]
     return dict(zip(MEASURES, [*figures, float(len(pairs))], strict=True))

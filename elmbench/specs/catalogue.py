@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, reduce
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -24,20 +25,28 @@ class ExperimentFile:
     path: Path
     #: The YAML, with the keys of the table that it is based on filled in.
     content: dict[str, Any]
-    #: The validated content: the printed protocol, with default readings.
-    spec: Experiment
     paper: Paper
     #: All tables of the paper; empty for a user's own table.
     tables: list[ExperimentFile] = field(default_factory=list, repr=False, compare=False)
 
+    @cached_property
+    def spec(self) -> Experiment:
+        """The printed protocol, with default readings, validated on first use: a command needs few of the tables."""
+        return parse_spec(Experiment, self.content, self.path)
+
     @property
     def id(self) -> str:
-        return self.spec.id
+        return str(self.content["id"])
+
+    @property
+    def names(self) -> list[str]:
+        """The id and the aliases."""
+        return [self.id, *self.content.get("aliases", ())]
 
     @property
     def all_columns(self) -> set[str]:
         """The columns of all tables of the paper; the suite never measures another model that the paper prints."""
-        return {column for table in self.tables for column in table.spec.models}
+        return {column for table in self.tables for column in table.content.get("models", ())}
 
     @cached_property
     def figures(self) -> tuple[PublishedValue, ...]:
@@ -61,6 +70,19 @@ class ExperimentFile:
         """The profiles with results of the table."""
         return [name for name in PROFILES if self.spec.profiles.get(name, Profile()) is not None]
 
+    @property
+    def choices(self) -> list[dict[str, str]]:
+        """Each reading with each of its values, apart from the default one."""
+        return [{name: value} for name in self.spec.readings for value in [*self.paper.readings[name].values][1:]]
+
+    def under(self, readings: Mapping[str, str]) -> Experiment:
+        """Return the table under values of readings, by id."""
+        changes = {name: self.paper.readings[name].values[value].set for name, value in sorted(readings.items())}
+        if not any(changes.values()):
+            return self.spec
+        content = reduce(overlay, changes.values(), self.content)
+        return parse_spec(Experiment, content, self.path, prefix=f"(reading {', '.join(changes)})")
+
 
 #: Yields the tables that it is given, and shows the progress.
 Watch = Callable[[Sequence[ExperimentFile]], Iterable[ExperimentFile]]
@@ -82,14 +104,21 @@ def add_experiments(files: Iterable[ExperimentFile]) -> None:
 
 @cache
 def load_catalogue(root: Path | None = None) -> dict[str, ExperimentFile]:
-    """Return every experiment by its id: those of the suite and those that were added, or those below `root`."""
+    """Return every experiment by its id: those of the suite and those that were added, or those below `root`.
+
+    The suite's own tables are not checked, because the check takes as long as everything else.
+    """
     folder = (root or spec_root()) / "experiments"
     files: dict[str, ExperimentFile] = {}
     _as_read.cache_clear()
     for paper_path in sorted(folder.glob("*/paper.yaml")):
         files |= _read_paper(paper_path)
-    for file in files.values() if root else ():
-        check_readings(file)
+    if root:
+        # Tables without a base come first, so that an error in a base names its file.
+        for file in sorted(files.values(), key=lambda file: "based-on" in _as_read(file.path)):
+            check_table(file)
+        for file in files.values():
+            _ = [file.under(choice) for choice in file.choices]
     for path in folder.glob("*/*.yml"):
         raise invalid(f"{path} is not read", f"the ending .yaml: {path.with_suffix('.yaml').name}")
     for stray in sorted({path.parent for path in folder.glob("*/*.yaml")}):
@@ -100,21 +129,21 @@ def load_catalogue(root: Path | None = None) -> dict[str, ExperimentFile]:
     return files | ({} if root else _user_specs)
 
 
-def check_readings(file: ExperimentFile) -> None:
-    """Check that a table is valid under each value of its readings, and that the paper has what these change.
-
-    The suite's tables are not checked whenever they are read, because the check takes as long as everything else.
-    """
+def check_table(file: ExperimentFile) -> None:
+    """Check a table, that its readings are defined, that its CSV files exist, and what its readings change."""
+    folder, published = file.path.parent, file.spec.published
+    for csv in filter(None, (published.values, *published.parameter_files)) if published else ():
+        if not (folder / csv).is_file():
+            raise invalid(f"{file.path}: {csv} does not exist", f"a CSV file of published figures at {folder / csv}")
     for name in file.spec.readings:
-        for value in file.paper.readings[name].values.values():
-            parse_spec(Experiment, overlay(file.content, value.set), file.path, prefix=f"(reading {name})")
-            for key, section in _BY_NAME.items():
-                names = {name for table in file.tables for name in table.content.get(section, ())}
-                for unknown in (value.set.get(key) or {}).keys() - names:
-                    problem = (
-                        f"{file.path}: the reading {name} changes {key}.{unknown}, which no table of the paper has"
-                    )
-                    raise invalid(problem, f"one of {', '.join(sorted(names))}")
+        if name not in file.paper.readings:
+            expected = f"one that {folder / 'paper.yaml'} defines: {', '.join(file.paper.readings) or 'none'}"
+            raise invalid(f"{file.path}: unknown reading {name!r}", expected)
+        for value, (key, section) in product(file.paper.readings[name].values.values(), _BY_NAME.items()):
+            allowed = {name for table in file.tables for name in table.content.get(section, ())}
+            for unknown in (value.set.get(key) or {}).keys() - allowed:
+                problem = f"{file.path}: the reading {name} changes {key}.{unknown}, which no table of the paper has"
+                raise invalid(problem, f"one of {', '.join(sorted(allowed))}")
 
 
 def _read_paper(path: Path) -> dict[str, ExperimentFile]:
@@ -122,15 +151,12 @@ def _read_paper(path: Path) -> dict[str, ExperimentFile]:
     if paper.key != path.parent.name:
         raise invalid(f"{path}: the key is {paper.key!r}", f"{path.parent.name!r}, as the folder is called")
     tables: list[ExperimentFile] = []
-    paths = sorted(path.parent.glob("*.yaml"), key=lambda path: counting_order(path.stem))
-    contents = {file: _with_base(file) for file in paths if file.name != path.name}
-    # Tables without a base come first, so that an error in a base names its file.
-    first = sorted(contents, key=lambda file: "based-on" in _as_read(file))
-    specs = {file: parse_spec(Experiment, contents[file], file) for file in first}
-    for file, content in contents.items():
-        if specs[file].id != (expected_id := f"{paper.key}/{file.stem}"):
-            raise invalid(f"{file}: the id is {specs[file].id!r}", f"{expected_id!r}, as the file is called")
-        tables.append(_check_file(ExperimentFile(file, content, specs[file], paper, tables)))
+    for file in sorted(path.parent.glob("*.yaml"), key=lambda path: counting_order(path.stem)):
+        if file.name != path.name:
+            content, expected = _with_base(file), f"{paper.key}/{file.stem}"
+            if content.get("id") != expected:
+                raise invalid(f"{file}: the id is {content.get('id')!r}", f"{expected!r}, as the file is called")
+            tables.append(ExperimentFile(file, content, paper, tables))
     return {table.id: table for table in tables}
 
 
@@ -139,20 +165,8 @@ def read_own_table(path: Path) -> ExperimentFile:
     content = _with_base(path)
     name = re.sub(r"[^a-z0-9]+", "-", path.stem.lower()).strip("-")
     content = {"id": f"own/{name}", "label": name, "title": name} | content
-    spec = parse_spec(Experiment, content, path)
-    return _check_file(ExperimentFile(path, content, spec, Paper.none(spec.paper)))
-
-
-def _check_file(file: ExperimentFile) -> ExperimentFile:
-    """Return a table; raise ElmbenchError unless its readings are defined and its CSV files exist."""
-    folder, published = file.path.parent, file.spec.published
-    for name in file.spec.readings:
-        if name not in file.paper.readings:
-            expected = f"one that {folder / 'paper.yaml'} defines: {', '.join(file.paper.readings) or 'none'}"
-            raise invalid(f"{file.path}: unknown reading {name!r}", expected)
-    for csv in filter(None, (published.values, *published.parameter_files)) if published else ():
-        if not (folder / csv).is_file():
-            raise invalid(f"{file.path}: {csv} does not exist", f"a CSV file of published figures at {folder / csv}")
+    file = ExperimentFile(path, content, Paper.none(str(content["id"]).partition("/")[0]))
+    check_table(file)
     return file
 
 
@@ -190,7 +204,7 @@ def _check_names(files: Iterable[ExperimentFile]) -> None:
     """Raise ElmbenchError if two experiments have the same id or alias."""
     owners: dict[str, Path] = {}
     for file in files:
-        for name in (file.id, *file.spec.aliases):
+        for name in file.names:
             if name in owners:
                 problem = f"{file.path}: the name {name!r} is taken by {owners[name]}"
                 raise invalid(problem, "ids and aliases that occur once")
@@ -201,9 +215,9 @@ def find_experiment(name: str) -> ExperimentFile:
     """Return an experiment by its id or alias."""
     files = load_catalogue()
     for file in files.values():
-        if name == file.id or name in file.spec.aliases:
+        if name in file.names:
             return file
-    if tables := [file.id for file in files.values() if file.spec.paper == name]:
+    if tables := [file.id for file in files.values() if file.paper.key == name]:
         all_tables = f"elmbench list experiments, or all tables of the paper: elmbench run --paper {name}"
         raise ElmbenchError(f"{name!r} is a paper", expected=f"one of {', '.join(tables)}", next_step=all_tables)
     raise unknown_name("experiment", name, table_names(), "elmbench list experiments")
@@ -211,7 +225,7 @@ def find_experiment(name: str) -> ExperimentFile:
 
 def table_names() -> list[str]:
     """Return the ids and aliases of all experiments."""
-    return [name for file in load_catalogue().values() for name in (file.id, *file.spec.aliases)]
+    return [name for file in load_catalogue().values() for name in file.names]
 
 
 def overlay(content: dict[str, Any], change: dict[str, Any], *, add: bool = False) -> dict[str, Any]:

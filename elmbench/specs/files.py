@@ -34,11 +34,17 @@ class SpecPart(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _known_keys(cls, content: Any) -> Any:
-        allowed = sorted(field.alias or name for name, field in cls.model_fields.items())
+        allowed = _keys_of(cls)
         for key in content if isinstance(content, dict) else ():
             if key not in allowed:
                 raise PydanticCustomError("unknown_key", "", {"key": str(key), "allowed": ", ".join(allowed) or "none"})
         return content
+
+
+@cache
+def _keys_of(model: type[BaseModel]) -> dict[str, None]:
+    """Return the keys of a part of a spec, in the order of the alphabet."""
+    return dict.fromkeys(sorted(field.alias or name for name, field in model.model_fields.items()))
 
 
 def invalid(problem: str, expected: str) -> ElmbenchError:
@@ -64,17 +70,19 @@ class SpecLoader(yaml.CSafeLoader if hasattr(yaml, "CSafeLoader") else yaml.Safe
     """A safe loader that reads 1e-3, and rejects duplicate keys and numbers that YAML 1.1 reads in another base."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        keys = set()
-        for key_node, _ in node.value:
+        mapping: dict[Any, Any] = {}
+        is_merged = False
+        for key_node, value_node in node.value:
             if key_node.tag == _MERGE:  # `<<: *anchor` merges the keys of a mapping, which other keys may replace
+                is_merged = True
                 continue
             if not isinstance(key_node, yaml.ScalarNode):
                 raise _refuse("a key is not a plain word", key_node.start_mark)
             key = self.construct_object(key_node)
-            if key in keys:
+            if key in mapping:
                 raise _refuse(f"duplicate key {key!r}", key_node.start_mark)
-            keys.add(key)
-        return super().construct_mapping(node, deep=deep)
+            mapping[key] = self.construct_object(value_node, deep)
+        return super().construct_mapping(node, deep) if is_merged else mapping
 
     def construct_decimal(self, node: yaml.ScalarNode) -> int:
         """Return an integer; YAML 1.1 reads 010 as 8, and 1:30 as 90."""

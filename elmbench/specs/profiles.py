@@ -5,11 +5,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import starmap
 from pathlib import Path
 from typing import Any
 
 from elmbench.errors import ElmbenchError, unknown_name
-from elmbench.specs.catalogue import PROFILES, ExperimentFile, find_experiment, load_catalogue, overlay
+from elmbench.specs.catalogue import PROFILES, ExperimentFile, find_experiment, load_catalogue
 from elmbench.specs.datasets import DatasetSpec, add_dataset_specs, load_dataset_specs, parse_dataset_specs
 from elmbench.specs.experiments import Experiment, Profile
 from elmbench.specs.files import parse_spec
@@ -121,25 +122,23 @@ def resolve(file: ExperimentFile, profile: str, readings: dict[str, str] | None 
     """
     if profile not in PROFILES:
         raise unknown_name("profile", profile, list(PROFILES), f"elmbench show {file.id}")
-    content, values = file.content, []
-    for name, value in sorted((readings or {}).items()):
+    readings = readings or {}
+    for name, value in readings.items():
         if name not in file.spec.readings:
             declared = f"one of {', '.join(file.spec.readings) or '(it has none)'}"
             unknown = f"{file.id} has no reading {name!r}"
             raise ElmbenchError(unknown, expected=declared, next_step="elmbench list readings")
-        reading = file.paper.readings[name]
-        if value not in reading.values:
-            raise unknown_name(f"value of the reading {name}:", value, list(reading.values), "elmbench list readings")
-        content = overlay(content, reading.values[value].set)
-        if value != reading.default:
-            values.append(file.paper.choose(name, value))
-    spec = parse_spec(Experiment, content, file.path)
+        values = list(file.paper.readings[name].values)
+        if value not in values:
+            raise unknown_name(f"value of the reading {name}:", value, values, "elmbench list readings")
+    spec = file.under(readings)
     settings = spec.profiles.get(profile, Profile())
     if settings is None:
         problem = f"{file.id} has nothing to show under profile {profile}: its data do not come with the suite"
         others = f"one of {', '.join(file.profiles)}"
         raise ElmbenchError(problem, expected=others, next_step=f"elmbench show {file.id}")
-    return Resolved(file, _apply(spec, settings), profile, settings, tuple(values))
+    changed = sorted(item for item in readings.items() if item[1] != file.paper.readings[item[0]].default)
+    return Resolved(file, _apply(spec, settings), profile, settings, tuple(starmap(file.paper.choose, changed)))
 
 
 def _apply(spec: Experiment, profile: Profile) -> Experiment:
@@ -165,9 +164,8 @@ def _apply(spec: Experiment, profile: Profile) -> Experiment:
 
 def comparison_of(content: dict[str, Any], settings: dict[str, Any], source: Path) -> Resolved:
     """Return the experiment of a comparison whose profile has these `settings`."""
-    spec = parse_spec(Experiment, content, source)
-    file = ExperimentFile(source, content, spec, Paper.none("own"))
-    return Resolved(file, spec, COMPARE, parse_spec(Profile, settings, source))
+    file = ExperimentFile(source, content, Paper.none("own"))
+    return Resolved(file, file.spec, COMPARE, parse_spec(Profile, settings, source))
 
 
 def comparison_record(resolved: Resolved) -> dict[str, Any]:

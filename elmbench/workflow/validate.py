@@ -1,11 +1,12 @@
 """Checks of all YAML files."""
 
+from functools import cache, partial
 from itertools import product
 
 from elmbench.errors import ElmbenchError, unknown_name
 from elmbench.layouts import layout_of
 from elmbench.registry import check_parameters, find_model
-from elmbench.specs.catalogue import ExperimentFile, check_readings, load_catalogue
+from elmbench.specs.catalogue import ExperimentFile, check_table, load_catalogue
 from elmbench.specs.datasets import load_dataset_specs
 from elmbench.specs.files import invalid
 from elmbench.specs.profiles import resolve
@@ -28,10 +29,9 @@ def validate_specs() -> tuple[int, int]:
 
 def _check_experiment(file: ExperimentFile) -> None:
     """Check a table under all of its profiles and readings: parameters of models, metrics, splits, printed figures."""
-    check_readings(file)
-    choices = [{name: value} for name in file.spec.readings for value in file.paper.readings[name].values]
+    check_table(file)
     resolved = [resolve(file, profile) for profile in file.profiles]
-    resolved += [resolve(file, profile, choice) for profile in file.profiles[:1] for choice in choices]
+    resolved += [resolve(file, profile, choice) for profile in file.profiles[:1] for choice in file.choices]
     tasks = {dataset.task for experiment in resolved for dataset in experiment.datasets.values()}
     models = [model for experiment in resolved for model in experiment.spec.models.values()]
     for model, task in product(models, tasks):
@@ -43,13 +43,15 @@ def _check_experiment(file: ExperimentFile) -> None:
             experiment.spec.protocol.metric_for(dataset.task)
             experiment.spec.protocol.outer.split(dataset.name, dataset.task)
         layout = layout_of(experiment)
-        columns = list(dict.fromkeys((*layout.models(experiment), *file.all_columns)))
+        in_table = layout.models(experiment)
+        columns = list(dict.fromkeys((*in_table, *file.all_columns)))
+        measures = cache(partial(layout.measures, experiment))
         for (name, column, metric), figure in experiment.published.items():
             if column not in columns and not (figure.cited or figure.note):
                 error = unknown_name("published model", column, columns, "elmbench validate")
                 raise invalid(error.found, f"{error.expected}; a figure of a model that the suite lacks needs a note")
-            if layout.judges and figure.value is not None and column in layout.models(experiment):
-                metrics = [measure.column for measure in layout.measures(experiment, name, column)]
+            if layout.judges and figure.value is not None and column in in_table:
+                metrics = [measure.column for measure in measures(name, column)]
                 if metric not in metrics:
                     raise invalid(f"the published metric {metric!r} is not in the table", ", ".join(metrics))
     _ = file.printed_parameters

@@ -126,10 +126,9 @@ def imported(tmp_path: Path) -> Callable[[str], set[str]]:
 def test_what_needs_no_data_frame_imports_none(imported: Callable[[str], set[str]], command: str) -> None:
     modules = imported(command)
     assert not modules & {"elmbench.running.engine", "elmbench.running.planning"}
+    assert not modules & HEAVY
     if command in ("--version", "--help", "status"):
-        assert not modules & {*HEAVY, "yaml", "elmbench.specs.files"}
-    # Experiment files name metrics, whose registry holds functions of arrays.
-    assert not modules & HEAVY - {"numpy"}
+        assert not modules & {"yaml", "elmbench.specs.files"}
 
 
 @pytest.mark.parametrize("command", ["table table4", "table table4 --format csv"])

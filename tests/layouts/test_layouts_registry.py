@@ -200,7 +200,8 @@ def test_figures_that_the_suite_does_not_measure_are_shown(toy: Toy, monkeypatch
     assert outcome["K-ELM"] == ("0.50", "0.7", "", "cited")
     assert [r["model"] for r in rows_of(stored)] == ["ELM"]
     # A figure of a model that another table of the paper measures is not missing here; a cited one stays.
-    other = replace(resolved.file, spec=resolved.spec.model_copy(update={"models": dict.fromkeys(["SVM", "BP"])}))
+    models = {name: {"model": "svm"} for name in ("SVM", "BP")}
+    other = replace(resolved.file, content=resolved.file.content | {"models": models})
     elsewhere = replace(resolved, file=replace(resolved.file, tables=[resolved.file, other]))
     assert set(summarise(MeasuredCells(cells, elsewhere))["model"]) == {"ELM", "K-ELM", "BP"}
 

@@ -1,7 +1,7 @@
 """Descriptions of data sets in `datasets.yaml`: sources, counts, preparation, the papers' counts."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any, Literal, Self
 
@@ -166,19 +166,34 @@ class DatasetSpec(RowColumns):
         return self.model_copy(update={"fingerprint": None, "sources": (source, *others)})
 
 
-class DatasetSpecs(dict[str, DatasetSpec]):
-    """Every data set, by name; `find` also knows the aliases, and names with options."""
+class DatasetSpecs(Mapping[str, DatasetSpec]):
+    """Every data set, by name; `find` also knows the aliases, and names with options.
 
-    def __init__(self, specs: list[DatasetSpec]) -> None:
-        super().__init__((spec.name, spec) for spec in specs)
+    `entries`: data sets, or their keys in a file, `source`, which are validated on first use.
+    """
+
+    def __init__(self, entries: Mapping[str, DatasetSpec | dict[str, Any]], source: str = "") -> None:
+        self.entries, self._source = dict(entries), source
         #: The data set of each name and alias.
-        self.names: dict[str, str] = {spec.name: spec.name for spec in specs}
-        for spec in specs:
-            for alias in spec.aliases:
-                other = self.names.setdefault(alias, spec.name)
-                if other != spec.name or alias == spec.name:
-                    problem = f"datasets.yaml: the alias {alias!r} of {spec.name!r} also names {other!r}"
+        self.names: dict[str, str] = {name: name for name in entries}
+        for name, entry in entries.items():
+            for alias in entry.aliases if isinstance(entry, DatasetSpec) else entry.get("aliases", ()):
+                other = self.names.setdefault(alias, name)
+                if other != name or alias == name:
+                    problem = f"datasets.yaml: the alias {alias!r} of {name!r} also names {other!r}"
                     raise invalid(problem, "each name and each alias once")
+
+    def __getitem__(self, name: str) -> DatasetSpec:
+        entry = self.entries[name]
+        if not isinstance(entry, DatasetSpec):
+            entry = self.entries[name] = parse_spec(DatasetSpec, entry, self._source, name)
+        return entry
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.entries)
+
+    def __len__(self) -> int:
+        return len(self.entries)
 
     def find(self, name: str) -> DatasetSpec:
         """Return the data set of a name or alias; the case matters only if two names differ by nothing else.
@@ -216,14 +231,21 @@ def split_name(name: str) -> tuple[str, dict[str, float]]:
 
 
 def parse_dataset_specs(content: Any, source: str) -> DatasetSpecs:
-    """Validate the content of a `datasets.yaml`.
+    """Return the data sets of a `datasets.yaml`, validated."""
+    specs = _read_entries(content, source)
+    _ = [*specs.values()]
+    return specs
+
+
+def _read_entries(content: Any, source: str) -> DatasetSpecs:
+    """Return the data sets of a `datasets.yaml`, which are validated on first use.
 
     An entry with `like: NAME` inherits the keys of NAME except those that it sets itself. Aliases, the papers' counts
     and the fingerprint are never inherited; the files in a data directory are those of NAME.
     """
     if not isinstance(content, dict):
         raise invalid(f"{source}: not a mapping", "data set names, each with its keys")
-    specs = []
+    entries: dict[str, dict[str, Any]] = {}
     for name, entry in content.items():
         prefix = str(name)
         if split_name(prefix)[1]:
@@ -237,8 +259,8 @@ def parse_dataset_specs(content: Any, source: str) -> DatasetSpecs:
                 raise invalid(f"{source}: '{prefix}.like' is {like!r}", full)
             inherited = {key: value for key, value in base.items() if key not in ("aliases", "papers", "fingerprint")}
             merged = {"file": like, **inherited, **merged}
-        specs.append(parse_spec(DatasetSpec, merged, source, prefix))
-    return DatasetSpecs(specs)
+        entries[prefix] = merged
+    return DatasetSpecs(entries, source)
 
 
 #: A user's data sets, by name.
@@ -264,10 +286,10 @@ def is_of_suite(name: str) -> bool:
 @cache
 def load_dataset_specs() -> DatasetSpecs:
     """Return every data set of `datasets.yaml`, and those that were added."""
-    return DatasetSpecs([*_of_suite().values(), *_user_specs.values()])
+    return DatasetSpecs({**_of_suite().entries, **_user_specs}, str(spec_root() / "datasets.yaml"))
 
 
 @cache
 def _of_suite() -> DatasetSpecs:
     path = spec_root() / "datasets.yaml"
-    return parse_dataset_specs(read_yaml(path), str(path))
+    return _read_entries(read_yaml(path), str(path))

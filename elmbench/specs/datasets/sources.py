@@ -6,7 +6,6 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import BeforeValidator, Field, PlainValidator, SerializeAsAny
 
 from elmbench.lazy import load
-from elmbench.registry.plugins import plugin_objects
 from elmbench.specs.files import SpecPart
 
 #: The remark on rows that are not those of the public file.
@@ -175,6 +174,8 @@ def source_class(kind: object) -> type[SourceSpec]:
     if kind in BUILT_IN:
         built_in: type[SourceSpec] = load(f"elmbench.datasets.sources.{BUILT_IN[str(kind)]}")
         return built_in
+    from elmbench.registry.plugins import plugin_objects  # it imports the registry, which few commands need
+
     added = plugin_objects("SOURCES")
     if kind not in added:
         raise ValueError(f"the kind of source is {kind!r}, not one of {', '.join([*BUILT_IN, *added])}")
