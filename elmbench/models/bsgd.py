@@ -9,7 +9,7 @@ from elmbench.models.base.family import estimator, numeric_gamma
 from elmbench.models.pegasos import StochasticClassifier
 from elmbench.numerics.arrays import Array, Rows
 from elmbench.numerics.online.budgeted_sgd import BudgetedState
-from elmbench.numerics.pairwise import Kernel, kernel_product
+from elmbench.numerics.pairwise import Kernel
 
 
 @estimator
@@ -91,7 +91,7 @@ class BSGDClassifier(StochasticClassifier):
         return BudgetedState(n_features, n_outputs, numeric_gamma(self), self.budget, self.maintenance == "merging")
 
     def _outputs(self, X: Rows) -> Array:
-        return kernel_product(Kernel(gamma=self._state.gamma), X, self.support_vectors_, self.beta_)
+        return Kernel(gamma=self._state.gamma).product(X, self.support_vectors_, self.beta_)
 
     @property
     def support_vectors_(self) -> Rows:

@@ -17,15 +17,14 @@ from elmbench.numerics.multiple_kernels import (
     HELD_BYTES,
     KERNELS,
     BaseKernel,
-    BaseKernels,
-    ComputedKernels,
-    GivenKernels,
     KernelBlocks,
     Surface,
+    kernel_values,
     learn_weights,
     squared_radii,
     triangle_bytes,
 )
+from elmbench.numerics.pairwise import PRECOMPUTED
 from elmbench.numerics.threads import threads_for
 
 
@@ -88,16 +87,17 @@ class _MKELM:
     }
 
     def _fit(self, X: Array, T: Array) -> None:
-        self._kernels: BaseKernels
+        n, d = X.shape
         if isinstance(self.kernels, str):
-            self._kernels = GivenKernels(_checked_matrices(X))
+            _check_matrices(X)
+            self._kernels = [BaseKernel(PRECOMPUTED, columns=(start, start + n)) for start in range(0, d, n)]
         else:
-            kernels = gaussian_ladder(X.shape[1]) if self.kernels is None else self.kernels
+            kernels = gaussian_ladder(d) if self.kernels is None else self.kernels
             if not isinstance(kernels, Sequence) or len(kernels) == 0:
                 raise TypeError(f"kernels: expected a list of one kernel or more, got {kernels!r} instead")
-            named = enumerate(kernels)
-            self._kernels = ComputedKernels(X, [_kernel(f"kernels[{p}]", spec, X.shape[1]) for p, spec in named])
-        blocks = KernelBlocks(self._kernels)
+            self._kernels = [_kernel(f"kernels[{p}]", spec, d) for p, spec in enumerate(kernels)]
+        self._rows = np.empty((n, 0)) if isinstance(self.kernels, str) else X
+        blocks = KernelBlocks(X, self._kernels)
         self.squared_radii_ = squared_radii(blocks) if self.radius else np.ones(blocks.shape[0])
         with threads_for(X):
             surface, limits = Surface(self.q, self.squared_radii_), (self.max_iter, self.tol, self.objective_tol or 0.0)
@@ -113,7 +113,7 @@ class _MKELM:
         self.weights_, self.weights_path_ = result.weights[-1], result.weights
         self.objective_ = result.objective
         self.n_iter_ = len(result.objective) - 1
-        self.n_units_ = len(X)
+        self.n_units_ = n
         self.condition_ = result.condition
 
     def _targets(self, T: Array) -> Array:
@@ -121,10 +121,10 @@ class _MKELM:
 
     def _outputs(self, X: Array) -> Array:
         numbers = np.flatnonzero(self.weights_)
-        _, n = self._kernels.shape
+        kernels = [self._kernels[p] for p in numbers]
         outputs = np.empty((len(X), self.beta_.shape[1]))
-        for rows in row_blocks(len(X), n * len(numbers)):
-            values = self._kernels.cross(X[rows], numbers)
+        for rows in row_blocks(len(X), self.n_units_ * len(numbers)):
+            values = kernel_values(kernels, X[rows], self._rows)
             outputs[rows] = np.tensordot(self.weights_[numbers], values, 1) @ self.beta_
         return outputs
 
@@ -142,8 +142,8 @@ class _MKELM:
         return (triangles + block if triangles <= HELD_BYTES else 0) + 8 * n_samples * (n_samples + columns) + 3 * block
 
 
-def _checked_matrices(X: Array) -> Array:
-    """Return kernel matrices side by side; raise a ValueError unless they are square and symmetric."""
+def _check_matrices(X: Array) -> None:
+    """Raise a ValueError unless kernel matrices side by side are square and symmetric."""
     n, width = X.shape
     if width % n:
         raise ValueError(f"expected square kernel matrices side by side, so a multiple of {n} columns, got {width}")
@@ -151,7 +151,6 @@ def _checked_matrices(X: Array) -> Array:
         K = X[:, start : start + n]
         if np.abs(K - K.T).max() > n * EPS * np.abs(K).max():
             raise ValueError(f"expected symmetric kernel matrices, got one that is not in the columns from {start} on")
-    return X
 
 
 class MKELMClassifier(FamilyClassifier, _MKELM):

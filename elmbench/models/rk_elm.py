@@ -14,7 +14,7 @@ from elmbench.models.base.kernels import KernelMixin
 from elmbench.models.base.paths import Grid, PathMixin
 from elmbench.models.base.weights import WeightedClassifier, WeightedRegressor, weight_key
 from elmbench.numerics.arrays import EPS, Array, Indices, Rows
-from elmbench.numerics.pairwise import OF_DISTANCES, Kernel, kernel_blocks, kernel_product, normal_equations
+from elmbench.numerics.pairwise import OF_DISTANCES, Kernel, kernel_blocks, normal_equations
 from elmbench.numerics.ridge_path import ridge_solutions
 from elmbench.numerics.solve import RidgeSystem
 
@@ -63,7 +63,7 @@ class CentresMixin(PathMixin):
         self.condition_ = check_condition(self, system, EPS**2)
 
     def _outputs(self, X: Rows) -> Array:
-        return kernel_product(self._kernel, X, self.centres_, self.beta_)
+        return self._kernel.product(X, self.centres_, self.beta_)
 
     @classmethod
     def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:

@@ -9,7 +9,7 @@ from sklearn.utils import check_random_state
 
 from elmbench.models.base.family import FamilyClassifier, FamilyRegressor, estimator, numeric_gamma
 from elmbench.numerics.arrays import Array, Rows
-from elmbench.numerics.pairwise import Kernel, kernel_blocks, kernel_product
+from elmbench.numerics.pairwise import Kernel, kernel_blocks
 from elmbench.numerics.smooth_svm import Loss, minimise, smooth_hinge, smooth_insensitive
 
 
@@ -52,7 +52,7 @@ class _RSVM:
             )
 
     def _outputs(self, X: Rows) -> Array:
-        return kernel_product(self._kernel, X, self.landmarks_, self.beta_) + self.intercept_
+        return self._kernel.product(X, self.landmarks_, self.beta_) + self.intercept_
 
 
 class RSVMClassifier(FamilyClassifier, _RSVM):

@@ -20,30 +20,10 @@ def row_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
     return gen_batches(n_rows, max(1, BLOCK_BYTES // (8 * max(1, n_columns))))
 
 
-_LEAST = -700.0  # exponents below are slow: 5 ns if the result is zero, 50 ns if it is denormal
-_BAND = -746.0, -660.0  # below, the result is zero; above, the exponential of `_LEAST` is less than its round-off
-
-
-def exponentials(exponents: Array) -> Array:
-    """Replace exponents of any shape, none positive, by their exponentials; most zeros are not computed."""
-    lines = exponents.T if exponents.flags.f_contiguous else exponents
-    for part in row_blocks(len(lines), lines[:1].size):
-        block = lines[part]
-        if not block.min(initial=0.0) < _LEAST:
-            np.exp(block, out=block)
-            continue
-        band = (block > _BAND[0]) & (block < _BAND[1])
-        smallest = np.exp(block[band])
-        np.maximum(block, _LEAST, out=block)
-        np.exp(block, out=block)
-        block -= math.exp(_LEAST)
-        block[band] = smallest
-    return exponents
-
-
 def rbf_from_distances(distances: Array, gamma: float | Array, out: Array | None = None) -> Array:
     """Return the Gaussian kernel exp(-gamma d^2) of squared distances, of any shape, in `out` or over the distances."""
-    return exponentials(np.multiply(distances, -gamma, out=distances if out is None else out))
+    out = np.multiply(distances, -gamma, out=distances if out is None else out)
+    return np.exp(out, out=out)
 
 
 def squared_distances(X: Array, Y: Array | None = None, *, out: Array | None = None) -> Array:

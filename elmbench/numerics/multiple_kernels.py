@@ -20,65 +20,33 @@ KERNELS = (*DEFINITE, "polynomial")
 
 @dataclass(frozen=True)
 class BaseKernel(Kernel):
-    """One kernel of a list, with a name of `KERNELS`, on all columns or those from `columns[0]` up to `columns[1]`."""
+    """One kernel of a list, with a name of `KERNELS`, on all columns or those from `columns[0]` up to `columns[1]`.
+
+    If it is precomputed, these columns are its values with every training row.
+    """
 
     columns: tuple[int, int] | None = None
 
 
-class ComputedKernels:
-    """Kernels of rows `X`, of shape (n, d); those of one geometry on the same columns share its computation."""
+def kernel_values(kernels: Sequence[BaseKernel], X: Array, Y: Array, start: int | None = None) -> Array:
+    """Return values between the rows of `X` and of `Y`, of shape (number of kernels, len(X), len(Y)).
 
-    def __init__(self, X: Array, kernels: Sequence[BaseKernel]) -> None:
-        self._X, self._kernels = X, kernels
-        self.shape = len(kernels), len(X)
-
-    def pairwise(self, rows: slice, numbers: Indices) -> Array:
-        """Return values between the training rows `rows` and the rows up to the last of them.
-
-        `numbers` are those of the kernels; the result is of shape (len(numbers), length of rows, rows.stop).
-        """
-        return self._values(self._X[rows], self._X[: rows.stop], numbers, rows.start)
-
-    def cross(self, X: Array, numbers: Indices) -> Array:
-        """Return values between the rows of `X` and the training rows, of shape (len(numbers), len(X), n)."""
-        return self._values(X, self._X, numbers, None)
-
-    def _values(self, X: Array, Y: Array, numbers: Indices, start: int | None) -> Array:
-        """Return the values; if `start` is given, the rows of `Y` from there on are those of `X`."""
-        values = np.empty((len(numbers), len(X), len(Y)))
-        groups: dict[tuple[str, tuple[int, int] | None], list[int]] = {}
-        for position, p in enumerate(numbers):
-            kernel = self._kernels[p]
-            groups.setdefault((kernel.geometry, kernel.columns), []).append(position)
-        for (name, columns), positions in groups.items():
-            selection = slice(None) if columns is None else slice(*columns)
-            geometry = GEOMETRIES[name](X[:, selection], Y[:, selection])
-            if start is not None and name.endswith("distance"):
-                np.fill_diagonal(geometry[:, start:], 0.0)  # round-off, which a large gamma would show
-            for position in positions:
-                np.copyto(values[position], geometry)
-                self._kernels[numbers[position]].evaluate(values[position])
-        return values
-
-
-class GivenKernels:
-    """Kernels that are given as matrices side by side, of shape (n, m * n)."""
-
-    def __init__(self, matrices: Array) -> None:
-        self._matrices = matrices
-        self.shape = matrices.shape[1] // len(matrices), len(matrices)
-
-    def pairwise(self, rows: slice, numbers: Indices) -> Array:
-        """Return values between the training rows `rows` and the rows up to the last of them."""
-        return self.cross(self._matrices[rows], numbers)[:, :, : rows.stop]
-
-    def cross(self, X: Array, numbers: Indices) -> Array:
-        """Return values between rows, given as `X` of shape (len(X), m * n), and the training rows."""
-        m, n = self.shape
-        return X.reshape(len(X), m, n).transpose(1, 0, 2)[numbers]
-
-
-BaseKernels = ComputedKernels | GivenKernels
+    Kernels of one geometry on the same columns share its computation. If `start` is given, the rows of `Y` from there
+    on are those of `X`.
+    """
+    values = np.empty((len(kernels), len(X), len(Y)))
+    groups: dict[tuple[str, tuple[int, int] | None], list[int]] = {}
+    for p, kernel in enumerate(kernels):
+        groups.setdefault((kernel.geometry, kernel.columns), []).append(p)
+    for (name, columns), members in groups.items():
+        part = slice(None) if columns is None else slice(*columns)
+        geometry = GEOMETRIES[name](X[:, part], Y[:, part]) if name else X[:, part][:, : len(Y)]
+        if start is not None and name.endswith("distance"):
+            np.fill_diagonal(geometry[:, start:], 0.0)  # round-off, which a large gamma would show
+        for p in members:
+            np.copyto(values[p], geometry)
+            kernels[p].evaluate(values[p])
+    return values
 
 
 def triangle_bytes(n_kernels: int, n_rows: int) -> int:
@@ -87,13 +55,13 @@ def triangle_bytes(n_kernels: int, n_rows: int) -> int:
 
 
 class KernelBlocks:
-    """Sums and quadratic forms of kernel matrices, from one half of each."""
+    """Sums and quadratic forms of the kernel matrices of rows `X`, from one half of each."""
 
-    def __init__(self, kernels: BaseKernels) -> None:
-        self._kernels = kernels
-        self.shape = kernels.shape
+    def __init__(self, X: Array, kernels: Sequence[BaseKernel]) -> None:
+        self._X, self._kernels = X, kernels
+        self.shape = len(kernels), len(X)
         is_small = triangle_bytes(*self.shape) <= HELD_BYTES
-        self._cached = [kernels.pairwise(rows, np.arange(self.shape[0])) for rows in self._cuts()] if is_small else []
+        self._cached = [self._values(rows, np.arange(len(kernels))) for rows in self._cuts()] if is_small else []
 
     def weighted_sum(self, weights: Array, out: Array) -> Array:
         """Write sum_p weights[p] K_p to `out`, of shape (n, n) in C order, exactly symmetric, and return it."""
@@ -124,7 +92,12 @@ class KernelBlocks:
             if self._cached:
                 yield rows, np.arange(self.shape[0]), self._cached[i]
             else:
-                yield rows, numbers, self._kernels.pairwise(rows, numbers)
+                yield rows, numbers, self._values(rows, numbers)
+
+    def _values(self, rows: slice, numbers: Indices) -> Array:
+        """Return values of numbered kernels between some rows and all rows up to the last of them."""
+        kernels = [self._kernels[p] for p in numbers]
+        return kernel_values(kernels, self._X[rows], self._X[: rows.stop], rows.start)
 
     def _cuts(self) -> Iterator[slice]:
         m, n = self.shape
@@ -259,17 +232,17 @@ def learn_weights(
     """
     n = blocks.shape[1]
     room = np.empty((n, n))
-    weights = surface.start()
-    system = RidgeSystem(blocks.weighted_sum(weights, room).T, ridge)
-    coefficients = system.solve(T)
-    path, objective = [weights], [float(np.vdot(T, coefficients)) / 2]
-    converged = False
-    while not converged and len(path) <= max_iter:
-        weights = surface.best(weights, blocks.forms(coefficients, np.flatnonzero(weights)))  # eqs. (16) and (17)
+    path: list[Array] = []
+    objective: list[float] = []
+    weights, converged = surface.start(), False
+    while True:
         system = RidgeSystem(blocks.weighted_sum(weights, room).T, ridge)
         coefficients = system.solve(T)  # eq. (15)
-        objective.append(float(np.vdot(T, coefficients)) / 2)
-        fall = abs(objective[-1] - objective[-2]) / max(objective[-2], np.finfo(float).tiny)
-        converged = bool(np.abs(weights - path[-1]).max() <= tol or fall < objective_tol)
         path.append(weights)
-    return WeightPath(coefficients, np.array(path), np.array(objective), converged, system.condition)
+        objective.append(float(np.vdot(T, coefficients)) / 2)
+        if len(path) > 1:
+            fall = abs(objective[-1] - objective[-2]) / max(objective[-2], np.finfo(float).tiny)
+            converged = bool(np.abs(weights - path[-2]).max() <= tol or fall < objective_tol)
+        if converged or len(path) > max_iter:
+            return WeightPath(coefficients, np.array(path), np.array(objective), converged, system.condition)
+        weights = surface.best(weights, blocks.forms(coefficients, np.flatnonzero(weights)))  # eqs. (16) and (17)

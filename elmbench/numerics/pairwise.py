@@ -112,7 +112,7 @@ class Kernel:
         """Replace values of the kernel's geometry by values of the kernel, in place, and return them."""
         if self.name in ("rbf", "laplacian", "chi2"):
             return rbf_from_distances(geometry, self.gamma)
-        if self.name in ("linear", "cosine"):
+        if self.name in ("linear", "cosine", PRECOMPUTED):
             return geometry
         geometry *= self.gamma
         if self.name in OF_DISTANCES:
@@ -174,11 +174,11 @@ class Kernel:
         return out
 
     def product(self, X: Rows, Y: Any, Z: Array) -> Array:
-        """Return the kernel between the rows of `X` and those of `Y` times `Z`, a block of rows at a time."""
+        """Return the kernel between the rows of `X` and those of `Y` times `Z`, (m, k), a block of rows at a time."""
         product = np.zeros((X.shape[0], Z.shape[1]))
         if Y.shape[0] > 0:
-            for rows in row_blocks(X.shape[0], Y.shape[0]):
-                product[rows] = self.matrix(X[rows], Y) @ Z
+            for rows, _, values in kernel_blocks(self, X, Y, [self.gamma]):
+                product[rows] = values @ Z
         return product
 
     def _values(self, X: Rows, Y: Any) -> Array:
@@ -217,14 +217,6 @@ def kernel_blocks(
         geometry = geometry_of(X[rows], fast_centres)
         yield from ((rows, i, each.evaluate(geometry.copy())) for i, each in enumerate(kernels[:-1]))
         yield rows, len(kernels) - 1, kernels[-1].evaluate(geometry)
-
-
-def kernel_product(kernel: Kernel, X: Rows, centres: Rows, Z: Array) -> Array:
-    """Return the kernel between rows and centres times `Z`, of shape (L, k): an array of shape (n, k)."""
-    product = np.empty((X.shape[0], Z.shape[1]))
-    for rows, _, values in kernel_blocks(kernel, X, centres, [kernel.gamma]):
-        product[rows] = values @ Z
-    return product
 
 
 def normal_equations(

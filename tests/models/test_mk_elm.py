@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import tracemalloc
 import warnings
 
@@ -101,6 +102,7 @@ def test_outputs_are_those_of_the_weighted_kernel_which_may_be_given(kind):
     given_kernels = quiet(class_of("MKELM", kind)(C=10.0, kernels="precomputed", q=1.5), np.hstack(within), y)
     np.testing.assert_allclose(given_kernels.weights_, model.weights_, atol=1e-9)
     np.testing.assert_allclose(real_outputs(given_kernels, np.hstack(across)), real_outputs(model, probe), atol=1e-9)
+    assert len(pickle.dumps(given_kernels)) < np.hstack(within).nbytes  # the matrices are not kept
 
 
 def test_the_objective_is_that_of_equation_6():

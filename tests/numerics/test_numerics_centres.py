@@ -13,7 +13,7 @@ from random_examples import examples
 from scipy.spatial.distance import cdist
 
 import elmbench.numerics.pairwise as pairwise
-from elmbench.numerics.pairwise import OF_DISTANCES, Kernel, centre_blocks, kernel_blocks, kernel_product
+from elmbench.numerics.pairwise import OF_DISTANCES, Kernel, centre_blocks, kernel_blocks
 
 SETTINGS = examples(100)
 SEEDS = st.integers(0, 2**31 - 1)
@@ -82,7 +82,7 @@ def test_equals_the_formula_in_any_form_and_blocks(
         patch.setattr(pairwise, "DENSE_CENTRES_BYTES", dense_up_to)
         each = list(kernel_blocks(one, given_rows, at, [gammas, 2 * gammas, gammas]))
         assert [rows for rows, i, _ in each if i == 0] == list(centre_blocks(given_rows, L))
-        product = kernel_product(one, given_rows, at, Z)
+        product = one.product(given_rows, at, Z)
     blocks = {i: np.vstack([values for _, j, values in each if j == i]) for i in range(3)}
     np.testing.assert_allclose(blocks[0], reference, rtol=0, atol=tolerance)
     np.testing.assert_array_equal(blocks[2], blocks[0])
@@ -111,7 +111,7 @@ def test_sparse_rows_are_never_made_dense():
     """Dense, these rows would take 1.6 GB and the centres 80 MB."""
     X = sp.random_array((2000, 100_000), density=5e-4, format="csr", rng=np.random.default_rng(0))
     tracemalloc.start()
-    kernel_product(Kernel("rbf", 0.5), X, X[:100], np.ones((100, 2)))
+    Kernel("rbf", 0.5).product(X, X[:100], np.ones((100, 2)))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 40e6

@@ -14,10 +14,9 @@ from elmbench.numerics import multiple_kernels
 from elmbench.numerics.multiple_kernels import (
     KERNELS,
     BaseKernel,
-    ComputedKernels,
-    GivenKernels,
     KernelBlocks,
     Surface,
+    kernel_values,
     learn_weights,
     smallest_ball,
     squared_radii,
@@ -25,6 +24,13 @@ from elmbench.numerics.multiple_kernels import (
 
 SEEDS = st.integers(0, 2**31 - 1)
 NORMS = st.sampled_from([1.0, 1.25, 2.0, 4.0, 32.0])
+
+
+def given_blocks(matrices: np.ndarray) -> KernelBlocks:
+    """Return the blocks of kernels that are given as matrices."""
+    n = len(matrices[0])
+    kernels = [BaseKernel("precomputed", columns=(p * n, (p + 1) * n)) for p in range(len(matrices))]
+    return KernelBlocks(np.hstack(list(matrices)), kernels)
 
 
 def some_kernels(m: int, n: int, seed: int) -> np.ndarray:
@@ -71,7 +77,7 @@ def test_ends_where_direct_minimisation_does(m, n, q, radius, e, seed):
     full = some_kernels(m, n, seed)
     T = np.random.RandomState(seed + 1 if seed < 2**31 - 1 else 0).randn(n, 2)
     C = 2.0**e
-    blocks = KernelBlocks(GivenKernels(np.hstack(list(full))))
+    blocks = given_blocks(full)
     radii = squared_radii(blocks) if radius else np.ones(m)
 
     def objective(weights: np.ndarray) -> tuple[float, np.ndarray]:
@@ -115,9 +121,7 @@ def test_radii_scale_with_the_kernels(m, n, seed):
     full = some_kernels(m, n, seed)
     T = np.random.RandomState(0).randn(n, 1)
     factors = 4.0 ** np.arange(m)
-    blocks, scaled = (
-        KernelBlocks(GivenKernels(np.hstack(list(matrices)))) for matrices in (full, full * factors[:, None, None])
-    )
+    blocks, scaled = given_blocks(full), given_blocks(full * factors[:, None, None])
     radii, scaled_radii = squared_radii(blocks), squared_radii(scaled)
     np.testing.assert_allclose(scaled_radii, radii * factors, rtol=1e-6)
     surface, other = Surface(1.0, radii), Surface(1.0, scaled_radii)
@@ -128,9 +132,9 @@ def test_radii_scale_with_the_kernels(m, n, seed):
 
 def test_kernels_in_which_rows_coincide_have_no_radius():
     ones, eye = np.ones((5, 5)), np.eye(5)
-    some = squared_radii(KernelBlocks(GivenKernels(np.hstack([eye, ones, 0 * eye]))))
+    some = squared_radii(given_blocks([eye, ones, 0 * eye]))
     np.testing.assert_allclose(some, [0.8, 0.0, 0.0])
-    np.testing.assert_array_equal(squared_radii(KernelBlocks(GivenKernels(np.hstack([ones, 0 * eye])))), 1.0)
+    np.testing.assert_array_equal(squared_radii(given_blocks([ones, 0 * eye])), 1.0)
 
 
 def gaussian(X: np.ndarray, gamma: float) -> np.ndarray:
@@ -188,20 +192,18 @@ def test_the_list_of_this_test_is_complete():
 def test_values(n, seed, which):
     random = np.random.RandomState(seed)
     X, Y = random.rand(n, 4), random.rand(9, 4)
-    some = np.array(which[:6])
-    computed = ComputedKernels(X, LIST)
-    expected = np.array([reference(LIST[p], Y, X) for p in some])
-    np.testing.assert_allclose(computed.cross(Y, some), expected, rtol=1e-12, atol=1e-14)
-    rows = slice(n // 2, n)
-    expected = np.array([reference(LIST[p], X[rows], X) for p in some])
-    np.testing.assert_allclose(computed.pairwise(rows, some), expected, rtol=1e-12, atol=1e-14)
+    some = [LIST[p] for p in which[:6]]
+    expected = np.array([reference(kernel, Y, X) for kernel in some])
+    np.testing.assert_allclose(kernel_values(some, Y, X), expected, rtol=1e-12, atol=1e-14)
+    rows = X[n // 2 :]
+    expected = np.array([reference(kernel, rows, X) for kernel in some])
+    np.testing.assert_allclose(kernel_values(some, rows, X, n // 2), expected, rtol=1e-12, atol=1e-14)
 
 
 def test_a_row_and_itself_are_at_no_distance():
     """Round-off of the distances is not to show, however large gamma is."""
     X = 1e3 + np.random.RandomState(0).rand(30, 4)
-    values = ComputedKernels(X, [BaseKernel("rbf", 2.0**40), BaseKernel("laplacian", 2.0**40)])
-    for block in values.pairwise(slice(10, 30), np.arange(2)):
+    for block in kernel_values([BaseKernel("rbf", 2.0**40), BaseKernel("laplacian", 2.0**40)], X[10:], X, 10):
         np.testing.assert_array_equal(block[:, 10:].diagonal(), 1.0)
 
 
@@ -214,7 +216,7 @@ def test_sums_and_forms(monkeypatch, seed, held, block):
     X, A, weights = random.rand(40, 4), random.randn(40, 3), random.rand(len(LIST))
     weights[[2, 5]] = 0.0
     full = np.array([reference(kernel, X, X) for kernel in LIST])
-    computed = KernelBlocks(ComputedKernels(X, LIST))
+    computed = KernelBlocks(X, LIST)
     K = computed.weighted_sum(weights, np.full((40, 40), np.nan))
     np.testing.assert_allclose(K, np.tensordot(weights, full, 1), rtol=1e-12, atol=1e-13)
     np.testing.assert_array_equal(K, K.T)
@@ -222,7 +224,7 @@ def test_sums_and_forms(monkeypatch, seed, held, block):
     forms = computed.forms(A, used)
     expected = np.einsum("ik,pij,jk->p", A, full, A)
     np.testing.assert_allclose(forms[used], expected[used], rtol=1e-10, atol=1e-10)
-    given_ones = KernelBlocks(GivenKernels(np.hstack(list(full))))
+    given_ones = given_blocks(full)
     assert given_ones.shape == computed.shape
     np.testing.assert_allclose(given_ones.weighted_sum(weights, np.empty((40, 40))), K, rtol=1e-12, atol=1e-13)
     np.testing.assert_allclose(given_ones.forms(A, used)[used], expected[used], rtol=1e-10, atol=1e-10)

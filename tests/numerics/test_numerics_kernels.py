@@ -104,15 +104,6 @@ def test_round_off_of_a_kernel(n, d, seed, e, spread):
         assert (np.abs(K - expected)[seen] <= np.expm1(off) * expected[seen]).all()
 
 
-def test_exponentials_are_those_of_numpy_to_the_smallest_number():
-    exponents = -np.concatenate([[0.0, 1e-9, np.inf, 1e6], np.linspace(600, 800, 2001)]).reshape(5, -1, order="F")
-    np.testing.assert_allclose(kernels.exponentials(exponents.copy(order="F")), np.exp(exponents), rtol=1e-15, atol=0)
-    np.testing.assert_array_equal(
-        np.isnan(kernels.exponentials(np.array([np.nan, -1.0, -800.0]))), [True, False, False]
-    )
-    assert kernels.exponentials(np.empty((0, 2))).shape == (0, 2)
-
-
 @examples(100)
 @given(
     name=st.sampled_from(sorted(KERNEL_PARAMS)),

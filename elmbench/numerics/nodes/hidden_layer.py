@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from sklearn.utils import gen_batches
 
 from elmbench.numerics.arrays import Array, Rows
-from elmbench.numerics.kernels import exponentials, squared_distances
+from elmbench.numerics.kernels import rbf_from_distances, squared_distances
 from elmbench.numerics.rows import sparse_distances
 
 ROW_BLOCK = 2048  # rows that are passed through the hidden layer at a time where their outputs need not be kept
@@ -71,8 +71,7 @@ def _radial(X: Rows, weights: Array, biases: Array) -> Array:
         distances = sparse_distances(X, weights)
     else:
         distances = squared_distances(X, weights, out=np.empty((len(X), len(weights)), order="F"))
-    distances *= -biases
-    return exponentials(distances)
+    return rbf_from_distances(distances, biases)
 
 
 NODES: dict[str, Callable[[Rows, Array, Array], Array]] = {
