@@ -10,7 +10,7 @@ from sklearn.utils._param_validation import StrOptions
 from elmbench.models.base.family import estimator
 from elmbench.models.pvm import ProjectionClassifier
 from elmbench.numerics.arrays import Array, Rows
-from elmbench.numerics.projection import Spectrum, StreamedDecomposition, with_ones, without_ones
+from elmbench.numerics.projection import StreamedDecomposition, with_ones, without_ones
 
 
 @estimator
@@ -111,17 +111,19 @@ class OSPVMClassifier(ProjectionClassifier):
         self.n_seen_ += len(X)
         if self.mode == "truncate":
             values, rotation = self._stream.decomposition()
-            spectrum = self._spectrum(values)
-            self._spectrum_of_nodes = spectrum.leading(self._size(spectrum))
-            k = self._spectrum_of_nodes.direction_count(len(self._spectrum_of_nodes.values))
+            self._choose_nodes(values)
+            k = self._nodes.n_directions
             together = self._all_coordinates()
             self._coordinates = [together @ self._stream.truncate(values[:k], rotation[:k])]
 
-    def _spectrum(self, values: Array) -> Spectrum:
-        """Return the spectrum of the extended data from the singular values."""
+    def _choose_nodes(self, values: Array) -> None:
+        """Set the spectrum of the hidden nodes from the singular values of the rows so far."""
         if self.update_mean:
-            return with_ones(values, self.n_seen_, self._stream.mean)
-        return without_ones(values, self.n_seen_, self.n_features_in_ + 1)
+            spectrum = with_ones(values, self.n_seen_, self._stream.mean)
+        else:
+            spectrum = without_ones(values, self.n_seen_, self.n_features_in_ + 1)
+        self._nodes = self._node_spectrum(spectrum)
+        self.singular_values_ = (spectrum if self.mode == "exact" else self._nodes).values
 
     def _all_coordinates(self) -> Array:
         """Return the coordinates of all rows, of shape (n, r); earlier rows have zeros for later directions."""
@@ -131,16 +133,14 @@ class OSPVMClassifier(ProjectionClassifier):
     def _solve_nodes(self) -> None:
         """Compute the hidden nodes and the output weights from all rows so far (Algorithm 1, lines 10 to 12)."""
         values, rotation = self._stream.decomposition()
-        # Theta has chosen the stored values; applying it again would drop more of them.
-        spectrum = self._spectrum_of_nodes if self.mode == "truncate" else self._spectrum(values)
-        size = self._size(spectrum) if self.mode == "exact" else len(spectrum.values)
-        rotation, directions = self._stream.with_fixed_signs(rotation[: spectrum.direction_count(size)])
+        if self.mode == "exact":  # otherwise theta has chosen the values that are left
+            self._choose_nodes(values)
+        rotation, directions = self._stream.with_fixed_signs(rotation[: self._nodes.n_directions])
         self._coordinates, self._targets = [self._all_coordinates()], [np.concatenate(self._targets)]
         projections = (self._coordinates[0] - self._stream.offset) @ rotation.T
-        self.singular_values_ = spectrum.values
         if self.update_mean:
             self.mean_ = self._stream.mean
-            self.weights_, self.biases_ = spectrum.nodes(directions, size)
+            self.weights_, self.biases_ = self._nodes.nodes(directions)
         else:
             self.weights_, self.biases_ = directions[:, :-1].copy(), directions[:, -1].copy()
-        self._solve(spectrum.insert(projections, size, 1.0, axis=1), self._targets[0])
+        self._solve(self._nodes.node_rows(projections.T, 1.0).T, self._targets[0])

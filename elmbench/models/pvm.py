@@ -57,11 +57,9 @@ class ProjectionClassifier(FamilyClassifier):
         "ratio": [StrOptions(set(RATIOS))],
     }
 
-    def _size(self, spectrum: Spectrum) -> int:
-        """Return the number of hidden nodes: `n_hidden`, limited by the number of directions, or that of theta."""
-        if self.n_hidden is None:
-            return spectrum.node_count(self.theta, self.ratio)
-        return min(self.n_hidden, len(spectrum.values))
+    def _node_spectrum(self, spectrum: Spectrum) -> Spectrum:
+        """Return the spectrum of the hidden nodes: `n_hidden` at most, or those of theta."""
+        return spectrum.leading(self.n_hidden or spectrum.node_count(self.theta, self.ratio))
 
     def _solve(self, inputs: Array, T: Array) -> None:
         """Compute the output weights from the inputs of the nodes, of shape (n, L), and all targets, eq. (10)."""
@@ -94,8 +92,7 @@ def centred_decomposition(X: Rows) -> tuple[Array, Spectrum, Array]:
         stream.update(X[rows].toarray())
     values, rotation = stream.decomposition()
     spectrum = with_ones(values, n, stream.mean)
-    _, directions = stream.with_fixed_signs(rotation[: spectrum.direction_count(len(spectrum.values))])
-    return stream.mean, spectrum, directions
+    return stream.mean, spectrum, stream.with_fixed_signs(rotation[: spectrum.n_directions])[1]
 
 
 class PVMClassifier(ProjectionClassifier, PathMixin):
@@ -167,7 +164,7 @@ class PVMClassifier(ProjectionClassifier, PathMixin):
     def _fit(self, X: Rows, T: Array) -> None:
         self.mean_, spectrum, directions = centred_decomposition(X)
         self.singular_values_ = spectrum.values
-        self.weights_, self.biases_ = spectrum.nodes(directions, self._size(spectrum))
+        self.weights_, self.biases_ = self._node_spectrum(spectrum).nodes(directions)
         self._solve(project_rows(X, self.mean_, self.weights_, self.biases_), T)
 
     @classmethod
@@ -177,8 +174,8 @@ class PVMClassifier(ProjectionClassifier, PathMixin):
         for j, (train, test) in enumerate(grid.folds):
             T, decode = grid.encode(train)
             mean, spectrum, directions = centred_decomposition(X[train])
-            sizes = [model._size(spectrum) for model in grid.models]
-            nodes = spectrum.nodes(directions, max(sizes))
+            sizes = [len(model._node_spectrum(spectrum).values) for model in grid.models]
+            nodes = spectrum.leading(max(sizes)).nodes(directions)
             inputs, test_inputs = (project_rows(X[rows], mean, *nodes) for rows in (train, test))
             for activation in {model.activation for model in grid.models}:
                 members = {i: sizes[i] for i, model in enumerate(grid.models) if model.activation == activation}

@@ -1,8 +1,9 @@
 """Singular values of centred data, at once or from chunks that change the mean, and the hidden nodes of projections."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import qr
 from scipy.linalg.lapack import dgeqrf, dtpqrt
 
@@ -12,19 +13,16 @@ RATIOS = {"linear": 1, "squared": 2}  # powers of the singular values that the a
 TIED = 1e-6  # entries of a direction count as equally large that differ by no more of the largest, see `row_signs`
 PANEL = 32  # columns that LAPACK's tpqrt takes at a time
 
-SLACK = 16  # so many directions more than singular values, or an eighth more, are not worth a new basis
 
-
-@dataclass(frozen=True)
-class Spectrum:
+class Spectrum(NamedTuple):
     """Singular values of samples that may be extended by a row of ones, the largest first, without those of round-off.
 
-    The left singular vectors are stored separately as rows in the same order, except for that of the row of ones, whose
-    value has the position `constant`, or None.
+    `ones` is True at the value of the row of ones. The left singular vectors of the other values, the directions, are
+    stored separately as rows in the same order.
     """
 
     values: Array
-    constant: int | None = None
+    ones: NDArray[np.bool_]
 
     def node_count(self, theta: float, ratio: str) -> int:
         """Return the least number of values that reach the accumulation ratio theta, eq. (27) of Chen et al.
@@ -36,26 +34,22 @@ class Spectrum:
 
     def leading(self, size: int) -> "Spectrum":
         """Return the spectrum of the `size` largest values."""
-        inside = self.constant is not None and self.constant < size
-        return Spectrum(self.values[:size], self.constant if inside else None)
+        return Spectrum(self.values[:size], self.ones[:size])
 
-    def direction_count(self, size: int) -> int:
-        """Return the number of the `size` largest values that have a direction: all but that of the row of ones."""
-        return size if self.constant is None or self.constant >= size else size - 1
+    @property
+    def n_directions(self) -> int:
+        """The number of values that have a direction: all but that of the row of ones."""
+        return int(np.count_nonzero(~self.ones))
 
-    def nodes(self, directions: Array, size: int) -> tuple[Array, Array]:
-        """Return the weights and biases of the first `size` nodes, eq. (8).
+    def node_rows(self, rows: Array, constant: float) -> Array:
+        """Return a row for each node: those of the directions, the first of `rows`, and `constant` for the ones."""
+        result = np.full((len(self.ones), rows.shape[1]), constant)
+        result[~self.ones] = rows[: self.n_directions]
+        return result
 
-        `directions` are the singular vectors as rows, without that of the row of ones, whose node is constant.
-        """
-        return self.insert(directions, size, 0.0), self.insert(np.zeros(size), size, 1.0)
-
-    def insert(self, values: Array, size: int, constant: float, axis: int = 0) -> Array:
-        """Return values of the first `size` nodes: those of their directions, and `constant` for the constant node."""
-        leading = values.take(range(self.direction_count(size)), axis)
-        if self.constant is None or self.constant >= size:
-            return leading
-        return np.insert(leading, self.constant, constant, axis)
+    def nodes(self, directions: Array) -> tuple[Array, Array]:
+        """Return the weights and biases of the nodes, eq. (8): that of the ones is constant, the others have no bias."""
+        return self.node_rows(directions, 0.0), self.ones.astype(np.float64)
 
 
 def with_ones(values: Array, n: int, mean: Array) -> Spectrum:
@@ -64,16 +58,20 @@ def with_ones(values: Array, n: int, mean: Array) -> Spectrum:
     The ones are orthogonal to the rows of centred data, so they add the triplet (e_(m+1), sqrt(n), 1/sqrt(n)) and do
     not change the others.
     """
-    ones = float(np.sqrt(n))
-    floor = round_off(max(values.max(initial=0.0), ones, ones * float(np.linalg.norm(mean))), n, len(mean))
-    selected = int((values > floor).sum())
-    position = int((values[:selected] >= ones).sum()) if ones > floor else None
-    return Spectrum(values[:selected] if position is None else np.insert(values[:selected], position, ones), position)
+    root = float(np.sqrt(n))
+    floor = round_off(max(values.max(initial=0.0), root, root * float(np.linalg.norm(mean))), n, len(mean))
+    values = values[values > floor]
+    ones = np.zeros(len(values), dtype=bool)
+    if root > floor:
+        position = int((values >= root).sum())
+        values, ones = np.insert(values, position, root), np.insert(ones, position, True)
+    return Spectrum(values, ones)
 
 
 def without_ones(values: Array, n: int, d: int) -> Spectrum:
     """Return the spectrum of n samples of d entries without centring, from their singular values."""
-    return Spectrum(values[values > round_off(values.max(initial=0.0), n, d)])
+    values = values[values > round_off(values.max(initial=0.0), n, d)]
+    return Spectrum(values, np.zeros(len(values), dtype=bool))
 
 
 def round_off(scale: float, n: int, d: int) -> float:
@@ -209,17 +207,9 @@ class StreamedDecomposition:
     def truncate(self, values: Array, rotation: Array) -> Array:
         """Forget all but the k leading triplets of `decomposition`; return the factor for coordinates of earlier rows.
 
-        The directions become the basis. If they are hardly fewer, the coordinates are projected onto them instead.
+        The directions become the basis.
         """
-        selected, size = rotation.shape
-        if size > selected + max(SLACK, selected // 8):
-            self.basis = rotation @ self.basis
-            self._factor = np.asfortranarray(np.diag(values))
-            change = rotation.T
-        else:
-            self._factor = np.zeros((size, size), order="F")
-            if selected:
-                self._factor[:selected] = np.triu(dgeqrf(values[:, np.newaxis] * rotation)[0])
-            change = rotation.T @ rotation
-        self.offset = self.offset @ change
-        return change
+        self.basis = rotation @ self.basis
+        self._factor = np.asfortranarray(np.diag(values))
+        self.offset = self.offset @ rotation.T
+        return rotation.T

@@ -170,7 +170,7 @@ def truncated(X, edges, n_hidden, theta, ratio):
         mean = X[:stop].mean(axis=0)
         extended = np.vstack([(joined - mean).T, np.ones(stop)])
         U, S, V = np.linalg.svd(extended, full_matrices=False)
-        spectrum = Spectrum(S[S / S[0] > 1e-10])
+        spectrum = Spectrum(S[S / S[0] > 1e-10], np.zeros(0, dtype=bool))
         size = n_hidden or spectrum.node_count(theta, ratio)
         size = min(size, len(spectrum.values))
         U, S, V = U[:, :size], S[:size], V[:size]
