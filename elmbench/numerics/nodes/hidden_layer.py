@@ -106,20 +106,12 @@ def projected_classes(
     those of the negative class first. The projection of the first row is subtracted from the means; the variances
     divide by the number of rows. Both are exactly zero if no node varies. `positive` marks the rows of that class.
     """
-    first = node_outputs(X[:1], weights, biases, activation)
-    means = [np.zeros((B.shape[1], 2)) for B in operators]
-    squares = [np.zeros((B.shape[1], 2)) for B in operators]
-    for side, members in enumerate((np.flatnonzero(~positive), np.flatnonzero(positive))):
-        for rows in layer_blocks(len(members)):
-            # The first row is subtracted, so that round-off of a common part does not count as variance.
-            H = node_outputs(X[members[rows]], weights, biases, activation) - first
-            n_merged, n = rows.start, len(H)
-            for B, mean, square in zip(operators, means, squares, strict=True):
-                Z = H[:, : len(B)] @ B
-                block = Z.mean(axis=0)
-                # Blocks are merged as in Chan, Golub and LeVeque (1983), so that nothing cancels.
-                shift = block - mean[:, side]
-                square[:, side] += ((Z - block) ** 2).sum(axis=0) + shift**2 * (n_merged * n / (n_merged + n))
-                mean[:, side] += shift * (n / (n_merged + n))
-    counts = np.array([np.count_nonzero(~positive), np.count_nonzero(positive)])
-    return means, [square / counts for square in squares]
+    # The first row is subtracted, so that round-off of a common part does not count as variance.
+    H = node_outputs(X, weights, biases, activation) - node_outputs(X[:1], weights, biases, activation)
+    sides = [H[~positive], H[positive]]
+    means, variances = [], []
+    for B in operators:
+        projections = [side[:, : len(B)] @ B for side in sides]
+        means.append(np.column_stack([Z.mean(axis=0) for Z in projections]))
+        variances.append(np.column_stack([Z.var(axis=0) for Z in projections]))
+    return means, variances
