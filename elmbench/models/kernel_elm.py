@@ -5,16 +5,8 @@ from elmbench.models.base.kernels import KernelSystemMixin
 from elmbench.models.base.weights import WeightedClassifier, WeightedRegressor
 
 
-class _KELM(KernelSystemMixin):
-    """The kernel ELM, for targets in columns.
-
-    Eq. (4): beta = (I/C + Omega)^-1 Y. With weights s_i^2: beta = S (I/C + S Omega S)^-1 S Y, which also holds if some
-    are 0.
-    """
-
-
 @estimator
-class KELMClassifier(WeightedClassifier, _KELM):
+class KELMClassifier(WeightedClassifier, KernelSystemMixin):
     """Kernel extreme learning machine for classification.
 
     f(x) = [k(x, x_1), ..., k(x, x_n)] (Omega + I/C)^-1 T with the kernel matrix Omega of the training rows: kernel
@@ -96,17 +88,10 @@ class KELMClassifier(WeightedClassifier, _KELM):
     _local = True
 
 
-class KELMRegressor(WeightedRegressor, _KELM):
+class KELMRegressor(WeightedRegressor, KernelSystemMixin):
     """Kernel ELM for regression: `KELMClassifier` with `y`, one column or several, as targets.
 
     The same as scikit-learn's ``KernelRidge(alpha=1/C, kernel=kernel, gamma=gamma, degree=degree, coef0=coef0)``.
-
-    See Also
-    --------
-    KELMClassifier : For classification.
-    LSSVMRegressor : The same with an intercept.
-    RKELMRegressor : Some of the rows as centres.
-    KOSELMRegressor : The same model, learnt row by row.
 
     Examples
     --------
