@@ -29,6 +29,7 @@ random_state : int, optional
     Draws the landmarks, the features or the splits.
 """
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -150,28 +151,29 @@ hist_gradient_boosting_classifier = partial(_hist_gradient_boosting, HistGradien
 hist_gradient_boosting_regressor = partial(_hist_gradient_boosting, HistGradientBoostingRegressor)
 
 
+#: The size of an estimator from its first attribute among these.
+_SIZES: dict[str, Callable[[Any], Any]] = {
+    "n_units_": int,
+    "component_indices_": len,
+    "random_offset_": len,
+    "support_vectors_": lambda vectors: vectors.shape[0],
+    "get_n_leaves": lambda count: count(),
+    "coef_": lambda coefficients: np.prod(coefficients.shape),
+}
+
+
 def n_units(estimator: Any) -> int | None:
     """Return the size of a fitted scikit-learn estimator, or None if it has none.
 
     For a pipeline with a step of kernel features, it is their number; otherwise, for the last step, `n_units_` or the
     number of support vectors, of leaves of all trees or of coefficients.
     """
-    size = getattr(estimator, "n_units_", None)
-    if size is not None:
-        return int(size)
     if isinstance(estimator, Pipeline):
-        for step in estimator:
-            if isinstance(step, Nystroem):
-                return len(step.components_)
-            if isinstance(step, RBFSampler):
-                return len(step.random_offset_)
-        return n_units(estimator[-1])
-    if hasattr(estimator, "support_vectors_"):
-        return int(estimator.support_vectors_.shape[0])
-    if hasattr(estimator, "get_n_leaves"):
-        return int(estimator.get_n_leaves())
-    if hasattr(estimator, "coef_"):
-        return int(np.prod(estimator.coef_.shape))
+        features = [step for step in estimator if isinstance(step, Nystroem | RBFSampler)]
+        estimator = features[0] if features else estimator[-1]
+    for name, size_of in _SIZES.items():
+        if hasattr(estimator, name):
+            return int(size_of(getattr(estimator, name)))
     members = [n_units(member) for member in np.ravel(getattr(estimator, "estimators_", []))]
     sizes = [size for size in members if size is not None]
     return sum(sizes) if sizes else None

@@ -79,29 +79,25 @@ class CentresMixin(PathMixin):
                 X, probes = grid.rows(j, kernel)
                 T, decode = grid.encode(train)
                 centres, factor = largest._draw(X, np.arange(len(T)))
-                # For each gamma and number of centres the ridges, and the candidates of each.
-                networks: dict[tuple[float, int], dict[float, list[int]]] = {}
+                gammas = list(dict.fromkeys(float(model.gamma) for _, model in members))
+                products, scale = [gamma * factor for gamma in gammas], largest._scale(grid.y[train])
+                equations = normal_equations(kernel, X, centres, products, T, scale)
+                networks: dict[tuple[int, int], list[tuple[int, float]]] = {}
                 for i, model in members:
-                    ridges = networks.setdefault((float(model.gamma), min(model._size, centres.shape[0])), {})
-                    ridges.setdefault(1.0 / float(model.C), []).append(i)
-                gammas = list(dict.fromkeys(gamma for gamma, _ in networks))
-                products = [gamma * factor for gamma in gammas]
-                scale = largest._scale(grid.y[train])
-                equations = dict(zip(gammas, normal_equations(kernel, X, centres, products, T, scale), strict=True))
+                    network = gammas.index(model.gamma), min(model._size, centres.shape[0])
+                    networks.setdefault(network, []).append((i, 1.0 / float(model.C)))
                 weights = {}
-                for (gamma, size), ridges in networks.items():
-                    gram, moments = equations[gamma]
-                    system = gram[:size, :size], moments[:size], np.array(list(ridges))
-                    weights[gamma, size] = ridge_solutions(*system, grid.solvers)
+                for (g, size), candidates in networks.items():
+                    gram, moments = equations[g]
+                    ridges = np.array([ridge for _, ridge in candidates])
+                    weights[g, size] = ridge_solutions(gram[:size, :size], moments[:size], ridges, grid.solvers)
                 parts: dict[int, list[NDArray[Any]]] = {i: [] for i, _ in members}
                 for _, g, values in kernel_blocks(kernel, probes, centres, products):
-                    for (gamma, size), ridges in networks.items():
-                        if gamma == gammas[g]:
-                            outputs = np.hsplit(values[:, :size] @ weights[gamma, size], len(ridges))
-                            for columns, candidates in zip(outputs, ridges.values(), strict=True):
-                                predicted = decode(columns)
-                                for i in candidates:
-                                    parts[i].append(predicted)
+                    for (number, size), candidates in networks.items():
+                        if number == g:
+                            outputs = np.hsplit(values[:, :size] @ weights[g, size], len(candidates))
+                            for (i, _), columns in zip(candidates, outputs, strict=True):
+                                parts[i].append(decode(columns))
                 yield from ((i, j, np.concatenate(blocks)) for i, blocks in parts.items())
 
 

@@ -48,7 +48,7 @@ class Spectrum(NamedTuple):
         return result
 
     def nodes(self, directions: Array) -> tuple[Array, Array]:
-        """Return the weights and biases of the nodes, eq. (8): that of the ones is constant, the others have no bias."""
+        """Return the weights and biases of the nodes, eq. (8): that of the ones is constant, the others lack a bias."""
         return self.node_rows(directions, 0.0), self.ones.astype(np.float64)
 
 

@@ -70,7 +70,7 @@ def minimise(A: Array, loss: Loss, ridge: float, tol: float, max_iter: int) -> M
     ridge |z| + |A'|s||, or than a bound of its round-off; or when the predicted decrease of a step is below the
     round-off of the objective and the gradient is not halved; or after `max_iter` steps.
     """
-    current = _point_at(A, loss, ridge, np.zeros(A.shape[1]))
+    current = _Point(A, loss, ridge, np.zeros(A.shape[1]))
     for n_iter in range(max_iter + 1):
         if current.length <= max(tol * current.scale, current.gradient_error):
             return Minimum(current.z, n_iter, True)
@@ -81,10 +81,10 @@ def minimise(A: Array, loss: Loss, ridge: float, tol: float, max_iter: int) -> M
         decrease = float(-current.gradient @ direction)
         is_noise = decrease <= current.value_error
         step = 1.0
-        trial = _point_at(A, loss, ridge, current.z + direction)
+        trial = _Point(A, loss, ridge, current.z + direction)
         while not is_noise and trial.value > current.value - ARMIJO * step * decrease and step > LEAST_STEP:
             step /= 2
-            trial = _point_at(A, loss, ridge, current.z + step * direction)
+            trial = _Point(A, loss, ridge, current.z + step * direction)
         if trial.length > current.length / 2 if is_noise else trial.value > current.value:
             return Minimum(current.z, n_iter, is_noise and system.by_cholesky)
         current = trial
@@ -101,36 +101,20 @@ def weighted_gram(A: Array, weights: Array) -> Array:
     return gram
 
 
-class _Point(NamedTuple):
-    """The objective at z, its derivatives, and bounds of the round-off in them."""
+class _Point:
+    """The objective of `minimise` at z, its derivatives, and bounds of the round-off in them."""
 
-    z: Array
-    value: float
-    gradient: Array
-    curvatures: Array
-    scale: float
-    gradient_error: float
-    value_error: float
-
-    @property
-    def length(self) -> float:
-        return float(np.linalg.norm(self.gradient))
-
-
-def _point_at(A: Array, loss: Loss, ridge: float, z: Array) -> _Point:
-    """Evaluate the objective of `minimise` and its derivatives at z."""
-    n, m = A.shape
-    outputs, sizes = (A @ np.column_stack([z, np.abs(z)])).T
-    losses, slopes, curvatures = loss(outputs)
-    blur = m * EPS * sizes  # a sum of m products is so far off at most
-    # In one pass over A: the sums of the slopes, of their sizes, and of their changes by round-off of the outputs.
-    sums = A.T @ np.column_stack([slopes, np.abs(slopes), curvatures * blur])
-    return _Point(
-        z=z,
-        value=float(losses.sum() + ridge / 2 * (z @ z)),
-        gradient=ridge * z + sums[:, 0],
-        curvatures=curvatures,
-        scale=float(ridge * np.linalg.norm(z) + np.linalg.norm(sums[:, 1])),
-        gradient_error=float(n * EPS * np.linalg.norm(sums[:, 1]) + np.linalg.norm(sums[:, 2])),
-        value_error=float(8 * EPS * losses.sum() + np.abs(slopes) @ blur),
-    )
+    def __init__(self, A: Array, loss: Loss, ridge: float, z: Array) -> None:
+        n, m = A.shape
+        outputs, sizes = (A @ np.column_stack([z, np.abs(z)])).T
+        losses, slopes, self.curvatures = loss(outputs)
+        blur = m * EPS * sizes  # a sum of m products is so far off at most
+        # In one pass over A: the sums of the slopes, of their sizes, and of their changes by round-off of the outputs.
+        sums = A.T @ np.column_stack([slopes, np.abs(slopes), self.curvatures * blur])
+        terms = np.linalg.norm(sums[:, 1])
+        self.z, self.gradient = z, ridge * z + sums[:, 0]
+        self.length = float(np.linalg.norm(self.gradient))
+        self.scale = float(ridge * np.linalg.norm(z) + terms)
+        self.gradient_error = float(n * EPS * terms + np.linalg.norm(sums[:, 2]))
+        self.value = float(losses.sum() + ridge / 2 * (z @ z))
+        self.value_error = float(8 * EPS * losses.sum() + np.abs(slopes) @ blur)
