@@ -138,9 +138,8 @@ def _claims(papers: Sequence[PaperResults]) -> Iterator[Text]:
 def _papers(papers: Sequence[PaperResults]) -> Iterator[Text]:
     """Yield the sentences on each paper, and its main claims if all tables of a claim are checked."""
     for paper in papers:
-        first, *rest = paper.sentences or [paper.no_comparison]
-        yield Text(f"\n{paper.paper.key}: {first}", style="bold")
-        yield from (Text(f"- {sentence}") for sentence in rest)
+        yield Text(f"\n{paper.paper.key}: {paper.answer}", style="bold")
+        yield from (Text(f"- {sentence}") for sentence in paper.sentences[1:])
         for main, result, _ in paper.main_claims:
             if {*main.tested_by} <= {table.file.id for table in paper.tables}:
                 yield Text(f'- claim "{main.says}" ({main.where}): {result}.')

@@ -148,10 +148,10 @@ class Layout(ABC):
     def places(self, measure: Measure, figure: PublishedValue | None) -> int | None:
         """Return the decimals to show of a mean; None for three significant figures.
 
-        That is one more than the paper prints, three if it prints none, and none for a count. A time that is not
-        printed has three significant figures.
+        That is one more than the paper prints, three if it prints none, and none for a count. A time or a size that is
+        not printed has three significant figures.
         """
-        if figure is None and measure.metric in ("fit_seconds", "predict_seconds"):
+        if figure is None and measure.metric in UNJUDGED:
             return None
         if counts_rows(measure.metric) or measure.metric in FACTS:
             return 0

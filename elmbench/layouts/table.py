@@ -44,6 +44,14 @@ def quantity(mean: float, std: float | None = None, places: int | None = None, o
     return " ± ".join(format_fixed(value, places) for value in numbers) + ("" if ok is None else f" ({ok} ok)")
 
 
+def verdict_list(counts: Mapping[str, int], *, signs: bool = False) -> str:
+    """Return the number of figures with each verdict in words, such as `2 reproduced, 3 differ`."""
+    words = ((n, verdict, f"{SIGNS[verdict]} " * signs) for verdict in VERDICTS if (n := counts[verdict]))
+    return ", ".join(
+        f"{n} {sign}{'differ' if verdict == 'differs' and n > 1 else verdict}" for n, verdict, sign in words
+    )
+
+
 def ending(status: str) -> str:
     """Return an ending as the papers print it, such as `out of memory` or `-`."""
     return _ENDINGS.get(status, status)

@@ -140,7 +140,7 @@ def _tests(claim: Claim, results: _Results) -> tuple[list[Finding], ClaimVerdict
     if claim.dataset == MOST and rows:
         findings = _test_on_most(claim, rows)
         if len(rows) < FEWEST_DATASETS:
-            return findings, "too few data sets", f"{len(rows)} comparable, {FEWEST_DATASETS} needed"
+            return findings, "too few data sets", f"{len(rows)} data sets can be compared, {FEWEST_DATASETS} are needed"
         return findings, "undecided", ""
     if rows and min(len(values) for pair in pairs for values in (pair.first, pair.second)) < FEWEST_RUNS:
         return [], "too few runs", f"fewer than {FEWEST_RUNS} folds or runs"

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from elmbench.layouts.table import COMPARED, SIGNS, VERDICTS, three_figures
+from elmbench.layouts.table import COMPARED, three_figures, verdict_list
 from elmbench.metrics import less_is_better
 from elmbench.numerics.significance import ranks
 from elmbench.reporting import group_by
@@ -233,8 +233,7 @@ def counts_text(counts: Counter[str], facts: Counter[str], missing: pd.DataFrame
     of_facts = facts_sentence(facts)
     if not counts:
         return of_facts or "No published figure to judge."
-    listed = ", ".join(f"{counts[verdict]} {SIGNS[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
-    text = f"{counts.total()} published figure{'s' * (counts.total() > 1)}: {listed}."
+    text = f"{counts.total()} published figure{'s' * (counts.total() > 1)}: {verdict_list(counts, signs=True)}."
     if len(missing):
         smallest, largest = missing["more_runs"].min(), missing["more_runs"].max()
         number = str(largest) if smallest == largest else f"{smallest} to {largest}"

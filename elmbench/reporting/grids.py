@@ -59,12 +59,12 @@ def grids_of(section: Section, resolved: Resolved) -> list[Grid]:
         shape = ("dataset", "pair", "all")
     else:
         shape = ("dataset", "model", "measure")
-    # If the columns are measures, the printed ones have a separate grid.
-    in_print = {(_name(e, shape[2]), e.measure.column) for e in entries if e.published is not None}
+    # Unless the columns are models, the printed ones have a separate grid.
+    printed = {(_name(e, shape[2]), _name(e, shape[1])) for e in entries if e.published is not None}
 
     def grid_of(entry: Entry) -> tuple[str, bool]:
         name = _name(entry, shape[2])
-        return name, shape[1] != "measure" or (name, entry.measure.column) in in_print
+        return name, shape[1] == "model" or (name, _name(entry, shape[1])) in printed
 
     groups = group_by(entries, grid_of)
     order = list(dict.fromkeys(name for name, _ in groups))

@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from elmbench.layouts import layout_of
-from elmbench.layouts.table import JUDGED, VERDICTS
+from elmbench.layouts.table import JUDGED, VERDICTS, verdict_list
 from elmbench.reporting import group_by
 from elmbench.reporting.claim_outcomes import ClaimOutcome, correct_by_holm, result_in_words
 from elmbench.reporting.figures import FIGURE, ComparedFigure, facts_sentence, missing_runs, verdict_counts
@@ -61,7 +61,9 @@ class TableResults:
     @property
     def has_gains(self) -> bool:
         """True if both selections were run under the default readings."""
-        return len(self.results[0].default_gains) > 0
+        first = self.results[0]
+        # A table of times has the cells of a table of metrics.
+        return len(first.default_gains) > 0 and any(column.name == "optimism" for column in first.table.columns)
 
     @cached_property
     def figures(self) -> pd.DataFrame:
@@ -172,20 +174,22 @@ class PaperResults:
             sentences = [answer_sentence(Counter(joint.verdict for joint in main), few_runs)]
         sentences += [table_sentence(table.file.spec.label, joint, names) for table, joint, names in joints]
         if total := figures.total():
-            listed = ", ".join(f"{figures[verdict]} {verdict}" for verdict in VERDICTS if figures[verdict])
-            sentences.append(f"{total} published figure{'s' * (total > 1)}, each counted once: {listed}.")
+            sentences.append(
+                f"{total} published figure{'s' * (total > 1)}, each counted once: {verdict_list(figures)}."
+            )
         return [*sentences, *filter(None, [facts_sentence(facts)])]
 
     @property
-    def no_comparison(self) -> str:
-        """The sentence on a paper without compared figures."""
-        specs = [table.file.spec for table in self.tables]
-        labels = ", ".join(spec.label for spec in specs)
-        if all(spec.published is None for spec in specs):
-            return f"no published figures of {labels} are available."
-        if all(table.results[0].resolved.profile == PROFILES[0] for table in self.tables):
-            return f"no figure is compared: {labels} ran on data that stand in for the paper's (profile {PROFILES[0]})."
-        return f"no figure of {labels} is compared."
+    def answer(self) -> str:
+        """The sentence on the whole paper, or why nothing is compared."""
+        if self.sentences:
+            return self.sentences[0]
+        labels = ", ".join(table.file.spec.label for table in self.tables)
+        if all(table.file.spec.published is None for table in self.tables):
+            return f"No figure is compared: no published figures of {labels} are available."
+        if self.run and all(one.resolved.profile == PROFILES[0] for one in self.results):
+            return f"No figure is compared: {labels} ran on data that stand in for the paper's (profile {PROFILES[0]})."
+        return f"No figure of {labels} is compared."
 
     @cached_property
     def counts(self) -> tuple[Counter[str], Counter[str]]:

@@ -134,7 +134,7 @@ def test_a_made_up_kind_goes_through_results_writers_and_figure(made_up: Resolve
     (section,) = results.table.sections
     assert headings(results.table, section) == {"dataset": "data set", "model": "network", "value": "mean"}
     (shown,) = rows_of(section)
-    assert (shown["model"], shown["value"]) == ("<ELM>", "1.500")
+    assert (shown["model"], shown["value"]) == ("<ELM>", "1.5")
     assert read_results(made_up, tmp_path).table == results.table
     assert (results.folder / "figure.png").read_bytes() == b"a picture"
     assert (results.folder / "figure.csv").read_text() == "rows\n2\n"

@@ -228,7 +228,7 @@ def on_most(toy: Any, values: list[float | None], **claim: Any) -> ClaimOutcome:
 def test_over_data_sets_the_signed_ranks_decide(toy: Any, values: list[float | None], verdict: str, p: float) -> None:
     result = on_most(toy, values)
     assert (result.verdict, result.p) == (verdict, pytest.approx(p))
-    assert result.remark == ("5 comparable, 6 needed" if len(values) == 5 else "")
+    assert result.remark == ("5 data sets can be compared, 6 are needed" if len(values) == 5 else "")
     assert "on most data sets mcc of ELM above K-ELM" in result.text
 
 

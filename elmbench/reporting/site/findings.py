@@ -77,7 +77,7 @@ def _leak(paper: PaperResults) -> Finding | None:
             f"{reading.question} Our default: {reading.values[reading.default].says}.",
             f"With {name}={leaking} ({reading.values[leaking].says}), the same folds and random numbers give the "
             "means in the table. No other reading comes as near.",
-            f"Its interval of 95 % for the published figure: {'; '.join(figures.apply(_interval, axis=1))}.",
+            f"The 95 % intervals for the published figures: {'; '.join(figures.apply(_interval, axis=1))}.",
         ),
         pd.DataFrame(table),
         (
@@ -121,7 +121,8 @@ def _choice(paper: PaperResults) -> Finding | None:
         (
             "Each published figure is compared with our means for hyperparameters of the best mean over the test folds "
             "(oracle) and for those chosen on inner folds (nested). Nearer to oracle, to nested, and as near: "
-            f"{listed}. A choice by the authors on the test folds is an inference from these counts.",
+            f"{listed}. A choice by the authors on the test folds is an inference from these counts. The last two "
+            "columns are median differences.",
             *([f"The other models do not show it: {', '.join(counts[rest])}."] if rest.any() else ()),
             *_counter_evidence(label, [table.file for table in paper.tables]),
         ),
@@ -201,7 +202,7 @@ def _farthest_table(paper: PaperResults) -> Finding | None:
         (
             f"Under each of {len(rows)} readings, with {lines['runs'].min()} runs or more, "
             f"{figures['outside'].all().sum()} of its {len(figures)} figures that can be compared lie outside of "
-            "the interval of 95 %." + f" {opposite} have the other sign under all of them." * bool(opposite),
+            "their 95 % interval." + f" {opposite} have the other sign under all of them." * bool(opposite),
         ),
         pd.DataFrame(rows, columns=("reading", "figures", "outside", "median distance")),
         (link, (paper.readings_page, "every figure under each reading")),

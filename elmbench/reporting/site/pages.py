@@ -20,6 +20,7 @@ from elmbench.errors import ElmbenchError
 from elmbench.files import WriteError
 from elmbench.layouts.table import COMPARED, SIGNS, VERDICTS, Section
 from elmbench.reporting.cells import csv
+from elmbench.reporting.claim_outcomes import ClaimOutcome
 from elmbench.reporting.figures import error_and_power, facts_sentence, verdict_counts
 from elmbench.reporting.folders import SITE_MARK
 from elmbench.reporting.grids import grids_of
@@ -124,8 +125,11 @@ def pages(papers: Sequence[PaperResults]) -> Iterator[tuple[str, str]]:
         if paper.paper.readings:
             yield page(paper.readings_page, "readings.html", paper=paper)
         for table in paper.run:
-            profiles = [_profile(results, first=results is table.results[0]) for results in table.results]
-            yield page(table.link[0], "table.html", paper=paper, file=table.file, profiles=profiles)
+            claims = [claim for claim in paper.claims if claim.table == table.file.id]
+            profiles = [_profile(results, claims, first=results is table.results[0]) for results in table.results]
+            judged = any(counts.total() for results in table.results for counts in verdict_counts(results.figures))
+            content = {"paper": paper, "file": table.file, "profiles": profiles, "judged": judged}
+            yield page(table.link[0], "table.html", **content)
     for name in ("claims.html", "optimism.html", "datasets.html"):
         yield page(name, name, papers=papers, datasets=load_dataset_specs().values())
 
@@ -144,8 +148,11 @@ def own_page(results: Results, predictions: pd.DataFrame, importance: pd.DataFra
     return environment().get_template("own.html").render(content)
 
 
-def _profile(results: Results, *, first: bool) -> dict[str, Any]:
-    """Return the content of a profile; the first one has charts and the measures that the paper does not print."""
+def _profile(results: Results, claims: Sequence[ClaimOutcome], *, first: bool) -> dict[str, Any]:
+    """Return the content of a profile; the first one has charts and the measures that the paper does not print.
+
+    `claims` have the verdicts after the correction for all claims of the paper, unlike the notes of the table.
+    """
     label, profile = results.resolved.file.spec.label, results.resolved.profile
     counts, facts = verdict_counts(results.figures)
     sections = [
@@ -158,6 +165,8 @@ def _profile(results: Results, *, first: bool) -> dict[str, Any]:
         "sentences": [*(table_sentence(label, joint, [profile]) for joint in results.verdicts), facts_sentence(facts)],
         "sections": [section for section in sections if section["grids"]],
         "charts": list(rank_diagrams(results)) if first else [],
+        "claims": [claim for claim in claims if claim.resolved.profile == profile],
+        "notes": [note for note in results.table.notes if note.kind != "claim"],
     }
 
 

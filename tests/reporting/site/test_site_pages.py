@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from base64 import b64decode
 from collections.abc import Iterator
+from html import unescape
 from html.parser import HTMLParser
 from io import BytesIO
 from pathlib import Path
@@ -184,6 +185,18 @@ def test_figures_are_counted_once_by_the_most_faithful_profile(site: Path) -> No
     assert counted["reproduced"] == "3"
     assert counted["differs"] == "4"
     assert part["in all"] == "10"
+
+
+def test_claims_have_the_same_verdict_on_every_page(site: Path) -> None:
+    """The verdict after the correction for all claims of the paper, not that of the table alone."""
+    heading, *rows = next(
+        table for table in Page(site / "claims.html").tables if any("Table 9" in row for row in table)
+    )
+    shown = [dict(zip(heading, row, strict=True)) for row in rows]
+    page = unescape(Page(site / "eem-table9.html").text)
+    for claim in (claim for claim in shown if claim["table"] == "Table 9"):
+        assert f"“{claim['claim']}”: <strong>{claim['verdict']}</strong>; {claim['evidence']}" in page
+    assert 'claim "' not in page
 
 
 def test_every_value_that_sorting_goes_by_is_a_mean(site: Path, results: Path) -> None:
