@@ -65,8 +65,6 @@ class Layout(ABC):
     judges: ClassVar[bool] = True
     #: True if the figure shows stored results, and not only `cells.csv`.
     draws_from_store: ClassVar[bool] = False
-    #: True if the published figures can be compared with the results under each reading.
-    compares_readings: ClassVar[bool] = False
     #: True if the table shows metrics of predictions, so that others can be added to it.
     shows_metrics: ClassVar[bool] = False
     #: True if the first metric ranks the models.

@@ -31,7 +31,6 @@ _NEEDS = {"scores": "it takes decision values or probabilities", "probabilities"
 class Metrics(Layout):
     """A line for each model on each data set: every metric of the task in the protocol's order, and the fit times."""
 
-    compares_readings = True
     shows_metrics = True
     #: The columns of each metric.
     per_metric: tuple[Column, ...] = (VALUE, PUBLISHED, VERDICT)

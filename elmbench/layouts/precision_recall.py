@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 class PrecisionRecall(Metrics):
     """The table of metrics; the curves are drawn from the stored decision values of the test rows."""
 
-    compares_readings = False
     draws_from_store = True
 
     def points_of(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> pd.DataFrame:

@@ -22,7 +22,6 @@ class RankCorrelation(Curves):
 
     takes_models = False
     has_folds = False
-    compares_readings = True
     caption = "rank correlation of D_CS and its leading term over random projections and operators"
     # All lines belong to one model and are shown; the paper draws no curves.
     own_columns = (DATASET, MEASURE, RESULT, PUBLISHED, VERDICT)

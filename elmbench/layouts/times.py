@@ -11,7 +11,6 @@ from elmbench.specs.profiles import Resolved
 class Times(Metrics):
     """A line for each model on each data set: times and ratios, then the metrics without verdicts."""
 
-    compares_readings = False
     per_metric = (VALUE,)
 
     def columns(self, resolved: Resolved, datasets: Collection[str]) -> tuple[Column, ...]:

@@ -20,8 +20,6 @@ class Trials(Metrics):
     A trial is a run; its value is that of the first metric of the task, the mean over the folds if there are several.
     """
 
-    compares_readings = False
-
     def points_of(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> Points:
         """Return the value of each trial, counted from 1; None if one of its cells did not end ok."""
         trials: list[dict[str, Any]] = []

@@ -33,7 +33,6 @@ class WeightPaths(Metrics):
     weights are left out.
     """
 
-    compares_readings = False
     draws_from_store = True
 
     class Options(LayoutOptions):

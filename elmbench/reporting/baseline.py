@@ -15,7 +15,7 @@ The tolerance rule, the same for every model:
   nothing else. Times are not compared.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -34,6 +34,9 @@ UNDECIDED = 0.1
 #: Metrics that stay if a row goes from one wrong class to another.
 _OF_RECALLS = {"accuracy", "gmean", "recall", "balanced_accuracy"}
 AT_A_POINT = 0.01
+_POINT = (AT_A_POINT, f"{AT_A_POINT}")
+#: A line of `cells.csv`.
+_Line = dict[Any, Any]
 
 
 @dataclass(frozen=True)
@@ -81,29 +84,30 @@ def compare_with_baseline(cells: pd.DataFrame, path: Path, measures: Collection[
     """
     counts = (*metrics_taking("counts"), *OF_LEARNT_ROWS)
     points = {measure.column for measure in measures if measure.parameter and measure.metric in counts}
-    old = {_name(line): line for line in read_cells(path).to_dict("records")}
-    new = {_name(line): line for line in cells.to_dict("records")}
-    differences = [Difference(cell, "cell", "there", "missing", "the same cells") for cell in old if cell not in new]
-    differences += [Difference(cell, "cell", "missing", "there", "the same cells") for cell in new if cell not in old]
-    common = [cell for cell in old if cell in new]
-    differences += [Difference(cell, *line) for cell in common for line in _compare_cell(old[cell], new[cell], points)]
-    return BaselineCheck(len(common), tuple(differences))
+    old, new = ({_name(line): line for line in frame.to_dict("records")} for frame in (read_cells(path), cells))
+    differences = []
+    for cell in old | new:
+        if cell in old and cell in new:
+            differences += [Difference(cell, *line) for line in _compare_cell(old[cell], new[cell], points)]
+        else:
+            was, now = ("there" if cell in lines else "missing" for lines in (old, new))
+            differences.append(Difference(cell, "cell", was, now, "the same cells"))
+    return BaselineCheck(len(old.keys() & new.keys()), tuple(differences))
 
 
-def _name(line: dict[Any, Any]) -> str:
+def _name(line: _Line) -> str:
     """Return the name of a cell in messages."""
     words = [f"{line['dataset']} {line['model']} run {line['run']} fold {line['fold']} {line['select']}"]
     return " ".join(words + ([line["reading"]] if line["reading"] else []))
 
 
-def _compare_cell(old: dict[Any, Any], new: dict[Any, Any], points: set[str]) -> Iterator[tuple[str, str, str, str]]:
+def _compare_cell(old: _Line, new: _Line, points: set[str]) -> Iterator[tuple[str, str, str, str]]:
     """Yield each column in which a cell differs, its two values, and the tolerance in words."""
     if old["status"] != new["status"]:
         yield "status", old["status"], new["status"], "equal"
     if old["status"] != "ok" or new["status"] != "ok":
         return
-    if not _agree(0, _real(old, "n_units"), _real(new, "n_units")):
-        yield "n_units", str(old["n_units"]), str(new["n_units"]), "equal"
+    yield from _compare_numbers(old, new, {"n_units": (0.0, "equal")})
     tolerance = np.nanmax((RELATIVE, 10 * _real(old, "condition") * np.finfo(float).eps))
     if tolerance >= UNDECIDED:
         return
@@ -113,14 +117,11 @@ def _compare_cell(old: dict[Any, Any], new: dict[Any, Any], points: set[str]) ->
     metrics = [name for name in old if name not in NO_METRICS]
     if all(pd.isna(old[metric]) for metric in metrics) and old["params"] != new["params"]:
         yield "params", old["params"], new["params"], "equal"
-    for metric in metrics:
-        allowed = AT_A_POINT if metric in points else tolerance * abs(_real(old, metric))
-        if not _agree(allowed, _real(old, metric), _real(new, metric)):
-            words = f"{AT_A_POINT}" if metric in points else f"{tolerance:.1e} relative"
-            yield metric, f"{_real(old, metric):.10g}", f"{_real(new, metric):.10g}", words
+    relative = {name: (tolerance * abs(_real(old, name)), f"{tolerance:.1e} relative") for name in metrics}
+    yield from _compare_numbers(old, new, relative | {name: _POINT for name in metrics if name in points})
 
 
-def _compare_classes(old: dict[Any, Any], new: dict[Any, Any]) -> Iterator[tuple[str, str, str, str]]:
+def _compare_classes(old: _Line, new: _Line) -> Iterator[tuple[str, str, str, str]]:
     """Yield the counts if they differ, or else the metrics that differ."""
     two_classes = not np.isnan(_real(old, "tp"))
     if two_classes:
@@ -137,24 +138,25 @@ def _compare_classes(old: dict[Any, Any], new: dict[Any, Any]) -> Iterator[tuple
         yield column, was, now, "one test row predicted otherwise"
         return
     metrics = [name for name in metrics_taking("counts") if name in old] if np.array_equal(a, b) else []
-    wrong = [name for name in metrics if not _agree(RELATIVE, _real(old, name), _real(new, name))]
-    if not two_classes and len(wrong) > 1 and not set(wrong) & _OF_RECALLS:
-        # A row has gone from one wrong class to another.
-        wrong = []
-    allowed = dict.fromkeys(wrong, "that of equal counts")
-    for name in (TRAIN_ACCURACY, *(name for name in metrics_taking("scores", "probabilities") if name in old)):
-        if not _agree(AT_A_POINT, _real(old, name), _real(new, name)):
-            allowed[name] = f"{AT_A_POINT}"
-    for name, words in allowed.items():
-        yield name, f"{_real(old, name):.10g}", f"{_real(new, name):.10g}", words
+    wrong = list(_compare_numbers(old, new, dict.fromkeys(metrics, (RELATIVE, "that of equal counts"))))
+    # With more classes, a row may have gone from one wrong class to another.
+    if two_classes or len(wrong) < 2 or {name for name, *_ in wrong} & _OF_RECALLS:
+        yield from wrong
+    scores = (name for name in metrics_taking("scores", "probabilities") if name in old)
+    yield from _compare_numbers(old, new, dict.fromkeys((TRAIN_ACCURACY, *scores), _POINT))
 
 
-def _real(line: dict[Any, Any], name: str) -> float:
+def _compare_numbers(
+    old: _Line, new: _Line, tolerances: Mapping[str, tuple[float, str]]
+) -> Iterator[tuple[str, str, str, str]]:
+    """Yield each number that differs by more than its tolerance, which is also given in words; NaN equals NaN."""
+    for name, (allowed, words) in tolerances.items():
+        a, b = _real(old, name), _real(new, name)
+        if not (a == b or abs(a - b) <= allowed or np.isnan((a, b)).all()):
+            yield name, f"{a:.10g}", f"{b:.10g}", words
+
+
+def _real(line: _Line, name: str) -> float:
     """Return the number in a column of a line; NaN if it is missing."""
     value = line.get(name)
     return np.nan if value is None or pd.isna(value) else float(value)
-
-
-def _agree(allowed: float, a: float, b: float) -> bool:
-    """Return True if two figures agree; NaN agrees with NaN only."""
-    return bool(a == b or abs(a - b) <= allowed or np.isnan((a, b)).all())

@@ -139,12 +139,12 @@ def test_a_made_up_kind_goes_through_results_writers_and_figure(made_up: Resolve
     assert (results.folder / "figure.png").read_bytes() == b"a picture"
     assert (results.folder / "figure.csv").read_text() == "rows\n2\n"
     assert "![Table I: Something](figure.png)" in (results.folder / "table.md").read_text()
-    assert "| wdbc     | <ELM>   | 1.500 |" in markdown(results.table, [])
-    assert r"wdbc & $<$ELM$>$ & 1.500 \\" in latex(results.table)
-    assert "<td>&lt;ELM&gt;</td><td>1.500</td>" in "".join(map(str.strip, html(results.table).splitlines()))
+    assert "| wdbc     | <ELM>   | 1.5  |" in markdown(results.table, [])
+    assert r"wdbc & $<$ELM$>$ & 1.5 \\" in latex(results.table)
+    assert "<td>&lt;ELM&gt;</td><td>1.5</td>" in "".join(map(str.strip, html(results.table).splitlines()))
     assert html(results.table) == results._repr_html_()
     assert "wdbc,ELM,n_units,nested,,1.5," in csv(results.summary)
-    assert re.search(r"^  <ELM> +1\.500", results.text, flags=re.M)
+    assert re.search(r"^  <ELM> +1\.5", results.text, flags=re.M)
 
 
 def test_a_made_up_kind_checks_its_experiments(made_up: Resolved, toy: Toy) -> None:
