@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Self
@@ -30,13 +31,14 @@ class RunProgress:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn
 
-        from elmbench.running.estimates import RemainingTime
-
         console = Console(stderr=True)
         self.quiet = quiet or not run.todo
         self.executor = executor
         work = [key for key in run.todo if not run.works[key].immediate]
-        self.remaining = RemainingTime(run.estimates, work)
+        self.estimates = run.estimates
+        self._waiting = dict.fromkeys(work)
+        self._running: dict[str, float] = {}
+        self._start_time, self._text, self._next_text = time.monotonic(), "", 0.0
         # The rest is preparatory work, such as searches.
         self.cells = {cell.key for _, plan in run.tables for cell in plan.cells}.intersection(run.todo)
         self.endings: Counter[str] = Counter()
@@ -61,9 +63,8 @@ class RunProgress:
         self._bar.stop()
         if not self.quiet and kind is None:
             endings = ", ".join(f"{n} {status}" for status, n in self.endings.items()) or "none ended"
-            print(
-                f"{self.endings.total()} cells in {duration(self.remaining.elapsed_time)}: {endings}", file=sys.stderr
-            )
+            seconds = time.monotonic() - self._start_time
+            print(f"{self.endings.total()} cells in {duration(seconds)}: {endings}", file=sys.stderr)
 
     def on_event(self, event: Event) -> None:
         """Update the display at the start or end of some work."""
@@ -74,25 +75,33 @@ class RunProgress:
                 # Printed through the bar's console, which owns standard error while the bar is live.
                 print("the scheduler has no worker: the run waits for one", file=sys.stderr, flush=True)
             return
+        now = time.monotonic()
         if not event.work.immediate:
-            (self.remaining.end if event.kind == "end" else self.remaining.start)(key)
+            self._waiting.pop(key, None)
+            if event.kind == "start":
+                self._running[key] = now
+            else:
+                self._running.pop(key, None)
             self._bar.advance(self._task, event.kind == "end")
         if event.result is not None and key in self.cells:
             self.endings[event.result["status"]] += 1
-        elapsed = self.remaining.elapsed_time
+        elapsed = now - self._start_time
         if self.quiet or (self._bar.disable and elapsed - self._last_line <= _LINE_EVERY):
             return
-        seconds, is_complete = self.remaining.estimate(self.executor.workers)
-        about = "about" if is_complete else "at least"
-        left = f"{about} {duration(seconds)} left" if is_complete or seconds >= 1 else "time left unknown"
-        text = (
-            f"{self.endings.total()}/{len(self.cells)} cells, {duration(elapsed)}, {left}; {self._table.get(key, '')}"
-        )
+        if now >= self._next_text:
+            running = {key: now - start_time for key, start_time in self._running.items()}
+            seconds, is_complete = self.estimates.remaining(self._waiting, running, self.executor.workers)
+            about = "about" if is_complete else "at least"
+            left = f"{about} {duration(seconds)} left" if is_complete or seconds >= 1 else "time left unknown"
+            table = self._table.get(key, "")
+            self._text = f"{self.endings.total()}/{len(self.cells)} cells, {duration(elapsed)}, {left}; {table}"
+            # In runs of very many cells, estimates take a tenth of the time at most.
+            self._next_text = now + 10 * (time.monotonic() - now)
         if not self._bar.disable:
-            self._bar.update(self._task, description=f"{text}: {event.work.label}")
+            self._bar.update(self._task, description=f"{self._text}: {event.work.label}")
         else:
             self._last_line = elapsed
-            print(f"{self._bar.tasks[0].percentage:.0f} %, {text}", file=sys.stderr, flush=True)
+            print(f"{self._bar.tasks[0].percentage:.0f} %, {self._text}", file=sys.stderr, flush=True)
 
 
 def show_progress(tables: Sequence[ExperimentFile]) -> Iterable[ExperimentFile]:

@@ -56,8 +56,6 @@ class Work(ABC):
     """
 
     kind: ClassVar[str]
-    #: The first word of the label.
-    verb: ClassVar[str]
     #: True if the work only combines results of other work, so that it needs no worker process.
     immediate: ClassVar[bool] = False
 
@@ -86,7 +84,7 @@ class Work(ABC):
     @property
     def label(self) -> str:
         """A short description."""
-        words = self.verb, self.model_name, f"on {self.data.name}" if self.data is not None else ""
+        words = self.kind, self.model_name, f"on {self.data.name}" if self.data is not None else ""
         return " ".join(filter(None, words))
 
     @cached_property
@@ -167,8 +165,6 @@ class Grid:
 @dataclass(frozen=True)
 class FoldWork(Work):
     """Work with one model on one outer fold; `params` are those that the column fixes."""
-
-    verb = "fit"
 
     outer_fold: OuterFold = field(metadata=FLAT)
     model: ModelRef = field(metadata=FLAT)

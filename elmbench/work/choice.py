@@ -18,7 +18,6 @@ class Choice(Work):
     """
 
     kind = "choice"
-    verb = "choose"
     immediate = True
 
     grid: Grid = field(metadata=FLAT)

@@ -53,7 +53,6 @@ class Correlation(Work):
     """
 
     kind = "correlation"
-    verb = "correlate"
 
     task: str
     dataset: DatasetRef

@@ -22,7 +22,6 @@ class Description(Work):
     """
 
     kind = "description"
-    verb = "count rows"
 
     task: str
     dataset: DatasetRef

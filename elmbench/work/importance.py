@@ -26,10 +26,6 @@ class Importance(Fit):
 
     metric: str = ""
 
-    @property
-    def label(self) -> str:
-        return f"importance of the columns of {self.outer_fold.dataset.name}"
-
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
         """Fit, predict and shuffle; see `Fit.run`. The result has `importances` in place of `predictions`."""
         result = super().run(inputs, context)

@@ -28,8 +28,6 @@ class GridWork(FoldWork):
     if the model can share work between candidates.
     """
 
-    verb = "search"
-
     grid: Grid = field(metadata=FLAT)
     given: str | None
     paths: bool = field(default=True, metadata=OPTIONAL)

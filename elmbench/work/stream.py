@@ -29,7 +29,6 @@ class Stream(FoldWork):
     """
 
     kind = "stream"
-    verb = "stream"
 
     chunk: int
     prequential: bool = field(default=False, metadata=OPTIONAL)

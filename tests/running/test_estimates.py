@@ -12,7 +12,7 @@ import pytest
 from made_runs import MakePlan
 
 from elmbench.running.engine import WorkQueue
-from elmbench.running.estimates import Estimates, RemainingTime
+from elmbench.running.estimates import Estimates
 from elmbench.specs.limits import Limits
 from elmbench.work import work_from
 
@@ -60,11 +60,10 @@ def test_ended_work_corrects_the_same_work_and_else_the_same_model() -> None:
     # A model without formula is unknown until some of its work has ended.
     estimates = estimates_of({"a": Named("svm", "d", None), "b": Named("svm", "d", None)})
     assert estimates.seconds("a") is None
-    remaining_time = RemainingTime(estimates, "a")
-    assert remaining_time.estimate(1) == (0, False)
+    assert estimates.remaining("a", {}, 1) == (0, False)
     estimates.note("b", 184.0)
     assert estimates.seconds("a") == 184
-    assert remaining_time.estimate(1) == (184, True)
+    assert estimates.remaining("a", {}, 1) == (184, True)
 
 
 def test_limits_end_work() -> None:
@@ -80,33 +79,25 @@ def test_the_time_left_comes_from_ended_work() -> None:
     factors = dict(zip("abcd", np.exp(rng.uniform(-1, 3, 4)), strict=True))
     works = {f"{model}{i}": Named(model, "d", float(rng.uniform(1, 5))) for i in range(30) for model in factors}
     seconds = {key: work.seconds() * factors[work.model_name] for key, work in works.items()}
-    clock, estimates = SimpleNamespace(now=0.0), estimates_of(works)
-    remaining_time = RemainingTime(estimates, works, lambda: clock.now)
+    estimates = estimates_of(works)
     # Before any has ended, the formulas are all that there is.
-    assert remaining_time.estimate(1) == (pytest.approx(sum(work.seconds() for work in works.values())), True)
+    assert estimates.remaining(works, {}, 1) == (pytest.approx(sum(work.seconds() for work in works.values())), True)
+    waiting, spent = list(works), 0.0
     for number, (key, took) in enumerate(seconds.items(), 1):
-        remaining_time.start(key)
-        clock.now += took
+        waiting.remove(key)
+        spent += took
         estimates.note(key, took)
-        remaining_time.end(key)
-        remaining, _ = remaining_time.estimate(1)
+        remaining, _ = estimates.remaining(waiting, {}, 1)
         if number >= len(factors):
-            assert remaining == pytest.approx(sum(seconds.values()) - clock.now, abs=1e-6)
-            assert remaining_time.estimate(4)[0] == pytest.approx(remaining / 4)
-    assert remaining_time.elapsed_time == clock.now
+            assert remaining == pytest.approx(sum(seconds.values()) - spent, abs=1e-6)
+            assert estimates.remaining(waiting, {}, 4)[0] == pytest.approx(remaining / 4)
 
 
 def test_work_under_way_counts_down_and_overdue_work_is_not_about_to_end() -> None:
-    clock, works = SimpleNamespace(now=0.0), {"a": Named("m", "d", 4.0), "b": Named("m", "d", 4.0)}
-    estimates = estimates_of(works)
-    remaining_time = RemainingTime(estimates, works, lambda: clock.now)
+    estimates = estimates_of({"a": Named("m", "d", 4.0), "b": Named("m", "d", 4.0)})
     estimates.note("a", 40.0)
-    remaining_time.end("a")
-    remaining_time.start("b")
-    clock.now = 30.0
-    assert remaining_time.estimate(1) == (10, True)
-    clock.now = 100.0
-    assert remaining_time.estimate(1) == (30, True)
+    assert estimates.remaining((), {"b": 30.0}, 1) == (10, True)
+    assert estimates.remaining((), {"b": 100.0}, 1) == (30, True)
 
 
 def test_fits_are_candidates_times_inner_folds(plan_toy: MakePlan, experiment: dict[str, Any]) -> None:
