@@ -2,9 +2,13 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, TypeVar, cast
 
+from pydantic import ConfigDict, Field, ValidationError, validate_call
+
+from elmbench.errors import ElmbenchError
 from elmbench.files import RESULTS_DIR
 from elmbench.registry.plugins import load_plugin
 from elmbench.reporting.results import Results
@@ -16,7 +20,28 @@ from elmbench.workflow.execute import execute
 from elmbench.workflow.prepare import RunOptions, prepare
 from elmbench.workflow.user_specs import add_spec_dir
 
+Function = TypeVar("Function", bound=Callable[..., Any])
+Count = Annotated[int, Field(ge=1)]
 
+
+def checked(function: Function) -> Function:
+    """Return a function that raises ElmbenchError for an argument that its annotation does not allow."""
+    validated = validate_call(function, config=ConfigDict(arbitrary_types_allowed=True))
+
+    @wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return validated(*args, **kwargs)
+        except ValidationError as error:
+            first = error.errors()[0]
+            name, step = ".".join(map(str, first["loc"])), f"help(elmbench.{function.__name__})"
+            problem = f"the argument {name} is {first['input']!r:.100}"
+            raise ElmbenchError(problem, expected=first["msg"], next_step=step) from error
+
+    return cast("Function", call)
+
+
+@checked
 def run(
     experiment: str,
     *,
@@ -24,12 +49,12 @@ def run(
     datasets: Sequence[str] = (),
     models: Sequence[str] = (),
     select: Sequence[Any] = (),
-    runs: int | None = None,
+    runs: Count | None = None,
     readings: Mapping[str, str] | None = None,
     with_baselines: bool = False,
     grids: Mapping[str, Mapping[str, Any]] | None = None,
-    jobs: int = 1,
-    blas_threads: int = 1,
+    jobs: Count = 1,
+    blas_threads: Count = 1,
     limit: str = "",
     data_dir: Path | str | None = None,
     plugins: Sequence[Path | str] = (),

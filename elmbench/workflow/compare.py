@@ -9,11 +9,12 @@ from dataclasses import fields
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import joblib
 import numpy as np
 import scipy.sparse as sp
+from pydantic import Field
 
 from elmbench.datasets.table import to_frame
 from elmbench.datasets.user_data import Task, UserData, short_slug, write_arrays
@@ -23,6 +24,7 @@ from elmbench.registry.plugins import load_plugin, loaded_plugins, write_plugin
 from elmbench.running.engine import Event
 from elmbench.running.executors import Settings
 from elmbench.specs.limits import parse_limits
+from elmbench.workflow.api import Count, checked
 from elmbench.workflow.comparison import Comparison, prepare_comparison, unused_name
 from elmbench.workflow.execute import compute, execute
 from elmbench.workflow.final_model import ComparisonResults
@@ -30,6 +32,7 @@ from elmbench.workflow.prepare import RunOptions
 from elmbench.workflow.stages import run_within_budget
 
 
+@checked
 def compare(
     X: Any,
     y: Any,
@@ -40,8 +43,8 @@ def compare(
     positive: Any = None,
     metric: str | Sequence[str] = (),
     grids: Mapping[str, Mapping[str, Any]] | None = None,
-    folds: int = 5,
-    runs: int = 1,
+    folds: Annotated[int, Field(ge=2)] = 5,
+    runs: Count = 1,
     groups: Any = None,
     time_order: Any = None,
     fold: Any = None,
@@ -49,8 +52,8 @@ def compare(
     impute: bool = False,
     test: tuple[Any, Any] | None = None,
     budget: str = "",
-    jobs: int = 1,
-    blas_threads: int = 1,
+    jobs: Count = 1,
+    blas_threads: Count = 1,
     limit: str = "",
     plugins: Sequence[Path | str] = (),
     results_dir: Path | str | None = None,
@@ -126,9 +129,10 @@ def compare(
     extra = {key: list(_unmasked(values)) for key, values in by_row.items() if values is not None}
     X, y = X if sp.issparse(X) else to_frame(X), _unmasked(y)
     if test is not None:
-        if not (isinstance(test, tuple | list) and len(test) == 2):
-            raise ElmbenchError("`test` is not a pair", expected="held-out rows and targets", next_step="test=(X, y)")
         test = test[0] if sp.issparse(test[0]) else to_frame(test[0]), _unmasked(test[1])
+        if sp.issparse(X) != sp.issparse(test[0]) or not test[0].shape[0]:
+            problem = "`test` has no rows, or either X or `test` is sparse"
+            raise ElmbenchError(problem, expected="held-out rows, as sparse as X", next_step="test=(X, y)")
     for key, values in {"y": y, **extra}.items():
         if key in extra and len(values) != X.shape[0]:
             problem = f"X has {X.shape[0]} rows, and {key.strip('_')} has {len(values)} values"
@@ -198,7 +202,7 @@ def named_models(models: Any) -> tuple[list[str], dict[str, Any]]:
     """Return the names of models, and the estimators by name; raise ElmbenchError if one is neither."""
     names: list[str] = []
     estimators: dict[str, Any] = {}
-    for model in [models] if isinstance(models, str) or hasattr(models, "fit") else models:
+    for model in [models] if isinstance(models, str) or hasattr(models, "fit") else models or ():
         if isinstance(model, str):
             names.append(model)
             continue
@@ -206,7 +210,8 @@ def named_models(models: Any) -> tuple[list[str], dict[str, Any]]:
         name = "+".join(step for step, _ in steps) if steps else type(model).__name__
         name, estimator = model if isinstance(model, tuple) and len(model) == 2 else (name, model)
         methods = ("fit", "predict", "get_params")
-        if isinstance(estimator, type) or not all(hasattr(estimator, method) for method in methods):
+        is_estimator = not isinstance(estimator, type) and all(hasattr(estimator, method) for method in methods)
+        if not (is_estimator and isinstance(name, str)):
             problem = f"{estimator!r} is neither the name of a model nor an estimator"
             raise ElmbenchError(problem, expected='such as "ridge" or SVC()', next_step="correct `models`")
         names.append(unused_name(name, {*registry(), *names}))

@@ -52,14 +52,32 @@ def test_rows_that_cannot_be_used(rows: Any, message: str) -> None:
         elmbench.compare(rows, y, ["ridge"])
 
 
+@pytest.mark.parametrize(
+    ("argument", "expected"),
+    [
+        ({"test": (X,)}, "Field required"),
+        ({"folds": 1}, "greater than or equal to 2"),
+        ({"jobs": 0}, "greater than or equal to 1"),
+        ({"grids": {"ridge": 3}}, "valid dictionary"),
+        ({"task": "clustering"}, "'classification' or 'regression'"),
+        ({"plugins": "mine.py"}, "not allowed as a Sequence"),
+    ],
+)
+def test_an_argument_that_is_not_allowed(argument: dict[str, Any], expected: str) -> None:
+    with pytest.raises(ElmbenchError, match=f"the argument {next(iter(argument))}") as error:
+        elmbench.compare(X, y, ["ridge"], **argument)
+    assert expected in str(error.value.expected)
+    assert error.value.next_step == "help(elmbench.compare)"
+
+
 def test_targets_and_columns_beside_the_rows_that_cannot_be_used() -> None:
     with pytest.raises(ElmbenchError, match="y has 1 missing values"):
         elmbench.compare(X, [None, *y[1:]], ["ridge"])
     masked = np.ma.masked_equal(y, 2)
     with pytest.raises(ElmbenchError, match="y has 50 missing values"):
         elmbench.compare(X, masked, ["ridge"])
-    with pytest.raises(ElmbenchError, match="`test` is not a pair"):
-        elmbench.compare(X, y, ["ridge"], test=(X,))
+    with pytest.raises(ElmbenchError, match="`test` has no rows, or either X or `test` is sparse"):
+        elmbench.compare(X, y, ["ridge"], test=(sp.csr_matrix(X), y))
     with pytest.raises(ElmbenchError, match="weights has 50 missing values"):
         elmbench.compare(X, y, ["ridge"], weights=masked)
     with pytest.raises(ElmbenchError, match="X has 150 rows, and groups has 7 values"):
