@@ -26,7 +26,7 @@ Count = Annotated[int, Field(ge=1)]
 
 def checked(function: Function) -> Function:
     """Return a function that raises ElmbenchError for an argument that its annotation does not allow."""
-    validated = validate_call(function, config=ConfigDict(arbitrary_types_allowed=True))
+    validated = validate_call(config=ConfigDict(arbitrary_types_allowed=True))(function)
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:

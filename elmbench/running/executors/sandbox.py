@@ -15,7 +15,7 @@ import signal
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
 from multiprocessing import resource_tracker
@@ -57,7 +57,7 @@ def _safe_start() -> Iterator[None]:
     with _environment:
         filters = os.environ.get("PYTHONWARNINGS"), "ignore:resource_tracker:UserWarning"
         variables = {"PYTHONSAFEPATH": "1", "PYTHONWARNINGS": ",".join(filter(None, filters))}
-        previous = {name: os.environ.get(name) for name in variables}
+        previous = {name: os.environ[name] for name in variables if name in os.environ}
         os.environ.update(variables)
         if mask:
             resource_tracker.ensure_running()  # its start would unblock the signal
@@ -67,10 +67,9 @@ def _safe_start() -> Iterator[None]:
         finally:
             if mask:
                 mask(signal.SIG_SETMASK, signals)
-            for name, value in previous.items():
+            for name in variables:
                 del os.environ[name]
-                if value is not None:
-                    os.environ[name] = value
+            os.environ.update(previous)
 
 
 class _Ended(Exception):
@@ -126,11 +125,8 @@ class _Worker:
             answer = self._pool.submit(function, task, settings, limits.memory)
         except (BrokenProcessPool, RuntimeError) as error:
             raise self._death() from error
-        while True:
-            try:
-                return self._result(answer, _INTERVAL)
-            except TimeoutError:
-                now = time.monotonic()
+        while not wait([answer], _INTERVAL).done:
+            now = time.monotonic()
             # A process that the worker has forked keeps loky from noticing its end.
             if not self.lives():
                 raise self._death()
@@ -143,6 +139,7 @@ class _Worker:
                     raise _Ended("out-of-memory", reason, limit=limits.memory)
                 # Checks take a tenth of the time at most.
                 next_look = now + 10 * (time.monotonic() - now)
+        return self._result(answer)
 
     def can_take(self, needed: _Load, limit: int | None) -> bool:
         """Return True if the process can do work with this model and data, as `loaded` names them.
@@ -159,12 +156,10 @@ class _Worker:
             self.held = held_bytes(self.number, limit // 2)
         return limit is None or self.held <= limit // 2
 
-    def _result(self, answer: Future[Any], seconds: float | None = None) -> Any:
+    def _result(self, answer: Future[Any]) -> Any:
         """Return the answer of the worker process; raise `_Ended` if it died or failed."""
         try:
-            return answer.result(seconds)
-        except TimeoutError:
-            raise
+            return answer.result()
         except (BrokenProcessPool, ShutdownExecutorError) as error:
             raise self._death() from error
         except (Exception, KeyboardInterrupt) as error:  # a model may raise either
