@@ -13,7 +13,7 @@ from sklearn.linear_model import RidgeClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC, LinearSVC
 
-from benchmarks.measure import Array, Record, Rounds, Run, in_turn, make_record, time_call
+from benchmarks.measure import MOST_ROUNDS, Array, Record, Rounds, Run, in_turn, make_record, time_call
 from benchmarks.problems import series
 from elmbench.datasets.generators import waveform
 from elmbench.models import ALDKOSELMRegressor, FBKOSELMRegressor, KELMRegressor, MKELMClassifier, RKELMClassifier
@@ -174,12 +174,13 @@ def _streams(trial: bool) -> Iterator[Record]:
         X = np.random.default_rng(0).standard_normal((n, d))
         stream = StreamedDecomposition(d)
         stream.update(X[:-_CHUNK])
+        streams = [copy.deepcopy(stream) for _ in range(1 + MOST_ROUNDS)]
 
-        def update(stream: StreamedDecomposition = stream, X: Array = X) -> Array:
-            updated = copy.deepcopy(stream)
-            updated.update(X[-_CHUNK:])
-            values, rotation = updated.decomposition()
-            updated.with_fixed_signs(rotation)
+        def update(streams: list[StreamedDecomposition] = streams, X: Array = X) -> Array:
+            stream = streams.pop()
+            stream.update(X[-_CHUNK:])
+            values, rotation = stream.decomposition()
+            stream.with_fixed_signs(rotation)
             return values
 
         update()

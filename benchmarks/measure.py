@@ -18,8 +18,8 @@ Record = dict[str, Any]
 #: Measures a row and yields its records; True for a trial, which has small sizes.
 Run = Callable[[bool], Iterable[Record]]
 
-#: Seconds of a round, both sides together, from which a row is measured twice instead of five times.
-LONG_ROUND = 30.0
+#: Seconds of a round, both sides together, from which a row is measured twice instead of `MOST_ROUNDS` times.
+LONG_ROUND, MOST_ROUNDS = 30.0, 5
 #: Largest difference between scores that count as the same.
 EQUAL = 1e-8
 
@@ -64,7 +64,7 @@ class Rounds:
 
 def rounds_for(first: float) -> int:
     """Return the number of rounds of a row, from the seconds of the first one, both sides together."""
-    return 2 if first > LONG_ROUND else 5
+    return 2 if first > LONG_ROUND else MOST_ROUNDS
 
 
 def in_turn(ours: Callable[[], Any], theirs: Callable[[], Any], *, scale: float = 1.0) -> Rounds:

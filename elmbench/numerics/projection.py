@@ -202,7 +202,8 @@ class StreamedDecomposition:
         """Return directions that `decomposition` returned with fixed signs, in the basis and as vectors of features."""
         directions = rotation @ self.basis
         signs = row_signs(directions)[:, np.newaxis]
-        return signs * rotation, signs * directions
+        directions *= signs
+        return signs * rotation, directions
 
     def truncate(self, values: Array, rotation: Array) -> Array:
         """Forget all but the k leading triplets of `decomposition`; return the factor for coordinates of earlier rows.

@@ -11,7 +11,7 @@ from elmbench.numerics.arrays import Array, Rows
 from elmbench.numerics.kernels import rbf_from_distances, squared_distances
 from elmbench.numerics.rows import sparse_distances
 
-ROW_BLOCK = 2048  # rows that are passed through the hidden layer at a time where their outputs need not be kept
+ROW_BLOCK = 1024  # rows that are passed through the hidden layer at a time where their outputs need not be kept
 
 
 def _sigmoid(Z: Array) -> Array:
