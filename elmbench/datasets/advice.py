@@ -86,7 +86,8 @@ def _about_target(
 def _chance_of_one_target(sizes: NDArray[np.int64], shares: NDArray[np.float64]) -> float:
     """Return the logarithm of the probability that each value, of `sizes` rows, has a single target by chance."""
     different, counts = np.unique(sizes, return_counts=True)
-    return float(counts @ np.log(np.power.outer(shares, different).sum(axis=0)))
+    with np.errstate(divide="ignore"):  # a probability that is too small for a float
+        return float(counts @ np.log(np.power.outer(shares, different).sum(axis=0)))
 
 
 def _separates(values: NDArray[np.float64], target: NDArray[np.int64]) -> bool:

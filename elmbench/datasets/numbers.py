@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from shlex import quote
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,13 +78,14 @@ def with_numbers(table: Table, decimal: str = "") -> Table:
     decimal = decimal or _decimal_of(table, columns)
     if decimal == ",":
         table = table.remarked("numbers have a decimal comma")
-    X, nominal, target = np.array(table.X) if table.nominal else table.X, dict(table.nominal), table.target
+    numbers: dict[str, list[float]] = {}
+    target = table.target
     for name, values in columns.items():
         parsed = {word: _parse(word, decimal) for word in dict.fromkeys(values) if word is not None}
-        if name in nominal or len(parsed) > _FEW:
+        if name in table.nominal or len(parsed) > _FEW:
             _check_all_parsed(values, parsed, table, name)
-        if nominal.pop(name, None) is not None:
-            X[:, table.index[name]] = [math.nan if word is None else parsed[word] for word in values]
+        if name in table.nominal:
+            numbers[name] = [math.nan if word is None else cast(float, parsed[word]) for word in values]
         elif None not in parsed.values():  # or else labels stay as they are
             plain = {
                 word: None if math.isnan(number) else word if is_number(word) else repr(number)
@@ -92,7 +93,7 @@ def with_numbers(table: Table, decimal: str = "") -> Table:
                 if number is not None
             }
             target = np.array([plain.get(word) for word in values], dtype=object)
-    return replace(table, X=X, nominal=nominal, target=target, decimal=decimal, units=units)
+    return replace(table.with_numbers(numbers), target=target, decimal=decimal, units=units)
 
 
 def check_units(units: Mapping[str, str], trained: Mapping[str, str]) -> list[str]:

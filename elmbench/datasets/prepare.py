@@ -77,9 +77,7 @@ def _ordinal(step: specs.Ordinal, table: Table) -> Table:
     if strange:
         problem = f"{table.origin}: the column {name!r} holds {strange[0]!r}"
         raise ElmbenchError(problem, expected="one of " + ", ".join(step.order), next_step=_CORRECT)
-    X = np.array(table.X)
-    X[:, table.index[name]] = [positions.get(word, np.nan) for word in words]
-    return replace(table, X=X, nominal={other: words for other, words in table.nominal.items() if other != name})
+    return table.with_numbers({name: [positions.get(word, np.nan) for word in words]})
 
 
 def _fill_missing(table: Table) -> Table:

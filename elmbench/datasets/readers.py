@@ -70,7 +70,7 @@ def read_table(
     except Exception as error:  # a parser may fail in any way on a damaged file
         message = first_line(error)
         if isinstance(error, LookupError | TypeError | AttributeError | StopIteration):
-            message = f"its parser gives up ({type(error).__name__}: {message})"
+            message = f"its parser fails ({type(error).__name__}: {message})"
         expected = "a complete file in the format that its name says"
         raise bad_file(path, f"cannot be read: {message}", expected) from error
 
@@ -112,8 +112,11 @@ def read_arrays(content: bytes, origin: str, sparse: bool = True) -> Table:
     for sparse rows. `sparse`: keep sparse rows sparse. Raises ValueError if a part is missing or does not fit the
     others.
     """
-    with np.load(io.BytesIO(content), allow_pickle=False) as file:
-        arrays = {name: np.asarray(file[name]) for name in file.files}
+    try:
+        with np.load(io.BytesIO(content), allow_pickle=False) as file:
+            arrays = {name: np.asarray(file[name]) for name in file.files}
+    except (ValueError, TypeError) as error:  # other content, a single array, or objects, which are pickled
+        raise ValueError("it is not an archive of arrays of numbers or words") from error
     target = _array(arrays, "target", ("target", "y", "label"))
     if arrays.keys() >= set(_CSR):
         X: Any = _sparse_matrix(arrays)
@@ -138,7 +141,7 @@ def _array(arrays: dict[str, NDArray[Any]], what: str, names: tuple[str, ...]) -
     name = next((name for name in names if name in arrays), None)
     if name is None:
         contents = ", ".join(sorted(arrays))
-        raise ValueError(f"it holds the arrays {contents}: no {what}, which is called {' or '.join(names)}")
+        raise ValueError(f"its arrays are {contents}: no {what}, which must be called {' or '.join(names)}")
     if arrays[name].dtype.kind not in "biufUS":
         raise ValueError(f"its array {name} holds {arrays[name].dtype}, not numbers or words")
     return arrays[name]
@@ -226,6 +229,8 @@ def _read_workbook(content: bytes, path: Path, choose: ChooseTarget, layout: Fil
         problem = f"{path}: openpyxl, which reads Excel files, is not installed"
         next_step = "pip install 'elmbench[excel]', or save as CSV"
         raise ElmbenchError(problem, expected="openpyxl", next_step=next_step) from error
+    if frame.empty:
+        raise bad_file(path, f"is empty: {sheets[0]!r}, its first sheet, has no cells", "rows of data")
     # Numbers are converted to text and read by the rules for text.
     text = frame.to_csv(index=False, header=False).encode()
     table = read_text(text, path, choose, layout.model_copy(update={"separator": ",", "decimal": ""}))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -70,8 +70,8 @@ class Table:
     def of_frame(cls, frame: pd.DataFrame, target: str, origin: str, words: Collection[str] | None = None) -> Table:
         """Return a table whose columns of number text are numbers, except the target.
 
-        `words`: names of columns of categories, besides those of the type category; None if no column of number text
-        holds categories.
+        `words`: names of columns of categories, besides those of the type category and codes; None if no column of
+        number text holds categories.
         """
         if words is not None:
             words = {*words, *map(str, frame.select_dtypes("category"))}
@@ -80,7 +80,8 @@ class Table:
         X = np.full((len(frame), len(columns)), np.nan)
         nominal: dict[str, NDArray[np.object_]] = {}
         for index, (name, values) in enumerate(columns.items()):
-            numbers = None if values.dtype == bool or (words and name in words) else to_numbers(values)
+            are_words = words is not None and (name in words or are_codes(values))
+            numbers = None if values.dtype == bool or are_words else to_numbers(values)
             if numbers is None:
                 text = [None if value is None or value != value else category_word(value) for value in values]
                 nominal[name] = np.array(text, dtype=object)
@@ -149,6 +150,13 @@ class Table:
             positions=rows if self.positions is None else self.positions[rows],
         )
 
+    def with_numbers(self, columns: Mapping[str, Sequence[float] | NDArray[np.float64]]) -> Table:
+        """Return the table with numbers in place of the words of some columns."""
+        X = np.array(self.X) if columns else self.X
+        for name, values in columns.items():
+            X[:, self.index[name]] = values
+        return replace(self, X=X, nominal={name: words for name, words in self.nominal.items() if name not in columns})
+
     def columns(self, names: Sequence[str]) -> Table:
         """Return the table of these columns, in this order."""
         positions = np.array([self.index[name] for name in names], dtype=np.intp)
@@ -197,6 +205,18 @@ def is_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
 def is_number(text: str) -> bool:
     """Return True if text is a plain number, apart from surrounding spaces."""
     return _NUMBER.fullmatch(text.strip()) is not None
+
+
+def have_equal_digits(words: Iterable[str]) -> bool:
+    """Return True if all words consist of the same number of digits, two or more."""
+    words = {*words}
+    return len({*map(len, words)}) <= 1 and all(len(word) > 1 and word.isascii() and word.isdigit() for word in words)
+
+
+def are_codes(values: NDArray[Any]) -> bool:
+    """Return True for codes such as zip codes: words of equally many digits, some of which begin with 0."""
+    words = {str(value) for value in values if value is not None} if values.dtype == object else set()
+    return any(word.startswith("0") for word in words) and have_equal_digits(words)
 
 
 def to_numbers(values: NDArray[Any]) -> NDArray[np.float64] | None:

@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 
 from elmbench.datasets.numbers import MISSING, looks_numeric
-from elmbench.datasets.table import Table, few, target_of
+from elmbench.datasets.table import Table, few, have_equal_digits, target_of
 from elmbench.errors import ElmbenchError
 from elmbench.specs.datasets.sources import FileOptions
 
@@ -21,8 +21,9 @@ SEPARATORS = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas", " ": 
 _SAMPLE, _SAMPLE_FIELDS = 1000, 100_000
 #: The most names of columns that a note shows.
 _SHOWN = 5
-#: Layout of the public files.
+#: Layouts of the public files, with and without a header; columns of number text are numbers there.
 PUBLIC = FileOptions(separator=",", decimal=".", header=True)
+PUBLIC_ROWS = PUBLIC.model_copy(update={"header": False})
 
 
 def read_text(content: bytes, path: Path, choose: ChooseTarget, layout: FileOptions) -> Table:
@@ -36,7 +37,8 @@ def read_text(content: bytes, path: Path, choose: ChooseTarget, layout: FileOpti
     separator, text = _separator_of(text.replace("\r\n", "\n").replace("\r", "\n"), layout.separator)
     if separator != "," and not layout.separator:
         notes.append(f"fields are separated by {SEPARATORS[separator]}")
-    sample = list(islice(_rows(text, separator), 1 if layout.header is not None else _SAMPLE))
+    is_public = layout in (PUBLIC, PUBLIC_ROWS)
+    sample = list(islice(_rows(text, separator), 1 if is_public else _SAMPLE))
     names = [name.strip() or f"column {position}" for position, name in enumerate(sample[0], start=1)]
     header = layout.header
     if header is None:
@@ -50,7 +52,11 @@ def read_text(content: bytes, path: Path, choose: ChooseTarget, layout: FileOpti
     _check_widths(text, separator, path, is_detected=not layout.separator)
     target = target_of(names, choose, path)
     # pandas accepts a point as decimal mark even if the mark is a comma.
-    words = names if layout.decimal == "," else layout.words
+    words = names if layout.decimal == "," else None if is_public else layout.words
+    texts = {*(words or ()), target}
+    if not is_public:  # pandas would drop the zeros that codes begin with
+        columns = zip(names, zip(*sample[bool(header) :], strict=True), strict=True)
+        texts.update(name for name, column in columns if have_equal_digits({*column} - MISSING))
     # Not by Arrow's reader or with Arrow's strings: that reader's threads outlive the interpreter, and abort its exit.
     with pd.option_context("mode.string_storage", "python"):
         frame = pd.read_csv(
@@ -59,7 +65,7 @@ def read_text(content: bytes, path: Path, choose: ChooseTarget, layout: FileOpti
             header=0 if header else None,
             names=names,
             index_col=False,
-            dtype=dict.fromkeys({*words, target}, object),
+            dtype=dict.fromkeys(texts, object),
             na_values=sorted(MISSING),
             keep_default_na=False,
             skipinitialspace=True,
@@ -75,7 +81,7 @@ def _decode(content: bytes) -> tuple[str, list[str]]:
     if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return content.decode("utf-16"), []
     if b"\0" in content:
-        raise ValueError("it holds zero bytes, so it is not text")
+        raise ValueError("it holds zero bytes, so it is not text (UTF-16 needs a byte order mark)")
     try:
         return content.decode("utf-8-sig"), []
     except UnicodeDecodeError as error:
@@ -110,21 +116,31 @@ def _separator_of(text: str, separator: str) -> tuple[str, str]:
 
 def _check_widths(text: str, separator: str, path: Path, is_detected: bool) -> None:
     """Raise ElmbenchError unless all rows have the same number of fields: pandas completes short rows silently."""
-    if '"' in text or separator == " ":
-        reader = csv.reader(io.StringIO(text), delimiter=separator, skipinitialspace=True)
-        widths = ((reader.line_num, len(row)) for row in reader if row)
-    else:
-        lines = enumerate(text.split("\n"), start=1)
-        widths = ((number, line.count(separator) + 1) for number, line in lines if line)
-    _, first = next(widths)
-    for number, width in widths:
+    widths = _widths(text, separator)
+    _, _, first = next(widths)
+    for start, end, width in widths:
         if width != first:
-            problem = f"{path}: found {width} field{'s' * (width != 1)} in line {number}"
+            lines = f"line {start}" if start == end else f"lines {start} to {end}, which a quotation mark joins"
+            problem = f"{path}: found {width} field{'s' * (width != 1)} in {lines}"
             separated = f"separated by {SEPARATORS.get(separator, repr(separator))}"
             expected = f"{first} field{'s' * (first != 1)} {separated}, as in line 1"
-            correct = "remove the lines above the header" if first < width else "correct the file"
+            is_preamble = first < width and all(later == width for _, _, later in widths)
+            correct = "remove the lines above the header" if is_preamble else "correct the file"
             next_step = f"{correct}{', or name its separator by --sep' * is_detected}"
             raise ElmbenchError(problem, expected=expected, next_step=next_step)
+
+
+def _widths(text: str, separator: str) -> Iterator[tuple[int, int, int]]:
+    """Yield the first line, the last line and the number of fields of each row that is not blank."""
+    if '"' not in text and separator != " ":  # the usual case, which is faster
+        lines = enumerate(text.split("\n"), start=1)
+        yield from ((number, number, line.count(separator) + 1) for number, line in lines if line)
+        return
+    reader, end = csv.reader(io.StringIO(text), delimiter=separator, skipinitialspace=True), 0
+    for row in reader:
+        start, end = end + 1, reader.line_num
+        if row:
+            yield start, end, len(row)
 
 
 def _has_header(rows: list[list[str]]) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
+from shlex import quote
 from typing import Any, Literal
 
 import numpy as np
@@ -185,7 +186,8 @@ def _faults(
         yield problem, "a target in every row", "--drop-missing-target skips them"
     if not sp.issparse(table.X) and np.isinf(table.X).any():
         column = table.names[int(np.isinf(table.X).any(axis=0).argmax())]
-        yield f": an infinite value in the column {column!r}", "finite numbers", "correct the file"
+        problem = f": a value in the column {column!r} is infinite or larger than any float (1.8e308)"
+        yield problem, "finite numbers", f"correct the file, or --drop {quote(column)}"
     columns = [] if request.impute else _missing_columns(table)
     if columns:
         missing = table.missing()

@@ -126,6 +126,8 @@ HOSTILE: dict[str, tuple[str, Callable[[], bytes], str]] = {
     "ARFF cut short": ("arff", lambda: b"@relation", "cannot be read"),
     "an index from 0": ("svm", lambda: b"1 0:3\n1 31:4\n", "numbers its features from 0"),
     "an index beyond the width": ("svm", lambda: b"1 1:3\n1 31:4\n", "30"),
+    "text": ("npz", lambda: b"a,target\n1,1\n", "not an archive of arrays"),
+    "objects": ("npz", lambda: npz(X=np.array([None]), target=np.ones(1)), "not an archive of arrays"),
     "no target": ("npz", lambda: npz(X=np.ones((3, 30))), "no target"),
     "too many targets": ("npz", lambda: npz(X=np.ones((3, 30)), target=np.ones(4)), "3 rows of features and 4"),
     "indices that are too large": ("npz", lambda: csr(indices=np.array([0, 30, 3, 4])), "must be < 30"),
@@ -139,7 +141,7 @@ HOSTILE: dict[str, tuple[str, Callable[[], bytes], str]] = {
     "a part that is shorter than its header": ("npz", long_header, "cannot be read"),
     "a header of 200 kB": ("csv", lambda: b"a" * 200_000 + b",target\n1,1\n", "cannot be read: field larger"),
     "bytes of no text": ("csv", lambda: b"a,target\n\0,1\n", "not text"),
-    "an empty list of words": ("arff", lambda: b"@relation a\n@attribute b {}\n@data\n1\n", "parser gives up"),
+    "an empty list of words": ("arff", lambda: b"@relation a\n@attribute b {}\n@data\n1\n", "parser fails"),
     "lists": ("parquet", lambda: parquet(**COLUMNS, target=[[1], [2], [1]]), "list<.*column 'target'"),
 }
 

@@ -84,7 +84,7 @@ REFUSED = {
     "ranges": (FRAME.assign(kind=[f"{i} to {i + 9}" for i in range(N)]), {}, f"has {N} different labels in {N} rows"),
     "missing values": (FRAME.assign(a=[np.nan] * 5 + [1.0] * (N - 5)), {}, "5 values are missing, in 5 rows"),
     "few rows": (FRAME[:10], {}, "10 rows"),
-    "infinite": (FRAME.assign(b=[np.inf, *ROWS[1:, 1]]), {}, "infinite value in the column 'b'"),
+    "infinite": (FRAME.assign(b=[np.inf, *ROWS[1:, 1]]), {}, "a value in the column 'b' is infinite"),
     "no group": (FRAME, {"groups": "clan"}, "no column 'clan'"),
     "no order": (FRAME.assign(b=[np.nan, *ROWS[1:, 1]]), {"ordered_by": "when"}, "no column 'when'"),
 }

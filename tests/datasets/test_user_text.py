@@ -110,6 +110,55 @@ def test_a_line_of_too_few_fields_is_named(tmp_path: Path) -> None:
     with pytest.raises(ElmbenchError, match="found 3 fields in line 2") as caught:
         described(tmp_path, "# by hand\na,b,kind\n" + "1,2,no\n" * 30)
     assert str(caught.value.next_step).startswith("remove the lines above the header")
+    with pytest.raises(ElmbenchError, match="found 4 fields in line 12") as caught:
+        described(tmp_path, "a,b,kind\n" + "1,2,no\n" * 10 + "1,2,no,3\n" + "1,2,no\n" * 10)
+    assert str(caught.value.next_step).startswith("correct the file")
+    with pytest.raises(ElmbenchError, match="found 1 field in lines 12 to 22, which a quotation mark joins"):
+        described(tmp_path, "a,b,kind\n" + "1,2,no\n" * 10 + '"1,2,no\n' + "1,2,no\n" * 10)
+
+
+#: Columns of numbers or codes, and whether they are codes.
+CODES = {
+    "zip codes": (["01234", "10115", "00501"], True),
+    "months": (["01", "02", "12"], True),
+    "007 among other numbers": (["7", "007", "12"], False),
+    "fractions": (["0.5", "0.25", "0.1"], False),
+    "years": (["1998", "2003", "2020"], False),
+    "digits": (["0", "1", "2"], False),
+    "with signs": (["-01", "+02", "-03"], False),
+}
+
+
+@pytest.mark.parametrize("case", CODES)
+def test_codes_with_leading_zeros_are_categories(tmp_path: Path, case: str) -> None:
+    values, are_codes = CODES[case]
+    frame = FRAME.assign(code=values * 20, kind=FRAME["kind"])[["code", "a", "kind"]]
+    # The first row with a leading zero is not among those that the separator is detected from.
+    late = pd.concat([frame[~frame["code"].str.startswith("0")]] * 60 + [frame])
+    for rows, options in (
+        (frame, {"name": "x.parquet"}),
+        (late, {"header": True}),
+        (frame.to_csv(index=False, sep=";").replace(".", ","), {"decimal": ","}),
+    ):
+        spec = described(tmp_path, rows, "kind", **options)
+        assert (load(spec).nominal == (0,)) == spec.by_fold == are_codes
+        assert ("codes with leading zeros are categories, not numbers: code" in spec.notes) == are_codes
+
+
+def test_codes_may_be_weights_or_an_order_and_missing(tmp_path: Path) -> None:
+    order = [f"{number:02}" for number in range(N)][::-1]
+    frame = FRAME[["a", "kind"]].assign(order=order, weight=["01", "10"] * (N // 2), zip=["01234", "", "10115"] * 20)
+    spec = described(tmp_path, frame, "kind", weights="weight", ordered_by="order", impute=True)
+    data = load(spec)
+    np.testing.assert_array_equal(data.X[:, 0], ROWS[::-1, 0])
+    assert data.weights is not None
+    assert (*data.weights[:2], data.nominal, np.isnan(data.X[:, 1]).sum()) == (10.0, 1.0, (1,), N // 3)
+
+
+def test_numbers_that_look_like_codes_in_the_test_rows_alone_are_numbers(tmp_path: Path) -> None:
+    test = write(tmp_path, FRAME[["a", "kind"]].assign(n=["07", "12"] * (N // 2)), "test.csv")
+    data = loaded(tmp_path, FRAME[["a", "kind"]].assign(n=["7", "12"] * (N // 2)), "kind", test=test)
+    np.testing.assert_array_equal(data.X[N:, 1], [7.0, 12.0] * (N // 2))
 
 
 def test_fields_in_columns_of_spaces_and_a_separator_in_the_first_line(tmp_path: Path) -> None:

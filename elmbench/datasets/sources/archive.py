@@ -100,7 +100,7 @@ class ArchiveSource(NetworkSource):
 
     def _dense(self, lines: list[bytes], labels: list[bytes], origin: str) -> Table:
         """Return the rows of a text file of columns, with labels appended if they are in another file."""
-        from elmbench.datasets.text import PUBLIC, read_text
+        from elmbench.datasets.text import PUBLIC_ROWS, read_text
 
         if self.separator == "space":
             lines = [b",".join(line.split()) for line in lines]
@@ -108,8 +108,7 @@ class ArchiveSource(NetworkSource):
             lines = [line + b"," + label for line, label in zip(lines, labels, strict=True)]
         position = -1 if labels else self.target
         name = Path(origin.rpartition("/")[2])
-        layout = PUBLIC.model_copy(update={"header": False})
-        table = read_text(b"\n".join(lines), name, lambda names: names[position], layout)
+        table = read_text(b"\n".join(lines), name, lambda names: names[position], PUBLIC_ROWS)
         table = table.drop_columns([f"x{index}" for index in self.drop])
         return replace(table, names=tuple(f"x{index}" for index in range(len(table.names))), origin=origin)
 

@@ -17,7 +17,7 @@ from elmbench.datasets.parts import join_parts
 from elmbench.datasets.prepare import category_order
 from elmbench.datasets.readers import COMPRESSIONS, FORMATS, form_of, read_table
 from elmbench.datasets.sources.base import Request, Source, State
-from elmbench.datasets.table import Table, few, is_missing, label_words
+from elmbench.datasets.table import Table, are_codes, few, is_missing, label_words, to_numbers
 from elmbench.errors import ElmbenchError, closest
 from elmbench.specs.datasets import RowColumns
 from elmbench.specs.datasets.sources import FileOptions
@@ -69,14 +69,18 @@ def read_user_file(source: FileSource, spec: RowColumns | None = None) -> Table:
     if form not in (*FORMATS, "xlsx"):
         endings = ", ".join(f".{form}" for form in (*FORMATS, "xlsx", *_OTHER_ENDINGS))
         expected = f"a name that ends in {endings}, perhaps followed by {', '.join(filter(None, COMPRESSIONS))}"
-        raise ElmbenchError(f"{path}: unknown kind of file", expected=expected, next_step="convert it, such as to CSV")
+        problem, next_step = f"{path}: unknown kind of file", "unpack or convert it, such as to CSV"
+        raise ElmbenchError(problem, expected=expected, next_step=next_step)
     words = {*source.words, *filter(None, (spec.groups, spec.fold) if spec else ())}  # their values keep their spelling
     layout = source.model_copy(update={"words": words})
     table = read_table(path, partial(_target, source), form=form, layout=layout, sparse=True)
     check_columns(table, source.drop)
     table = table.drop_columns(source.drop)
     check_columns(table, {*source.words} - {table.target_name})
-    table = with_numbers(table, source.decimal)
+    codes = [name for name, column in table.nominal.items() if name not in table.words and are_codes(column)]
+    if codes:
+        table = table.remarked(f"codes with leading zeros are categories, not numbers: {few(codes, 8)}")
+    table = with_numbers(replace(table, words=table.words.union(codes)), source.decimal)
     gone = is_missing(table.target)
     if source.drop_missing_target and gone.any():
         table = table.rows(~gone).remarked(f"{gone.sum()} of {len(gone)} rows have no target and are left out")
@@ -101,11 +105,13 @@ def _with_test_part(train: Table, source: FileSource, spec: RowColumns | None) -
     check_columns(test, train.names)
     train = train.remarked(*check_units(test.units, train.units))
     test = test.columns(train.names)
-    for odd in (name for name in test.nominal if name not in train.nominal):
-        word = next(filter(None, test.nominal[odd]), None)
-        problem = f"{test.origin}: the column {odd!r} holds {word!r}"
-        next_step = f"--words {odd}, or --drop it"
-        raise ElmbenchError(problem, expected=f"numbers, as in {train.origin}", next_step=next_step)
+    for odd in [name for name in test.nominal if name not in train.nominal]:
+        numbers = to_numbers(test.nominal[odd])  # only the test rows look like codes
+        if numbers is None:
+            word = next(filter(None, test.nominal[odd]), None)
+            problem, next_step = f"{test.origin}: the column {odd!r} holds {word!r}", f"--words {odd}, or --drop it"
+            raise ElmbenchError(problem, expected=f"numbers, as in {train.origin}", next_step=next_step)
+        test = test.with_numbers({odd: numbers})
     rows = [np.arange(len(part.target)) if part.positions is None else part.positions for part in (train, test)]
     return replace(join_parts(train, test), positions=np.concatenate(rows))
 
@@ -128,7 +134,7 @@ def _no_column(origin: str, name: str, names: Sequence[str]) -> ElmbenchError:
     return ElmbenchError(
         f"{origin} has no column {name!r}{hint}",
         expected=f"one of {few(names, 12)}" + (f" ({len(names)} columns)" if len(names) > 12 else ""),
-        next_step="name a column of the file (--sep, --header and --no-header change how columns are read)",
+        next_step="name a column, remove lines above the header, or give --sep, --header or --no-header",
     )
 
 
@@ -152,6 +158,7 @@ def _sorted_by(table: Table, name: str, day_first: bool | None) -> tuple[Table, 
     if is_missing(values).any():
         next_step = "complete or remove these rows"
         raise ElmbenchError(f"{title} has missing values", expected="a value in every row", next_step=next_step)
+    values = values.astype(np.float64) if are_codes(values) else values
     if values.dtype == object:
         words, dates = values, read_dates(values, day_first, name)
         if dates is None:
@@ -209,6 +216,7 @@ def take_row_columns(table: Table, spec: RowColumns) -> tuple[Table, dict[str, A
             numbers = {fold: number for number, fold in enumerate(sorted({*words} - {"-1"}, key=category_order))}
             columns[field] = np.array([numbers.get(word, -1) for word in words], dtype=np.int64)
         else:
+            values = values.astype(np.float64) if are_codes(values) else values
             odd = [value for value in values if isinstance(value, str) or not 0 <= value < np.inf]
             if odd or not any(values):
                 problem = f"{table.origin}: the column {name!r} holds {odd[0] if odd else 'no weight above 0'}"
