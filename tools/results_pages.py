@@ -55,8 +55,8 @@ _BLOCK = re.compile(r"^<!-- make pages: (.+?) -->$.*?^<!-- end -->$", flags=re.M
 
 @cache
 def _gathered(paper: str) -> PaperResults:
-    (one,) = gather(ResultsDirs(_RESULTS), lambda files: [file for file in files if file.spec.paper == paper])
-    return one
+    (results,) = gather(ResultsDirs(_RESULTS), lambda files: [file for file in files if file.spec.paper == paper])
+    return results
 
 
 def _all_gathered() -> list[PaperResults]:
@@ -65,13 +65,13 @@ def _all_gathered() -> list[PaperResults]:
 
 def answer(paper: str) -> str:
     """Return the sentence on a whole paper, then those on its tables."""
-    first, *others = _gathered(paper).sentences
-    return "\n".join([f"**{first}**", "", *(f"- {sentence}" for sentence in others)])
+    first, *details = _gathered(paper).sentences
+    return "\n".join([f"**{first}**", "", *(f"- {sentence}" for sentence in details)])
 
 
 def answers(folder: str = "results") -> str:
     """Return the sentence on each paper, with a link to its page in a folder."""
-    sentences = {one.paper.key: one.sentences for one in _all_gathered() if one.sentences}
+    sentences = {paper.paper.key: paper.sentences for paper in _all_gathered() if paper.sentences}
     return "\n".join(f"- [{paper.upper()}]({folder}/{paper}.md): {first}" for paper, (first, *_) in sentences.items())
 
 
@@ -96,28 +96,28 @@ def headlines(count: str) -> str:
 def verdicts(paper: str) -> str:
     """Return the number of figures with each verdict, by table and profile."""
     counts: dict[tuple[str, str], Counter[str]] = {}
-    for one in _gathered(paper).results:
-        spec, figures = one.resolved.file.spec, one.figures["verdict"]
-        counts[f"{spec.label}: {spec.title}", one.resolved.profile] = Counter(figures[figures != ""])
+    for results in _gathered(paper).results:
+        spec, figures = results.resolved.file.spec, results.figures["verdict"]
+        counts[f"{spec.label}: {spec.title}", results.resolved.profile] = Counter(figures[figures != ""])
     columns = [name for name in VERDICTS if any(count[name] for count in counts.values())]
     rows = [[*group, *(str(count[name]) for name in columns)] for group, count in counts.items() if count.total()]
     judged = {label for label, *_ in rows}
-    others = dict.fromkeys(label for label, _ in counts if label not in judged)
+    unjudged = dict.fromkeys(label for label, _ in counts if label not in judged)
     text = pipe_rows([["table", "profile", *columns], *rows])
-    return text + f"\n\nNo figures to judge: {'; '.join(others)}." * bool(others)
+    return text + f"\n\nNo figures to judge: {'; '.join(unjudged)}." * bool(unjudged)
 
 
 def table(id: str, profile: str, metric: str = "", reading: str = "", dataset: str = "") -> str:
     """Return a table under one reading as `elmbench table` prints it without notes; one metric or data set if named."""
     file = find_experiment(id)
-    of_paper = {(one.resolved.file.id, one.resolved.profile): one for one in _gathered(file.spec.paper).results}
-    results = of_paper[file.id, profile]
-    section = next(one for one in results.table.sections if ";".join(map(str, one.readings)) == reading)
+    tables = {(table.resolved.file.id, table.resolved.profile): table for table in _gathered(file.spec.paper).results}
+    results = tables[file.id, profile]
+    section = next(part for part in results.table.sections if ";".join(map(str, part.readings)) == reading)
     entries = tuple(
         entry for entry in section.entries if metric in ("", entry.measure.metric) and dataset in ("", entry.dataset)
     )
-    about = replace(results.table, sections=(replace(section, entries=entries),), notes=())
-    text = as_text(table_text(about, results.resolved))
+    part = replace(results.table, sections=(replace(section, entries=entries),), notes=())
+    text = as_text(table_text(part, results.resolved))
     return "```\n" + "\n".join(line.rstrip() for line in text.strip("\n").splitlines()) + "\n```"
 
 
@@ -130,8 +130,8 @@ def signs() -> str:
 def claims(paper: str) -> str:
     """Return the verdict on each claim of a paper, under the most faithful profile that tested it."""
     rows = [["table", "claim", "data", "comparison", "profile", "verdict"]]
-    for one in _gathered(paper).claims:
-        line, resolved = one.record(), one.resolved
+    for outcome in _gathered(paper).claims:
+        line, resolved = outcome.record(), outcome.resolved
         comparison = "{metric} of {model} {is} {than}".format_map(line)
         claim = [resolved.file.spec.label, line["says"], line["dataset"], comparison]
         rows.append([*claim, resolved.profile, line["verdict"]])
@@ -143,8 +143,8 @@ def main(paper: str) -> str:
     lines = []
     for claim, result, parts in _gathered(paper).main_claims:
         lines.append(f'- "{claim.says}" ({claim.where}): **{result}**.')
-        for one in parts:
-            lines.append(f'  - {one.label}, "{one.claim.says}": {one.verdict}; {one.evidence}.')
+        for part in parts:
+            lines.append(f'  - {part.label}, "{part.claim.says}": {part.verdict}; {part.evidence}.')
     return "\n".join(lines)
 
 
@@ -152,7 +152,7 @@ def own_runs() -> str:
     """Return the results of the rule of the verdicts on our own runs and on wrong pairs, by paper."""
     counts: dict[str, Counter[str]] = {}
     for paper in _all_gathered():
-        judged = (one for table in paper.run for one in table.results[0].agreements)
+        judged = (agreement for table in paper.run for agreement in table.results[0].agreements)
         counts[paper.paper.key.upper()] = error_and_power(judged)
     counts["all"] = sum(counts.values(), Counter())
     rows = [["paper", "own runs", "inside", "wrong pairs that the rule tells", "called `reproduced`", "not told"]]
@@ -215,8 +215,8 @@ def pattern_error_and_power(figures: Sequence[ComparedFigure], *key: str) -> tup
     """
     costs = [costs_of(row) for row in rows_of(figures)]
     rng = generator("random prints", *key)
-    random = [pattern_test([one[rng.permutation(len(one))] for one in costs], *key) for _ in range(RANDOM_PRINTS)]
-    runs = [pattern_test([costs_of(row) for row in rows_of(one)], *key) for one in prints_of_runs(figures)]
+    random = [pattern_test([c[rng.permutation(len(c))] for c in costs], *key) for _ in range(RANDOM_PRINTS)]
+    runs = [pattern_test([costs_of(row) for row in rows_of(sample)], *key) for sample in prints_of_runs(figures)]
     random_known, runs_known = ([p for p in values if p is not None] for values in (random, runs))
     error, power = (sum(p <= ALPHA for p in values) for values in (random_known, runs_known))
     return error, len(random_known), power, len(runs_known)
@@ -228,10 +228,11 @@ def _share(part: int, whole: int) -> str:
 
 def _main_metrics() -> Iterator[tuple[Results, JointVerdict, list[ComparedFigure]]]:
     """Yield the metric with the most figures of each table of profile `paper`, if it has enough of them."""
-    for results in (one for paper in _all_gathered() for one in paper.results if one.resolved.profile == "paper"):
+    tables = (table for paper in _all_gathered() for table in paper.results)
+    for results in (table for table in tables if table.resolved.profile == "paper"):
         joint = main_verdict(results.verdicts)
         if joint.figures >= FEWEST_FIGURES:
-            yield results, joint, [one for one in results.compared_figures if one.measure.metric == joint.metric]
+            yield results, joint, [f for f in results.compared_figures if f.measure.metric == joint.metric]
 
 
 def kernels() -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from elmbench.layouts.base import DATASET, MODEL, Entry, Layout
+from elmbench.layouts.base import DATASET, MODEL, DataFrame, Entry, Layout, Series
 from elmbench.layouts.figures import default_cells, words_for
 from elmbench.layouts.metrics import missing_metrics
 from elmbench.layouts.table import Column, Line, Note, quantity
@@ -18,9 +18,6 @@ from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.protocol import SIZED
 from elmbench.specs.published import ALL
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 #: The rank of a model on a data set, and the p-value of its difference from the best one.
 RANK, P = "rank", "p"
@@ -63,7 +60,7 @@ class Comparison(Layout):
         metrics = resolved.spec.protocol.metrics_for(resolved.dataset(dataset).task)
         return [Measure(name) for name in (*metrics, RANK, P, *_TIMES, "n_units")]
 
-    def entries_of(self, cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
+    def entries_of(self, cells: DataFrame, resolved: Resolved) -> DataFrame:
         """Return the cells with the rank and the p-value of their model, and the average ranks over data sets."""
         import pandas as pd
 
@@ -84,7 +81,7 @@ class Comparison(Layout):
         over_all = means.assign(dataset=ALL, run=0, fold=0, reading="", status="ok")
         return pd.concat([table, over_all], ignore_index=True)
 
-    def _scores(self, cells: pd.DataFrame, metric: str, resolved: Resolved) -> pd.DataFrame:
+    def _scores(self, cells: DataFrame, metric: str, resolved: Resolved) -> DataFrame:
         """Return the score of each fold (more is better), a column for each model that has them all."""
         import pandas as pd
 
@@ -98,8 +95,8 @@ class Comparison(Layout):
         metrics_by_data = [protocol.metrics_for(resolved.dataset(name).task) for name in datasets]
         # The first metric of each task comes first; metrics of another task are empty.
         first = dict.fromkeys(metrics[0] for metrics in metrics_by_data)
-        others = dict.fromkeys(name for metrics in metrics_by_data for name in metrics[1:] if name not in first)
-        main, rest = ([Column(f"value-{m}", words_for(m), whole=True) for m in part] for part in (first, others))
+        further = dict.fromkeys(name for metrics in metrics_by_data for name in metrics[1:] if name not in first)
+        main, rest = ([Column(f"value-{m}", words_for(m), whole=True) for m in part] for part in (first, further))
         rank = (Column(RANK, RANK, numeric=True), Column(P, "p", numeric=True, whole=True))
         times = (Column(name, heading, numeric=True) for name, heading in _COSTS.items())
         test = Column("predict_seconds", "test s", numeric=True, optional=True)
@@ -126,7 +123,7 @@ class Comparison(Layout):
                 names = {"dataset": title, "model": model + MARK * (model in weak_models)}
                 yield names | _texts(models[model], means[model])
 
-    def notes(self, cells: pd.DataFrame, resolved: Resolved) -> Iterator[Note]:
+    def notes(self, cells: DataFrame, resolved: Resolved) -> Iterator[Note]:
         """Yield the models without a rank, those no better than the dummy, and those that the folds cannot separate."""
         for dataset, group in default_cells(cells).groupby("dataset", sort=False):
             spec = resolved.dataset(str(dataset))
@@ -154,7 +151,7 @@ class Comparison(Layout):
         yield from missing_metrics(cells, resolved)
 
 
-def ranking(summary: pd.DataFrame, dataset: str) -> list[str]:
+def ranking(summary: DataFrame, dataset: str) -> list[str]:
     """Return the ranked models of a data set, the best first."""
     lines = summary[(summary["dataset"] == dataset) & (summary["metric"] == RANK)].dropna(subset=["mean"])
     return [str(model) for model in lines.sort_values("mean", kind="stable")["model"]]
@@ -199,7 +196,7 @@ def p_text(p: float) -> str:
     return "<.001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
 
 
-def p_values(scores: pd.DataFrame, test_share: float | None, n: int | None = None) -> pd.Series[float]:
+def p_values(scores: DataFrame, test_share: float | None, n: int | None = None) -> Series[float]:
     """Return the p-value of the difference of each model from the best one, by Holm's correction; 1 for the best.
 
     `scores`: a line for each fold, a column for each model; more is better. `test_share` and `n` are those of
@@ -212,16 +209,14 @@ def p_values(scores: pd.DataFrame, test_share: float | None, n: int | None = Non
     best = scores.mean().idxmax()
     better = Region(low=0.0)
     # The test is two-sided.
-    p = {
-        str(name): 2 * corrected_t_test(scores[best] - scores[name], test_share, better, n=n).confirming
-        for name in scores
-    }
-    others = [model for model in p if model != best]
-    return pd.Series(p | dict(zip(others, holm([p[model] for model in others]), strict=True)), dtype=float)
+    rivals = scores.columns.drop([best])
+    tests = (corrected_t_test(scores[best] - scores[name], test_share, better, n=n) for name in rivals)
+    p = dict(zip(rivals, holm([2 * test.confirming for test in tests]), strict=True)) | {best: 1.0}
+    return pd.Series({str(name): p[name] for name in scores}, dtype=float)
 
 
 def needed_runs(
-    scores: pd.DataFrame, test_share: float | None, folds: int, max_runs: int = MOST_RUNS
+    scores: DataFrame, test_share: float | None, folds: int, max_runs: int = MOST_RUNS
 ) -> dict[str, int | None]:
     """Return the runs that would separate models from the best one, for those that the folds do not separate.
 

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
-from itertools import groupby
-from typing import TYPE_CHECKING
+from itertools import groupby, zip_longest
 
-from elmbench.layouts.base import DATASET, MODEL, PUBLISHED, VALUE, VERDICT, Entry, Layout
+from elmbench.layouts.base import DATASET, MODEL, PUBLISHED, VALUE, VERDICT, DataFrame, Entry, Layout
 from elmbench.layouts.table import ALWAYS_SHOWN, Column, Line, Note, gain, quantity
 from elmbench.metrics import PREQUENTIAL, REGISTRY, columns, counts_rows, find_metric
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.protocol import MEASURES
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 TIMES = (Column("fit", "fit s", numeric=True), Column("published_fit", "publ. s", numeric=True))
 #: Times of the predictions for the test rows.
@@ -49,21 +45,19 @@ class Metrics(Layout):
         ratios = (replace(column, optional=True) for column in RATIOS)
         return (DATASET, MODEL, *self._of_metrics(resolved, datasets), _OPTIMISM, *TIMES, *TEST_TIMES, *ratios)
 
-    def notes(self, cells: pd.DataFrame, resolved: Resolved) -> Iterator[Note]:
+    def notes(self, cells: DataFrame, resolved: Resolved) -> Iterator[Note]:
         yield from missing_metrics(cells, resolved)
 
     def _of_metrics(self, resolved: Resolved, datasets: Collection[str]) -> list[Column]:
         protocol = resolved.spec.protocol
-        tasks = {resolved.dataset(name).task for name in datasets}
-        metrics_by_task = [protocol.metrics_for(task) for task in tasks]
+        metrics_by_task = [protocol.metrics_for(task) for task in {resolved.dataset(name).task for name in datasets}]
         columns = []
-        for i in range(max(map(len, metrics_by_task), default=1)):
-            # Data sets of several tasks share a column: its heading names the metric of each task.
-            names = {metrics[i] for metrics in metrics_by_task if i < len(metrics)}
+        # Data sets of several tasks share a column: its heading names the metric of each task.
+        for suffix, names in zip(_SUFFIXES, zip_longest(*metrics_by_task or [[""]]), strict=False):
             heading = " / ".join(metric for metric in protocol.metrics if metric in names)
             for column in self.per_metric:
                 title = heading if column is VALUE else column.heading
-                columns.append(Column(column.name + _SUFFIXES[i], title, whole=column.whole))
+                columns.append(replace(column, name=column.name + suffix, heading=title))
         return columns
 
     def lines(self, entries: Sequence[Entry], resolved: Resolved) -> Iterator[Line]:
@@ -91,7 +85,7 @@ class Metrics(Layout):
                 yield line | {name: f"{value / base[name]:.2g}" for name, value in seconds.items() if base.get(name)}
 
 
-def missing_metrics(cells: pd.DataFrame, resolved: Resolved) -> Iterator[Note]:
+def missing_metrics(cells: DataFrame, resolved: Resolved) -> Iterator[Note]:
     """Yield a note on each named metric that some models lack, although their cells ended ok."""
     ok = cells[cells["status"] == "ok"]
     task = ok["dataset"].map(lambda name: resolved.dataset(name).task)

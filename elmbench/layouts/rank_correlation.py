@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from pydantic import Field
 
-from elmbench.layouts.base import DATASET, MEASURE, PUBLISHED, RESULT, VERDICT, Layout, LayoutOptions
+from elmbench.layouts.base import WITHOUT_MODELS, DatasetPlanner, Layout, LayoutOptions, Work
 from elmbench.layouts.curves import Curves
 from elmbench.specs.experiments import Model
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.published import PublishedValue
-
-if TYPE_CHECKING:
-    from elmbench.work.base import Work
-    from elmbench.work.planner import DatasetPlanner
 
 
 class RankCorrelation(Curves):
@@ -24,7 +20,7 @@ class RankCorrelation(Curves):
     has_folds = False
     caption = "rank correlation of D_CS and its leading term over random projections and operators"
     # All lines belong to one model and are shown; the paper draws no curves.
-    own_columns = (DATASET, MEASURE, RESULT, PUBLISHED, VERDICT)
+    own_columns = WITHOUT_MODELS
     lines = Layout.lines
     points_of = Layout.points_of  # type: ignore[assignment]
 
@@ -47,11 +43,9 @@ class RankCorrelation(Curves):
         from elmbench.work.correlation import Correlation, Scaling
 
         model = planner.model_ref(column), planner.models[column].params, Grid(planner.grid(column))
-        dataset, scale = planner.dataset, planner.protocol.scale_of(planner.dataset.name)
-        data = dataset.task, planner.dataset_ref(run), Scaling(scale), run
-        options = self.options(planner.resolved.spec)
-        draws = {"projections": options.projections, "operators": options.operators}
-        return Correlation(*data, *model, draws, options.dcs)
+        scale, options = planner.protocol.scale_of(planner.dataset.name), self.options(planner.resolved.spec)
+        data = planner.dataset.task, planner.dataset_ref(run), Scaling(scale), run
+        return Correlation(*data, *model, options.model_dump(include={"projections", "operators"}), options.dcs)
 
     def metric(self, resolved: Resolved, task: str) -> str:
         return "spearman"

@@ -4,24 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from elmbench.layouts.base import Outputs, Points
-from elmbench.layouts.figures import (
-    entries_in,
-    finish,
-    line_styles,
-    mean_of,
-    panels,
-    plot_with_band,
-    title_of,
-    words_for,
-)
+from elmbench.layouts import figures
+from elmbench.layouts.base import DataFrame, Outputs, Points
+from elmbench.layouts.figures import entries_in
 from elmbench.layouts.metrics import Metrics
 from elmbench.specs.profiles import Resolved
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 class SizeCurves(Metrics):
@@ -31,7 +20,7 @@ class SizeCurves(Metrics):
     model. A model with one column is a horizontal line.
     """
 
-    def points_of(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> Points:
+    def points_of(self, cells: DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> Points:
         """Yield a point for each column: its mean size, and its model if other columns have it too."""
         columns = resolved.spec.models
         models = Counter(column.model for column in columns.values())
@@ -41,20 +30,20 @@ class SizeCurves(Metrics):
             if len(values):
                 point = {"dataset": resolved.spelling(dataset), "model": column if models[model] == 1 else model}
                 size = ok["n_units"].astype(float).mean()
-                yield point | {"column": column, "size": size, "metric": metric, **mean_of(values)}
+                yield point | {"column": column, "size": size, "metric": metric, **figures.mean_of(values)}
 
-    def draw(self, points: pd.DataFrame, resolved: Resolved) -> Any:
+    def draw(self, points: DataFrame, resolved: Resolved) -> Any:
         """Draw the metric over the size of the models, with bands of one deviation to both sides."""
-        styles = line_styles(points["model"])
-        figure, parts = panels(points)
+        styles = figures.line_styles(points["model"])
+        figure, parts = figures.panels(points)
         for axes, group in parts:
             for model, curve in group.sort_values("size").groupby("model", sort=False):
                 style = styles[str(model)]
                 if len(curve) > 1:
-                    plot_with_band(axes, "size", curve, style)
+                    figures.plot_with_band(axes, "size", curve, style)
                     continue
                 mean, std = curve["mean"].iloc[0], curve["std"].fillna(0).iloc[0]
                 axes.axhline(mean, **style | {"marker": ""})
                 axes.axhspan(mean - std, mean + std, color=style["color"], alpha=0.1, linewidth=0)
-            axes.set(xlabel="rows kept", ylabel=words_for(group["metric"].iloc[0]))
-        return finish(figure, styles, title_of(resolved))
+            axes.set(xlabel="rows kept", ylabel=figures.words_for(group["metric"].iloc[0]))
+        return figures.finish(figure, styles, figures.title_of(resolved))

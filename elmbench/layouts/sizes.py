@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from elmbench.layouts.base import Layout
+from elmbench.layouts.base import DataFrame, Layout, Series
 from elmbench.layouts.parameters import Parameters
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 #: The parameter of a model that projects its rows before it is fitted.
 _DIMENSIONS = "n_components"
@@ -31,7 +26,7 @@ class Sizes(Layout):
             names += ["target_dimensions"] * (_DIMENSIONS in (*variant.params, *variant.printed, *column.search))
         return [Measure(name) for name in names]
 
-    def values_of(self, cells: pd.DataFrame, measure: Measure) -> pd.Series[float]:
+    def values_of(self, cells: DataFrame, measure: Measure) -> Series[float]:
         if measure.metric == "target_dimensions":
             return Parameters().values_of(cells, Measure(_DIMENSIONS))
         return super().values_of(cells, measure)

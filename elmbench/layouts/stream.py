@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic import Field
 
-from elmbench.layouts.base import DATASET, Entry, LayoutOptions
+from elmbench.layouts.base import DATASET, DataFrame, DatasetPlanner, Entry, LayoutOptions, Work
 from elmbench.layouts.curves import Curves, number_of
 from elmbench.layouts.figures import finish, line_styles, panels, plot_with_band, title_of
 from elmbench.layouts.table import Column, Line
@@ -17,12 +17,6 @@ from elmbench.specs.experiments import Experiment, Model
 from elmbench.specs.measures import OF_CHUNKS, Measure, rows_after_chunks
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.protocol import SIZED
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from elmbench.work.base import Work
-    from elmbench.work.planner import DatasetPlanner
 
 _ROWS = Column("rows", "rows", whole=True)
 _WORDS = {
@@ -100,15 +94,12 @@ class StreamCurves(Curves):
         for dataset, group in groupby(entries, key=lambda entry: entry.dataset):
             points = sorted(group, key=lambda entry: number_of(entry.measure))
             has_values = any(entry.mean is not None for entry in points)
-            lines: dict[str, dict[str, str]] = {}
-            for entry in points:
-                rows = f"{entry.measure.value:g}" if has_values and entry.measure.value is not None else ""
-                line = lines.setdefault(rows, {"dataset": resolved.spelling(dataset), "rows": rows})
-                if entry.shown:
-                    line[self._column(entry.model, entry.measure.metric, resolved).name] = entry.shown
-            yield from lines.values()
+            for value, part in groupby(points, key=lambda entry: number_of(entry.measure) if has_values else 0.0):
+                names = {"dataset": resolved.spelling(dataset), "rows": f"{value:g}" if has_values else ""}
+                columns = ((self._column(e.model, e.measure.metric, resolved).name, e.shown) for e in part)
+                yield names | {name: text for name, text in columns if text}
 
-    def draw(self, points: pd.DataFrame, resolved: Resolved) -> Any:
+    def draw(self, points: DataFrame, resolved: Resolved) -> Any:
         """Draw the measures over the rows learnt so far, as in Figs. 1 and 2 of the OSPVM paper."""
         models, words = points["model"].unique(), points["metric"].map(_WORDS)
         points = points.assign(axis=points["metric"].map(_AXES))

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from elmbench.layouts.base import MEASURE, PUBLISHED, RESULT, VERDICT, Layout, LayoutOptions
+from elmbench.layouts.base import WITHOUT_MODELS, DataFrame, Layout, LayoutOptions
 from elmbench.layouts.table import Column
 from elmbench.specs.experiments import Experiment
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.published import ALL, PublishedValue
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 #: The statistic that the paper prints, its degrees of freedom and probability; the same for the paired test; the number
 #: of data sets that have both models.
@@ -35,7 +31,7 @@ class TTest(Layout):
 
     has_runs = False
     caption = "tests of the means on each data set"
-    own_columns = (Column("model", "comparison", whole=True), MEASURE, RESULT, PUBLISHED, VERDICT)
+    own_columns = (Column("model", "comparison", whole=True), *WITHOUT_MODELS[1:])
 
     class Options(LayoutOptions):
         """Two columns of the table by the name that the paper gives to their comparison."""
@@ -61,7 +57,7 @@ class TTest(Layout):
             return 0
         return None if measure.metric in ("p", "paired_p") else super().places(measure, figure)
 
-    def entries_of(self, cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
+    def entries_of(self, cells: DataFrame, resolved: Resolved) -> DataFrame:
         """Return one line for each comparison, selection and reading, on the data set `ALL`."""
         import pandas as pd
 
@@ -79,7 +75,7 @@ class TTest(Layout):
         return pd.DataFrame(lines, columns=["dataset", "model", "run", "fold", *_ENTRY, "status", *MEASURES])
 
 
-def compare(means: pd.DataFrame, first: str, second: str) -> dict[str, float]:
+def compare(means: DataFrame, first: str, second: str) -> dict[str, float]:
     """Return the figures of a comparison by the names of `MEASURES`, NaN for statistics of constant values.
 
     `means` has a row for each data set and a column for each model; t is positive if the first model has the larger

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic import Field
 
-from elmbench.layouts.base import LayoutOptions, Outputs
+from elmbench.layouts.base import DataFrame, DatasetPlanner, LayoutOptions, Outputs
 from elmbench.layouts.figures import Figure, default_cells, drawing, line_styles, png, title_of
 from elmbench.layouts.metrics import Metrics
 from elmbench.layouts.table import COUNTED, Column
@@ -15,11 +15,6 @@ from elmbench.specs.experiments import Experiment
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.published import PublishedValue
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from elmbench.work.planner import DatasetPlanner
 
 #: Line styles of the kernels, which repeat after four.
 _DASHES = ("-", (0, (5, 1.5)), (0, (1, 1.2)), "-.")
@@ -68,29 +63,27 @@ class WeightPaths(Metrics):
         i = [column.name for column in columns].index("optimism")
         return (*columns[:i], *(Column(name, name, numeric=True) for name in COUNTED), *columns[i:])
 
-    def figure(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> Figure | None:
+    def figure(self, cells: DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> Figure | None:
         import pandas as pd
 
-        outputs_by_entry: dict[Any, Outputs] = {}
-        for output in outputs:
+        def has_path(output: Outputs) -> bool:
+            """A single kernel has nothing to learn, and a path of one step has no iteration."""
             cell, weights = output.cell, output.result.get("paths", {}).get("weights", ())
-            # A single kernel has nothing to learn, and a path of one step has no iteration.
-            if cell.run == cell.fold == 0 and len(weights) > 1 and len(weights[0]) > 1:
-                outputs_by_entry[cell.dataset, cell.model, cell.select] = output
+            return cell.run == cell.fold == 0 and len(weights) > 1 and len(weights[0]) > 1
+
+        by_entry = {(o.cell.dataset, o.cell.model, o.cell.select): o for o in outputs if has_path(o)}
         order = default_cells(cells)[["dataset", "model", "select"]].drop_duplicates()
-        drawn = [outputs_by_entry[e] for e in order.itertuples(index=False, name=None) if e in outputs_by_entry]
+        drawn = [by_entry[entry] for entry in order.itertuples(index=False, name=None) if entry in by_entry]
         if not drawn:
             return None
-        names = self.options(resolved.spec).kernels
-        labels = {}
-        for output in drawn:
-            name = output.cell.dataset
-            labels[resolved.spelling(name)] = names.get(name) or kernel_labels(output.result["paths"])
+        names, spelling = self.options(resolved.spec).kernels, resolved.spelling
+        pairs = ((output.cell.dataset, output.result["paths"]) for output in drawn)
+        labels = {spelling(name): names.get(name) or kernel_labels(path) for name, path in pairs}
         paths = pd.concat([_path_of(output, resolved) for output in drawn], ignore_index=True)
         return Figure(paths, png(draw_weight_paths(paths, labels, title_of(resolved))))
 
 
-def _path_of(output: Outputs, resolved: Resolved) -> pd.DataFrame:
+def _path_of(output: Outputs, resolved: Resolved) -> DataFrame:
     """Return the weights of a cell, in the order of the kernels, and the objective by iteration; 0 is the start."""
     import pandas as pd
 
@@ -115,7 +108,7 @@ def kernel_labels(paths: Mapping[str, Any]) -> list[str]:
     return labels
 
 
-def draw_weight_paths(paths: pd.DataFrame, labels: Mapping[str, Sequence[str]], title: str) -> Any:
+def draw_weight_paths(paths: DataFrame, labels: Mapping[str, Sequence[str]], title: str) -> Any:
     """Draw a row for each data set, a panel for each model; `labels` are the names of the kernels by data set."""
     from matplotlib import colormaps
 

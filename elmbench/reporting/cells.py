@@ -78,9 +78,9 @@ def cells_frame(planned: list[Cell], store: Store, values: list[str], resolved: 
             if value is not None:
                 line.setdefault(name, value)
     lines.sort(key=order_of(resolved))
-    optional = [name for name in _OPTIONAL if any(line.get(name) is not None for line in lines)]
-    if not any(line.get(CLEAN_TIMES) for line in lines):
-        optional = [name for name in optional if name != CLEAN_TIMES]
+    # Times that were all taken beside other work need no column.
+    empty = {CLEAN_TIMES: 0.0}
+    optional = [name for name in _OPTIONAL if any(line.get(name) not in (None, empty.get(name)) for line in lines)]
     columns = [*CELL_NAMES, "status", "reason", "params", *values, *TIMES, "n_units", "condition", "n_test", *optional]
     frame = pd.DataFrame(lines, columns=columns)
     return _mark_overflow(frame.astype({name: "Int64" for name in _WHOLE if name in columns}))
@@ -101,11 +101,10 @@ def _line(cell: Cell, result: dict[str, Any]) -> dict[str, Any]:
     if "scores" in result:
         # In a table of hyperparameters a cell is the search itself.
         line["search_seconds"] = result["seconds"]
-    if result["status"] == "ok":
-        # Warnings of other kinds are left out: some depend on the versions of libraries.
-        warnings = (text for text in result.get("warnings", ()) if text.startswith(_USER_WARNING))
-        line[WARNING] = "; ".join(text.removeprefix(_USER_WARNING) for text in warnings) or None
+    # Warnings of other kinds are left out: some depend on the versions of libraries.
+    warnings = (text for text in result.get("warnings", ()) if text.startswith(_USER_WARNING))
     return line | {
+        WARNING: "; ".join(text.removeprefix(_USER_WARNING) for text in warnings if result["status"] == "ok") or None,
         # Results are the same on every machine.
         "reason": _FOLDERS.sub(".../", result["reason"]),
         "params": json.dumps(result.get("params", {}), sort_keys=True),
@@ -119,8 +118,8 @@ def _limits(record: dict[str, Any], store: Store) -> dict[str, float | None]:
     """Return the columns `LIMITS` of a cell: the time limit that it reached itself, or in the search before it."""
     if record["result"]["status"] != "timeout":
         return {}
-    own, *needed = (part["result"].get("limit") for part in records_below([record["key"]], store))
-    return dict(zip(LIMITS, (own, next(filter(None, needed), None) if own is None else None), strict=True))
+    limit, *needed = (part["result"].get("limit") for part in records_below([record["key"]], store))
+    return {LIMITS[0]: limit} if limit is not None else {LIMITS[1]: next(filter(None, needed), None)}
 
 
 def stored_in(result: dict[str, Any] | None) -> StoredPredictions | None:
@@ -174,7 +173,7 @@ def capped_fits(store: Store) -> Callable[[dict[str, Any]], dict[str, float]]:
         return int(record["result"].get("solvers", {}).get("capped", 0))
 
     @cache
-    def search_share(keys: tuple[str, ...]) -> float:
+    def search_share(*keys: str) -> float:
         searches = list(records_below(keys, store))
         fits = sum(work_from(record["unit"]).number_of_fits for record in searches)
         return sum(map(count_stopped, searches)) / fits if fits else math.nan
@@ -182,8 +181,8 @@ def capped_fits(store: Store) -> Callable[[dict[str, Any]], dict[str, float]]:
     def capped_values(record: dict[str, Any]) -> dict[str, float]:
         if record["unit"].get("params", {}).get("max_iter", -1) <= 0 or record["result"]["status"] != "ok":
             return {}
-        needs = tuple(work_from(record["unit"]).needs)
-        return {"capped": float(count_stopped(record) > 0), "search_capped": search_share(needs)}
+        values = float(count_stopped(record) > 0), search_share(*work_from(record["unit"]).needs)
+        return dict(zip(CAPPED, values, strict=True))
 
     return capped_values
 
@@ -210,9 +209,7 @@ def read_cells(path: Path) -> pd.DataFrame:
     expected = "a table that elmbench wrote"
     try:
         frame = read_frame(path, _TEXT, _WHOLE)
-        missing = [name for name in (*CELL_NAMES, "status", "params", "n_units") if name not in frame.columns]
-        damage = f"it lacks the columns {', '.join(missing)}" if missing else _damage(frame)
-        if damage is None:
+        if (damage := _damage(frame)) is None:
             return _mark_overflow(frame if "reason" in frame else frame.assign(reason=""))
         problem = f"{path}: {damage}"
     except (FileNotFoundError, NotADirectoryError):
@@ -225,7 +222,9 @@ def read_cells(path: Path) -> pd.DataFrame:
 
 
 def _damage(frame: pd.DataFrame) -> str | None:
-    """Return the fault in the lines of a file that was changed by hand; None if there is none."""
+    """Return the fault of a file that was changed by hand; None if there is none."""
+    if missing := [name for name in (*CELL_NAMES, "status", "params", "n_units") if name not in frame]:
+        return f"it lacks the columns {', '.join(missing)}"
     numbers = frame[frame.columns.difference([*_TEXT, WARNING, REMARKS])]
     wrong = {name: numbers[name].notna() & pd.to_numeric(numbers[name], errors="coerce").isna() for name in numbers}
     wrong |= {name: ~frame[name].isin(values) for name, values in (("status", _STATUSES), ("select", SELECTIONS))}

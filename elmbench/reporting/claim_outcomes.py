@@ -83,20 +83,18 @@ class ClaimOutcome:
 
     def _test_text(self) -> str:
         """Return the test of a claim in words: the figures, the difference with its interval, the p-value."""
-        finding = self.finding
-        if finding is None or self.p is None:
+        if (finding := self.finding) is None or self.p is None:
             return ""
         words = f"{self.subject}: " if self.subject else ""
         if finding.means:
             words += " against ".join(f"{mean:.4g}" for mean in finding.means) + ", "
+        figure = "median difference" if finding.unit == "data sets" else "difference"
         if finding.test == "sign test":
-            words += f"on {round(finding.estimate * finding.n)} of {finding.n} data sets, share"
+            figure = f"on {round(finding.estimate * finding.n)} of {finding.n} data sets, share"
         elif is_of_ratios(self.claim):
-            words += "ratio"
-        else:
-            words += "median difference" if finding.unit == "data sets" else "difference"
+            figure = "ratio"
         interval = "" if finding.low is None else f" [{finding.low:.3g}, {finding.high:.3g}]"
-        estimate = f"{words} {finding.estimate:.3g}{interval}"
+        estimate = f"{words}{figure} {finding.estimate:.3g}{interval}"
         return f"{estimate}, {finding.test}, p = {self.p:.2g}, n = {finding.n} {finding.unit}"
 
     def record(self) -> dict[str, Any]:
@@ -170,17 +168,16 @@ def correct_by_holm(outcomes: Sequence[ClaimOutcome]) -> list[ClaimOutcome]:
 
 def result_in_words(outcomes: Sequence[ClaimOutcome]) -> str:
     """Return the number of statements with each result, such as "1 holds, 2 do not hold"; of one, its result."""
-    results = []
-    for outcome in outcomes:
+    names: list[str] = []
+    for outcome in sorted(outcomes, key=lambda outcome: CLAIM_VERDICTS.index(outcome.verdict)):
         stated, finding, result = outcome.claim.between, outcome.finding, str(outcome.verdict)
         if outcome.verdict == "does not hold" and stated and finding is not None and finding.unit != "data sets":
             result = f"ratio {'smaller' if finding.estimate < stated[0] else 'larger'} than stated"
-        results.append((CLAIM_VERDICTS.index(outcome.verdict), result))
-    names = [result for _, result in sorted(results, key=lambda pair: pair[0])]
+        names.append(result)
     return names[0] if len(names) == 1 else count_results(names)
 
 
 def count_results(results: Iterable[str]) -> str:
     """Return the number of claims with each result, in the order of the results."""
-    counts = Counter(results)
+    counts = Counter(f"with {name}" if name.startswith("too few") else name for name in results)
     return ", ".join(f"{n} {_RESULTS.get(name, name) if n > 1 else name}" for name, n in counts.items())

@@ -12,16 +12,8 @@ import pandas as pd
 from elmbench.layouts.comparison import share_of_test_rows
 from elmbench.layouts.table import COMPLETE
 from elmbench.metrics import less_is_better
-from elmbench.numerics.significance import (
-    LEVEL,
-    Finding,
-    Region,
-    combine_findings,
-    corrected_t_test,
-    sign_test,
-    signed_rank_test,
-    welch_test,
-)
+from elmbench.numerics import significance
+from elmbench.numerics.significance import LEVEL, Finding, Region
 from elmbench.reporting import group_by
 from elmbench.reporting.cells import TIMES
 from elmbench.reporting.claim_outcomes import ClaimOutcome, ClaimVerdict, is_of_ratios
@@ -105,22 +97,25 @@ class _Pair(NamedTuple):
 
 def _outcome(claim: Claim, results: _Results) -> ClaimOutcome:
     """Test all comparisons of a claim and return its outcome."""
-    others = []
-    for comparison in claim.comparisons:
-        columns = (other_columns(comparison, name, results.resolved) for name in results.datasets(comparison))
-        others.append(tuple(dict.fromkeys(column for names in columns for column in names)))
+    columns = (
+        (column for name in results.datasets(part) for column in other_columns(part, name, results.resolved))
+        for part in claim.comparisons
+    )
+    rivals = tuple(tuple(dict.fromkeys(names)) for names in columns)
     parts = [_tests(comparison, results) for comparison in claim.comparisons]
     findings = [finding for tests, _, _ in parts for finding in tests]
     _, verdict, remark = next((part for part in parts if part[1] != "undecided"), parts[0])
     remark = "; ".join(filter(None, (remark, "times of one machine" * (claim.metric.metric in TIMES))))
     in_print = is_borne_out(claim, results.resolved)
-    outcome = ClaimOutcome(claim, results.resolved, verdict, tuple(others), in_print, remark=remark)
+    outcome = ClaimOutcome(claim, results.resolved, verdict, rivals, in_print, remark=remark)
     if not findings:
         return outcome
     # The claim must pass all tests.
-    decisive, confirming, contradicting = combine_findings(findings)
-    varies = [len(set(values)) > 1 for values in zip(*(finding.subject for finding in findings), strict=True)]
-    subject = ", ".join(name for name, several in zip(decisive.subject, varies, strict=True) if several and name)
+    decisive, confirming, contradicting = significance.combine_findings(findings)
+    names = zip(*(finding.subject for finding in findings), strict=True)
+    subject = ", ".join(
+        name for name, all_names in zip(decisive.subject, names, strict=True) if name and {*all_names} > {name}
+    )
     outcome = replace(outcome, finding=decisive, subject=subject)
     # Tests of a part of the claim can contradict it but not confirm it.
     if contradicting <= LEVEL:
@@ -165,10 +160,10 @@ def _test_on_one(claim: Claim, pair: _Pair, results: _Results) -> Finding:
     region, share = region_of(claim), share_of_test_rows(pair.dataset, results.resolved)
     least_half_width = 0.0 if of_ratios else pair.least_half_width
     if share is None:
-        finding = welch_test(first, second, region, least_half_width)
+        finding = significance.welch_test(first, second, region, least_half_width)
     else:
         unit = "folds" if first.index.get_level_values(0).has_duplicates else "runs"
-        finding = corrected_t_test((first - second).dropna(), share, region, least_half_width, unit)
+        finding = significance.corrected_t_test((first - second).dropna(), share, region, least_half_width, unit)
     if of_ratios:
         low, high = (None if end is None else math.exp(end) for end in (finding.low, finding.high))
         finding = replace(finding, estimate=math.exp(finding.estimate), low=low, high=high)
@@ -179,11 +174,11 @@ def _test_on_most(claim: Claim, rows: list[list[_Pair]]) -> list[Finding]:
     """Return the tests of a claim over several data sets, one for each column that it is compared with."""
     if claim.relation == "close" or is_of_ratios(claim) or claim.test == "sign":
         n_true = sum(all(is_true(claim, *pair.means) for pair in row) for row in rows)
-        findings = {"": sign_test(n_true, len(rows))}
+        findings = {"": significance.sign_test(n_true, len(rows))}
     else:
         by_column = group_by((pair for row in rows for pair in row), lambda pair: pair.column)
         findings = {
-            column: signed_rank_test([pair.means[0] - pair.means[1] for pair in pairs], region_of(claim))
+            column: significance.signed_rank_test([pair.means[0] - pair.means[1] for pair in pairs], region_of(claim))
             for column, pairs in by_column.items()
         }
     metric = claim.metric.column
@@ -212,14 +207,14 @@ def _claim_datasets(claim: Claim, resolved: Resolved) -> list[str]:
     return [name for name in names if name not in excluded]
 
 
-def is_true(claim: Claim, one: float, other: float) -> bool:
+def is_true(claim: Claim, figure: float, rival: float) -> bool:
     """Return True if a claim is true of two figures. Bounds count as true, except for `above` and `below`."""
     if claim.between is not None:
-        return claim.between[0] * other <= one <= claim.between[1] * other
-    region = region_of(claim)
+        return claim.between[0] * rival <= figure <= claim.between[1] * rival
+    region, difference = region_of(claim), figure - rival
     if claim.relation in ("above", "below"):
-        return region.low < one - other < region.high
-    return region.low - _SLACK <= one - other <= region.high + _SLACK
+        return region.low < difference < region.high
+    return region.low - _SLACK <= difference <= region.high + _SLACK
 
 
 def region_of(claim: Claim) -> Region:
@@ -250,10 +245,10 @@ def is_borne_out(claim: Claim, resolved: Resolved) -> bool | None:
         outcomes = []
         for dataset in _claim_datasets(part, resolved):
             figure = figures.get((dataset, part.model, part.metric.column))
-            others = [figures.get((dataset, name, measure)) for name in other_columns(part, dataset, resolved)]
-            printed = [other for other in others if other is not None]
-            if figure is not None and printed and (part.than == "others" or len(printed) == len(others)):
-                outcomes.append(all(is_true(part, figure, other) for other in printed))
+            rivals = [figures.get((dataset, name, measure)) for name in other_columns(part, dataset, resolved)]
+            printed = [value for value in rivals if value is not None]
+            if figure is not None and printed and (part.than == "others" or len(printed) == len(rivals)):
+                outcomes.append(all(is_true(part, figure, value) for value in printed))
         if not outcomes:
             return None
         verdicts.append(2 * sum(outcomes) > len(outcomes) if part.dataset == MOST else all(outcomes))

@@ -52,8 +52,8 @@ class ComparedFigure:
         """True for each run that lies in the interval of the other runs, as if it were the published figure."""
         hits = {}
         for i, run in enumerate(self.runs.tolist() if len(self.runs) >= FEWEST_RUNS else ()):
-            others = draws_of_means(np.delete(self.means, i), self.draws.least_half_width)
-            hits[run] = bool(abs(self.means[i] - others.mean) <= others.half_width() * (1 + 1e-9))
+            rest = draws_of_means(np.delete(self.means, i), self.draws.least_half_width)
+            hits[run] = bool(abs(self.means[i] - rest.mean) <= rest.half_width() * (1 + 1e-9))
         return hits
 
 
@@ -138,8 +138,7 @@ def agreements(compared: Sequence[ComparedFigure], figures: pd.DataFrame, resolv
 def error_and_power(agreements: Iterable[Agreement]) -> Counter[str]:
     """Return the sums of own runs and wrong pairs, under the names of the attributes."""
     names = ("pairings", "pairings_reproduced", "pairings_untold", "left_out", "left_out_reproduced")
-    agreements = list(agreements)
-    return Counter({name: sum(getattr(agreement, name) for agreement in agreements) for name in names})
+    return sum((Counter({name: getattr(one, name) for name in names}) for one in agreements), Counter[str]())
 
 
 def _agreement(metric: str, figures: Sequence[ComparedFigure]) -> Agreement:
@@ -147,16 +146,10 @@ def _agreement(metric: str, figures: Sequence[ComparedFigure]) -> Agreement:
     rows = list(group_by(figures, lambda figure: (figure.dataset, figure.measure.column)).values())
     several = [row for row in rows if len(row) > 1] if is_quality(metric) else []
     pick = min if less_is_better(metric) else max
-    same_best = (
-        # Several models may have the best published value.
-        pick(row, key=lambda figure: figure.draws.mean).printed.value == pick(figure.printed.value for figure in row)
-        for row in several
-    )
-    wrong = Counter(
-        judge(one.draws, replace(other.printed, gap=one.printed.gap)).verdict
-        for row in rows
-        for one, other in permutations(row, 2)
-    )
+    # Several models may have the best published value.
+    best = ((pick(row, key=lambda figure: figure.draws.mean), pick(f.printed.value for f in row)) for row in several)
+    pairs = (pair for row in rows for pair in permutations(row, 2))
+    wrong = Counter(judge(f.draws, replace(wrong.printed, gap=f.printed.gap)).verdict for f, wrong in pairs)
     left_out = [hit for figure in figures if len(figure.means) > FEWEST_RUNS for hit in figure.left_out.values()]
     undecided = wrong["consistent"] + wrong["too few runs"]
     return Agreement(
@@ -165,7 +158,7 @@ def _agreement(metric: str, figures: Sequence[ComparedFigure]) -> Agreement:
         float(np.median(np.abs(np.subtract(*means_and_prints(figures))))),
         rank_correlation=mean_rank_correlation(map(means_and_prints, rows)),
         rows=len(several),
-        same_best=sum(same_best),
+        same_best=sum(figure.printed.value == value for figure, value in best),
         pairings=wrong.total() - undecided,
         pairings_reproduced=wrong["reproduced"],
         pairings_untold=undecided,
@@ -182,11 +175,11 @@ def _agreements_of_times(figures: pd.DataFrame, resolved: Resolved) -> Iterator[
         times = lines[lines["metric"] == metric]
         first = times.groupby("dataset")[["mean", "published"]].transform("first")
         ratios = np.log(times["mean"] / first["mean"]) - np.log(times["published"] / first["published"])
-        others = np.abs(ratios[times["dataset"].duplicated()])
-        if len(others):
+        distances = np.abs(ratios[times["dataset"].duplicated()])
+        if len(distances):
             rows = times.groupby("dataset", sort=False)
             pairs = ((row["mean"].tolist(), row["published"].tolist()) for _, row in rows)
-            factor, correlation = float(np.median(np.exp(others))), mean_rank_correlation(pairs)
+            factor, correlation = float(np.median(np.exp(distances))), mean_rank_correlation(pairs)
             yield Agreement(metric, len(times), median_factor=factor, rank_correlation=correlation)
 
 

@@ -90,11 +90,7 @@ def judge_table(figures: Iterable[ComparedFigure], *key: str) -> list[JointVerdi
     shuffles.
     """
     datasets: dict[tuple[str, str], str] = {}
-    figures = [
-        figure
-        for figure in figures
-        if datasets.setdefault((figure.measure.metric, figure.printed_dataset), figure.dataset) == figure.dataset
-    ]
+    figures = [f for f in figures if datasets.setdefault((f.measure.metric, f.printed_dataset), f.dataset) == f.dataset]
     return [judge_metric(group, *key) for group in group_by(figures, lambda figure: figure.measure.metric).values()]
 
 
@@ -103,17 +99,11 @@ def judge_metric(figures: Sequence[ComparedFigure], *key: str) -> JointVerdict:
     metric = figures[0].measure.metric
     judged = [figure for figure in figures if figure.draws.runs >= FEWEST_RUNS]
     inside = sum(judge(figure.draws, replace(figure.printed, gap=None)).verdict == "reproduced" for figure in judged)
-    rows = rows_of(figures)
-    return JointVerdict(
-        metric,
-        len(figures),
-        len({figure.dataset for figure in figures}),
-        inside,
-        len(judged),
-        _coverage_p(judged, inside) if judged else None,
-        pattern_test([costs_of(row) for row in rows], *key, metric),
-        mean_rank_correlation(map(means_and_prints, rows)),
-    )
+    rows, datasets = rows_of(figures), len({figure.dataset for figure in figures})
+    coverage_p = _coverage_p(judged, inside) if judged else None
+    pattern_p = pattern_test([costs_of(row) for row in rows], *key, metric)
+    spearman = mean_rank_correlation(map(means_and_prints, rows))
+    return JointVerdict(metric, len(figures), datasets, inside, len(judged), coverage_p, pattern_p, spearman)
 
 
 def _coverage_p(figures: Sequence[ComparedFigure], inside: int) -> float | None:
@@ -206,8 +196,8 @@ def self_test(figures: Sequence[ComparedFigure], *key: str) -> dict[str, Any]:
     record: dict[str, Any] = {
         name: n for names, numbers in counts.items() for name, n in zip(names, numbers, strict=True)
     }
-    own = next(iter(verdicts.values()))
-    return record | {"own_verdicts": {verdict: own.count(verdict) for verdict in TABLE_VERDICTS}}
+    of_runs = next(iter(verdicts.values()))
+    return record | {"own_verdicts": {verdict: of_runs.count(verdict) for verdict in TABLE_VERDICTS}}
 
 
 def prints_of_runs(figures: Sequence[ComparedFigure]) -> Iterator[list[ComparedFigure]]:

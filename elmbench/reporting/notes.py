@@ -12,6 +12,7 @@ from elmbench.layouts.comparison import p_text, p_values, share_of_test_rows
 from elmbench.layouts.table import Note, gain
 from elmbench.metrics import less_is_better
 from elmbench.numerics.significance import Finding, Region, corrected_t_test
+from elmbench.reporting import group_by
 from elmbench.reporting.cells import CAPPED, CLEAN_TIMES, REMARKS, WARNING
 from elmbench.reporting.claim_outcomes import ClaimOutcome
 from elmbench.reporting.summary import ENTRY
@@ -62,9 +63,9 @@ def added_notes(cells: pd.DataFrame, resolved: Resolved) -> Iterator[Note]:
         scores = group.pivot(index=["run", "fold"], columns="model", values=metric).astype(float).dropna()
         p = p_values(-scores if less_is_better(metric) else scores, share).sort_values(ascending=False)
         if len(p) > 1:
-            best, *others = p.index
+            best, *rivals = p.index
             text = f"{dataset}, {select}: {best} has the best {metric}; p of the others: "
-            text += ", ".join(f"{model} {p_text(p[model])}" for model in others)
+            text += ", ".join(f"{model} {p_text(p[model])}" for model in rivals)
             yield Note("added", f"{text} (corrected resampled t-test on {len(scores)} folds, Holm's correction)")
 
 
@@ -142,13 +143,11 @@ def warning_notes(cells: pd.DataFrame) -> Iterator[Note]:
 
 def not_run_notes(resolved: Resolved, datasets: set[str]) -> Iterator[Note]:
     """Yield the models that the experiment leaves out on these data sets, and the reasons."""
-    columns: dict[tuple[str, str], list[str]] = {}
-    for column, model in resolved.spec.models.items():
-        for dataset, reason in model.not_run.items():
-            if dataset in datasets:
-                columns.setdefault((dataset, reason), []).append(column)
-    for (dataset, reason), names in columns.items():
-        yield Note("ending", f"{dataset} {', '.join(names)} not run: {reason}")
+    models = resolved.spec.models.items()
+    reasons = ((column, *reason) for column, model in models for reason in model.not_run.items())
+    for (dataset, why), group in group_by(reasons, lambda reason: reason[1:]).items():
+        if dataset in datasets:
+            yield Note("ending", f"{dataset} {', '.join(column for column, *_ in group)} not run: {why}")
 
 
 def ending_notes(cells: pd.DataFrame) -> Iterator[Note]:
@@ -180,13 +179,11 @@ def published_notes(resolved: Resolved, datasets: set[str]) -> Iterator[Note]:
     for dataset, reason in resolved.spec.other_rows.items():
         if dataset in datasets:
             yield Note("published", f"{dataset} not comparable: {reason}")
-    remarks: dict[str, list[str]] = {}
-    for figure_of, figure in resolved.published.items():
-        # The table itself shows when a fit was stopped.
-        if figure.note and figure_of[0] in datasets and figure.over_seconds is None:
-            remarks.setdefault(figure.note, []).append(" ".join(figure_of))
-    for remark, figures in remarks.items():
-        yield Note("published", f"published {', '.join(figures)}: {remark}")
+    remarks = ((" ".join(names), f) for names, f in resolved.published.items() if f.note and names[0] in datasets)
+    # The table itself shows when a fit was stopped.
+    by_note = group_by((pair for pair in remarks if pair[1].over_seconds is None), lambda pair: pair[1].note)
+    for remark, pairs in by_note.items():
+        yield Note("published", f"published {', '.join(names for names, _ in pairs)}: {remark}")
     declared = resolved.file.spec.published
     for printed, meant in declared.meant.items() if declared else ():
         yield Note("published", f"what the paper prints as {printed} is read as {meant}")

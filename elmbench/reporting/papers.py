@@ -30,8 +30,6 @@ from elmbench.specs.published import ALL
 
 #: The ranks of verdicts by their evidence: a figure counts under the profile with the highest rank.
 _WORTH = dict.fromkeys(VERDICTS, 0) | {"not comparable": 1, "too few runs": 2} | dict.fromkeys(JUDGED, 3)
-
-
 #: The plurals of metrics.
 _PLURALS = {
     "accuracy": "accuracies", "train_accuracy": "training accuracies", "gmean": "G-means", "mcc": "MCCs",
@@ -95,11 +93,11 @@ class TableResults:
     @cached_property
     def joints(self) -> list[tuple[JointVerdict, tuple[str, ...]]]:
         """The verdict on each metric, and the profiles of its figures."""
-        joints = []
-        for joint in judge_table(self.compared_figures, self.file.id, *self.profiles):
-            profiles = {figure.profile for figure in self.compared_figures if figure.measure.metric == joint.metric}
-            joints.append((joint, tuple(name for name in reversed(PROFILES) if name in profiles)))
-        return joints
+        pairs = {(figure.measure.metric, figure.profile) for figure in self.compared_figures}
+        return [
+            (joint, tuple(name for name in reversed(PROFILES) if (joint.metric, name) in pairs))
+            for joint in judge_table(self.compared_figures, self.file.id, *self.profiles)
+        ]
 
     @cached_property
     def counts(self) -> tuple[Counter[str], Counter[str]]:
@@ -205,8 +203,8 @@ class PaperResults:
                 variant = json.dumps(params, sort_keys=True, default=str), spec.protocol.criterion
                 figure = metric, paper.dataset, model, paper.value, variant
                 best[figure] = max(best.get(figure, line["verdict"]), line["verdict"], key=_WORTH.__getitem__)
-        lines = [(metric, verdict) for (metric, *_), verdict in best.items()]
-        return verdict_counts(pd.DataFrame(lines, columns=["metric", "verdict"]))
+        metrics = [metric for metric, *_ in best]
+        return verdict_counts(pd.DataFrame({"metric": metrics, "verdict": [*best.values()]}, dtype=object))
 
     @property
     def verdicts(self) -> dict[str, int]:
@@ -220,25 +218,21 @@ class PaperResults:
 
         A claim counts under the first profile that tested it: that profile may lack the data set of a claim.
         """
-        claims: dict[tuple[str, str], ClaimOutcome] = {}
-        for outcome in (outcome for results in self.results for outcome in results.claims):
-            claims.setdefault((outcome.table, outcome.claim.model_dump_json()), outcome)
-        return correct_by_holm(list(claims.values()))
+        outcomes = (outcome for results in self.results for outcome in results.claims)
+        claims = group_by(outcomes, lambda outcome: (outcome.table, outcome.claim.model_dump_json()))
+        return correct_by_holm([first for first, *_ in claims.values()])
 
     @cached_property
     def main_claims(self) -> list[tuple[MainClaim, str, list[ClaimOutcome]]]:
         """Each main claim of the paper that was tested, with its result in words and the claims that tested it."""
-        main_claims = []
-        for main in self.paper.main_claims:
-            parts = [
-                outcome
-                for table, beginnings in main.tested_by.items()
-                for outcome in self.claims
-                if outcome.table == table and outcome.claim.says.startswith(beginnings)
-            ]
-            if parts:
-                main_claims.append((main, result_in_words(parts), parts))
-        return main_claims
+
+        def parts_of(main: MainClaim) -> list[ClaimOutcome]:
+            pairs = ((outcome, words) for table, words in main.tested_by.items() for outcome in by_table.get(table, ()))
+            return [outcome for outcome, words in pairs if outcome.claim.says.startswith(words)]
+
+        by_table = group_by(self.claims, lambda outcome: outcome.table)
+        tested = ((main, parts) for main in self.paper.main_claims if (parts := parts_of(main)))
+        return [(main, result_in_words(parts), parts) for main, parts in tested]
 
 
 def read_table(file: ExperimentFile, folders: Mapping[str, Path]) -> TableResults:
@@ -266,6 +260,7 @@ def answer_sentence(tables: Counter[str], few_runs: int = 0) -> str:
         text = f"The models compare as published in {alike or 'none'} of {judged} tables"
         text += f"; the values agree in {tables['reproduced'] or 'none'} of these" * bool(alike)
         text += f", and {few_runs} {'has' if few_runs == 1 else 'have'} too few runs to tell" * bool(few_runs)
+        text += f"; in {tables['level only']} only the values agree" * bool(tables["level only"])
     else:
         values = bool(tables["reproduced"] + tables["level only"])
         text = f"The models {'' if alike else 'do not '}compare as published in the only table that can be judged"
@@ -273,8 +268,6 @@ def answer_sentence(tables: Counter[str], few_runs: int = 0) -> str:
             text += ", but it has too few runs to judge the values"
         else:
             text += f", {'and' if values == bool(alike) else 'but'} the values {'' if values else 'do not '}agree"
-    if judged > 1 and tables["level only"]:
-        text += f"; in {tables['level only']} only the values agree"
     rest = f" {small} more {'table is' if small == 1 else 'tables are'} too small to judge."
     return f"{text}.{rest * bool(small)}"
 

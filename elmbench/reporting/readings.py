@@ -32,12 +32,11 @@ def compare_readings(readings: Mapping[str, Reading], results: Sequence[Results]
     chance may have decided.
     """
     # Profile `ci` has other or fewer data.
-    tables = [table for table in results if table.resolved.profile != "ci"]
     lines = [
         {"reading": name, **line}
-        for table in tables
+        for table in results
         for name, reading in readings.items()
-        if name in table.resolved.file.spec.readings
+        if name in table.resolved.file.spec.readings and table.resolved.profile != "ci"
         for line in _compare(name, reading, table)
     ]
     return pd.DataFrame(lines, columns=COLUMNS)
@@ -62,32 +61,21 @@ def _compare(name: str, reading: Reading, results: Results) -> Iterator[dict[str
             continue
         for select, lines in common.get((dataset, model), ()):
             numbers, runs = lines.to_numpy().T, lines.index.get_level_values("run").to_numpy(np.int64)
-            table, ended = cells[metric].to_numpy(dtype=float, na_value=np.nan)[numbers], status[numbers]
-            ok = (ended == COMPLETE).all(axis=0)
+            table, endings_by_value = cells[metric].to_numpy(dtype=float, na_value=np.nan)[numbers], status[numbers]
+            ok = (endings_by_value == COMPLETE).all(axis=0)
             if not table.size or (ok.all() and (table == table[0]).all()):
                 continue
             published, rounding = float(paper.value), layout.last_place(paper) / 2
             nearest = _pick(table[:, ok], runs[ok], published, rounding, share_of_test_rows(dataset, resolved) or 0.0)
             spelling = resolved.spelling(dataset)
             origin = f"({resolved.file.spec.label}, {resolved.profile}, {select}, {len(runs)} cells)"
-            figure: dict[str, Any] = {
-                "experiment": resolved.file.id,
-                "dataset": spelling,
-                "model": model,
-                "metric": metric,
-            }
-            figure |= {"label": f"{spelling} {model} {metric} {origin}", "published": published}
-            for number, (value, row, endings) in enumerate(zip(lines, table, ended, strict=True)):
-                low, high = _interval(row[ok], runs[ok], resolved.mean_of, rounding)
-                yield figure | {
-                    "value": value,
-                    "leaks": reading.values[value].leaks,
-                    "nearest": number == nearest,
-                    "text": _mean_text(row, endings, runs),
-                    "mean": float(np.nanmean(row)) if not np.isnan(row).all() else np.nan,
-                    "low": low,
-                    "high": high,
-                }
+            label = f"{spelling} {model} {metric} {origin}"
+            figure = (resolved.file.id, spelling, model, metric, label, published)
+            for number, (value, row, endings) in enumerate(zip(lines, table, endings_by_value, strict=True)):
+                mean = float(np.nanmean(row)) if not np.isnan(row).all() else np.nan
+                texts = reading.values[value].leaks, number == nearest, _mean_text(row, endings, runs)
+                ends = _interval(row[ok], runs[ok], resolved.mean_of, rounding)
+                yield dict(zip(COLUMNS[1:], (*figure, value, *texts, mean, *ends), strict=True))
 
 
 def _mean_text(values: _Values, endings: NDArray[Any], runs: NDArray[np.int64]) -> str:

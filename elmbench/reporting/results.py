@@ -18,6 +18,7 @@ from elmbench.layouts import layout_of, with_metrics
 from elmbench.layouts.base import Outputs
 from elmbench.layouts.table import Note, ResultTable
 from elmbench.metrics import find_metric
+from elmbench.reporting import figures as published
 from elmbench.reporting.cells import (
     CELL_NAMES,
     TIMES,
@@ -29,16 +30,6 @@ from elmbench.reporting.cells import (
 )
 from elmbench.reporting.claim_outcomes import ClaimOutcome, claims_frame
 from elmbench.reporting.claims import check_claims
-from elmbench.reporting.figures import (
-    FIGURE,
-    Agreement,
-    ComparedFigure,
-    agreements,
-    compared_figures,
-    counts_text,
-    missing_runs,
-    verdict_counts,
-)
 from elmbench.reporting.folders import PICTURE, results_folder
 from elmbench.reporting.joint import JointVerdict, judge_table
 from elmbench.reporting.notes import with_remarks
@@ -101,12 +92,12 @@ class Results:
     def figures(self) -> pd.DataFrame:
         """The line of each published figure in the summary, under the default readings and the first selection."""
         lines = self.summary[(self.summary["reading"] == "") & self.summary["published"].notna()]
-        return lines.drop_duplicates(FIGURE)
+        return lines.drop_duplicates(published.FIGURE)
 
     @cached_property
-    def compared_figures(self) -> list[ComparedFigure]:
+    def compared_figures(self) -> list[published.ComparedFigure]:
         """The published figures that are compared with our runs."""
-        return list(compared_figures(self.figures, self.measured))
+        return list(published.compared_figures(self.figures, self.measured))
 
     @cached_property
     def verdicts(self) -> list[JointVerdict]:
@@ -114,9 +105,9 @@ class Results:
         return judge_table(self.compared_figures, self.resolved.file.id, self.resolved.profile)
 
     @cached_property
-    def agreements(self) -> list[Agreement]:
+    def agreements(self) -> list[published.Agreement]:
         """The agreement of each metric with the print."""
-        return agreements(self.compared_figures, self.figures, self.resolved)
+        return published.agreements(self.compared_figures, self.figures, self.resolved)
 
     @cached_property
     def environment(self) -> dict[str, Any]:
@@ -130,13 +121,8 @@ class Results:
 
     @property
     def picture(self) -> Path | None:
-        """The picture of the figure, if there is one."""
+        """The picture of the figure, if there is one; its data are beside it, as CSV."""
         return path if (path := self.folder / PICTURE).is_file() else None
-
-    @property
-    def picture_data(self) -> Path | None:
-        """The data of the figure, if there are any."""
-        return path if (path := (self.folder / PICTURE).with_suffix(".csv")).is_file() else None
 
     def renderable(self, width: int = WIDTH, hidden: Collection[str] = ()) -> RenderableType:
         """Return the table as rich prints it in lines of `width` characters, with a last line that counts verdicts.
@@ -147,7 +133,8 @@ class Results:
         if self.resolved.file.spec.published is None:
             return table
         marks = [Text(MARKS, style="dim")] if len(self.figures) else []
-        counts = counts_text(*verdict_counts(self.figures), missing_runs(self.figures, self.cells))
+        missing = published.missing_runs(self.figures, self.cells)
+        counts = published.counts_text(*published.verdict_counts(self.figures), missing)
         return Group(table, Text(""), *marks, Text(counts))
 
     @property
@@ -189,7 +176,7 @@ def write_results(resolved: Resolved, store: Store, results_dir: Path) -> Result
         write_frame(predictions_frame(planned, store, resolved), folder / "predictions.csv")
     # Of the cells that ended ok under the default readings, read one after the other.
     stored = ((cell, store.result(cell.key)) for cell in planned if cell.key and not cell.reading)
-    outputs = (Outputs(cell, result) for cell, result in stored if result is not None and result["status"] == "ok")
+    outputs = (Outputs(cell, result) for cell, result in stored if result and result["status"] == "ok")
     _write_table(results, commands, outputs)
     record = provenance(resolved, planned, store, commands)
     write_atomically(folder / "environment.json", json.dumps(record, indent=1) + "\n")

@@ -11,8 +11,8 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
-from typing import Any, Literal
+from itertools import combinations, permutations
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -27,7 +27,6 @@ from elmbench.specs.published import ALL
 
 #: The level of the tests.
 ALPHA = 0.05
-Source = Literal["measured", "published"]
 #: Values of pairs of models, such as p-values, by both names.
 _Pairs = dict[str, dict[str, Any]]
 
@@ -36,11 +35,11 @@ _Pairs = dict[str, dict[str, Any]]
 class Statistics:
     """The comparison of models over data sets.
 
-    `values` has a line for each data set, a column for each model, the best average rank first; more is better.
-    `left_out` are the models that fewer than half of the data sets have.
+    `source` is "measured" or "published". `values` has a line for each data set, a column for each model, the best
+    average rank first; more is better. `left_out` are the models that fewer than half of the data sets have.
     """
 
-    source: Source
+    source: str
     values: pd.DataFrame
     left_out: tuple[str, ...] = ()
 
@@ -50,9 +49,9 @@ class Statistics:
         return tuple(map(str, self.values.index))
 
     @cached_property
-    def ranks(self) -> dict[str, float]:
+    def ranks(self) -> dict[Any, float]:
         """The average rank of each model, the best (smallest) first."""
-        return {str(model): float(rank) for model, rank in self.values.rank(axis=1, ascending=False).mean().items()}
+        return self.values.rank(axis=1, ascending=False).mean().to_dict()
 
     @cached_property
     def friedman(self) -> tuple[float, float] | None:
@@ -81,8 +80,8 @@ class Statistics:
     def _by_pair(self, values: Sequence[float]) -> _Pairs:
         """Return values of the pairs of models, in the order of `combinations`, by both names."""
         pairs: _Pairs = {model: {} for model in self.ranks}
-        for (one, other), value in zip(combinations(self.ranks, 2), values, strict=True):
-            pairs[one][other] = pairs[other][one] = value
+        for (first, second), value in zip(combinations(self.ranks, 2), values, strict=True):
+            pairs[first][second] = pairs[second][first] = value
         return pairs
 
     @cached_property
@@ -90,31 +89,29 @@ class Statistics:
         """The p-value of Nemenyi's test for each pair of models."""
         from scipy.stats import studentized_range
 
-        distances = np.array([abs(one - other) for one, other in combinations(self.ranks.values(), 2)])
+        distances = np.abs([first - second for first, second in combinations(self.ranks.values(), 2)])
         return self._by_pair(studentized_range.sf(distances / self._rank_error, len(self.ranks), math.inf).tolist())
 
     @cached_property
     def wilcoxon(self) -> _Pairs:
         """The p-value of Wilcoxon's signed-rank test for each pair of models, after Holm's correction."""
-        differences = (self.values[one] - self.values[other] for one, other in combinations(self.ranks, 2))
-        return self._by_pair(holm([wilcoxon_p(difference.to_numpy()) for difference in differences]))
+        pairs = combinations(self.ranks, 2)
+        return self._by_pair(holm([wilcoxon_p((self.values[a] - self.values[b]).to_numpy()) for a, b in pairs]))
 
     @cached_property
     def wins(self) -> _Pairs:
         """The data sets on which a model wins, ties and loses against another: `5/1/2`."""
-
-        def score(one: str, other: str) -> str:
-            signs = np.sign(self.values[one] - self.values[other])
-            return "/".join(str((signs == sign).sum()) for sign in (1, 0, -1))
-
-        return {one: {other: score(one, other) for other in self.ranks if other != one} for one in self.ranks}
+        wins: _Pairs = {model: {} for model in self.ranks}
+        for first, second in permutations(self.ranks, 2):
+            signs = np.sign(self.values[first] - self.values[second])
+            wins[first][second] = "/".join(str((signs == sign).sum()) for sign in (1, 0, -1))
+        return wins
 
     @cached_property
-    def win_rates(self) -> dict[str, float]:
-        """The share of data sets on which each model beats another one, over all others; a tie counts half."""
-        values = self.values.rank(axis=1)  # 1 for the worst; the mean of tied ranks
-        others = max(1, values.shape[1] - 1)
-        return {str(model): float(rate) for model, rate in ((values - 1).mean() / others).items()}
+    def win_rates(self) -> dict[Any, float]:
+        """The share of data sets on which each model beats another one, over all rivals; a tie counts half."""
+        ranks = self.values.rank(axis=1)  # 1 for the worst; the mean of tied ranks
+        return ((ranks - 1).mean() / max(1, len(self.ranks) - 1)).to_dict()
 
     @property
     def heading(self) -> str:
@@ -146,7 +143,7 @@ class Statistics:
     def differences(self) -> str:
         """The pairs of models that differ by Nemenyi's test, in words."""
         text = f"Ranks more than {self.critical_distance:.2f} apart differ (Nemenyi, {ALPHA:g})"
-        pairs = [f"{one} before {two}" for one, two in combinations(self.ranks, 2) if self.nemenyi[one][two] < ALPHA]
+        pairs = [f"{a} before {b}" for a, b in combinations(self.ranks, 2) if self.nemenyi[a][b] < ALPHA]
         return f"{text}: {', '.join(pairs)}." if pairs else f"{text}; none do."
 
     def record(self) -> dict[str, Any]:
@@ -174,16 +171,12 @@ def compare_models(summary: pd.DataFrame, resolved: Resolved) -> list[Statistics
     """
     lines = summary[(summary["reading"] == "") & (summary["ended"] == COMPLETE) & summary["mean"].notna()]
     lines = lines[~lines["model"].isin(dummies(resolved))].drop_duplicates(["dataset", "model", "metric"])
-    published = {
-        key: float(figure.value)
-        for key, figure in resolved.published.items()
-        if figure.value is not None and not figure.cited
+    printed = ((key, figure.value) for key, figure in resolved.published.items() if not figure.cited)
+    figures: dict[str, dict[Any, float]] = {
+        "measured": lines.set_index(["dataset", "model", "metric"])["mean"].to_dict(),
+        "published": {key: float(value) for key, value in printed if value is not None},
     }
-    figures: dict[Source, pd.DataFrame] = {
-        "measured": _by_first_metric(lines.set_index(["dataset", "model", "metric"])["mean"].to_dict(), resolved),
-        "published": _by_first_metric(published, resolved),
-    }
-    comparisons = [compare(values, source) for source, values in figures.items()]
+    comparisons = [compare(_by_first_metric(values, resolved), source) for source, values in figures.items()]
     valid = [comparison for comparison in comparisons if min(comparison.values.shape) > 1]
     return valid if comparisons[0] in valid else []
 
@@ -198,7 +191,7 @@ def _by_first_metric(figures: Mapping[Any, float], resolved: Resolved) -> pd.Dat
     return pd.Series(values, dtype=float).unstack(sort=False) if values else pd.DataFrame(dtype=float)
 
 
-def compare(values: pd.DataFrame, source: Source) -> Statistics:
+def compare(values: pd.DataFrame, source: str) -> Statistics:
     """Return the comparison of the models that are columns of `values` (see `Statistics`; NaN if missing)."""
     common = values.loc[:, values.notna().mean() >= 0.5].dropna()
     order = common.rank(axis=1, ascending=False).mean().sort_values(kind="stable").index

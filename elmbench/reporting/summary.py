@@ -77,7 +77,7 @@ def summarise(measured: MeasuredCells) -> pd.DataFrame:
     `runs_to_tell` is the number of runs that an interval needs, or that would separate the models.
     """
     resolved, layout = measured.resolved, measured.layout
-    lines = []
+    lines: list[dict[str, Any]] = []
     status = measured.all_cells["status"].to_numpy()
     groups: Any = measured.all_cells.groupby(ENTRY, sort=False).indices
     for key, numbers in groups.items():
@@ -85,24 +85,23 @@ def summarise(measured: MeasuredCells) -> pd.DataFrame:
         runs = measured.columns(entry)["run"]
         endings = set(status[numbers])
         if endings == {COMPLETE} and layout.is_complete(entry[0], runs, resolved):
-            ended = COMPLETE
+            ending = COMPLETE
         else:
-            ended = "incomplete" if COMPLETE in endings or len(endings) > 1 else str(endings.pop())
+            ending = "incomplete" if COMPLETE in endings or len(endings) > 1 else str(endings.pop())
         for i, measure in enumerate(layout.measures(resolved, entry[0], entry[1])):
             paper = resolved.published.get((entry[0], entry[1], measure.column))
             values = measured.values(entry, measure)
-            line: dict[str, Any] = dict(zip(ENTRY, entry, strict=True)) | {
-                "metric": measure.column,
-                "n": len(values),
-                "ended": ended,
-            }
             valid = values[~np.isnan(values)]
-            spread = run_means(values, runs) if resolved.spec.protocol.std == "of-run-means" else valid
-            line["mean"] = float(valid.mean()) if len(valid) else None
-            line["std"] = float(spread.std(ddof=1)) if len(spread) > 1 else None
-            line |= _printed_columns(paper) | _judge_entry(entry, measure, measured, ended, paper)
-            if i == 0 or line["mean"] is not None or paper is not None or ended != COMPLETE:
-                lines.append(line)
+            if i == 0 or len(valid) or paper is not None or ending != COMPLETE:
+                spread = run_means(values, runs) if resolved.spec.protocol.std == "of-run-means" else valid
+                line = dict(zip(ENTRY, entry, strict=True)) | {
+                    "metric": measure.column,
+                    "n": len(values),
+                    "ended": ending,
+                }
+                mean, std = valid.mean() if len(valid) else None, spread.std(ddof=1) if len(spread) > 1 else None
+                line |= {"mean": mean, "std": std} | _printed_columns(paper)
+                lines.append(line | _judge_entry(entry, measure, measured, ending, paper))
     lines += _published_lines(measured.all_cells, layout, resolved)
     return pd.DataFrame(sorted(lines, key=order_of(resolved)), columns=COLUMNS).astype(dict.fromkeys(_WHOLE, "Int64"))
 
@@ -130,7 +129,7 @@ def _printed_columns(paper: PublishedValue | None) -> dict[str, float | None]:
 
 
 def _judge_entry(
-    entry: Key, measure: Measure, measured: MeasuredCells, ended: str, paper: PublishedValue | None
+    entry: Key, measure: Measure, measured: MeasuredCells, ending: str, paper: PublishedValue | None
 ) -> dict[str, Any]:
     """Return the verdict on a published figure and its evidence; an empty verdict if there is nothing to judge."""
     resolved, layout = measured.resolved, measured.layout
@@ -140,7 +139,7 @@ def _judge_entry(
         return {"verdict": ""}
     if paper.cited:
         return {"verdict": "cited"}
-    if ended != COMPLETE or np.isnan(values).all():
+    if ending != COMPLETE or np.isnan(values).all():
         return {"verdict": "no data"}
     runs = len(set(columns["run"].tolist()))
     if resolved.cuts(dataset) or any(choice.leaks for choice in resolved.file.paper.read_label(reading)):
@@ -171,7 +170,7 @@ def printed_of(dataset: str, paper: PublishedValue, layout: Layout, resolved: Re
     """
     printed = resolved.printed_in_paper.get((dataset, paper.metric), set())
     value = float(paper.value) if paper.value is not None else math.nan
-    distances = [abs(other - value) for model, other in printed if model != paper.model]
+    distances = [abs(figure - value) for model, figure in printed if model != paper.model]
     gap = float(np.median(distances)) if distances else None
     return Printed(value, layout.last_place(paper) / 2, resolved.mean_of, gap)
 
@@ -195,13 +194,12 @@ def optimism(cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
         scores = group.pivot(index=["run", "fold"], columns="select", values=metric).astype(float)
         if scores.isna().any(axis=None):
             continue
-        oracle, nested = (scores[name].to_numpy() for name in ("oracle", "nested"))
-        gain = nested - oracle if less_is_better(metric) else oracle - nested
-        spread: list[float | None] = [None, len(gain), None, None]
+        gain = (scores["oracle"] - scores["nested"]) * (-1 if less_is_better(metric) else 1)
+        spread: tuple[float | None, ...] = None, len(gain), None, None
         if len(gain) > 1:
             # On a fixed split the runs are independent.
             test = corrected_t_test(gain, share_of_test_rows(str(dataset), resolved) or 0.0, Region())
-            spread = [float(gain.std(ddof=1)), len(gain), test.low, test.high]
-        means = (float(column.mean()) for column in (oracle, nested, gain))
+            spread = gain.std(ddof=1), len(gain), test.low, test.high
+        means = scores["oracle"].mean(), scores["nested"].mean(), gain.mean()
         lines.append([dataset, model, metric, reading, *means, *spread])
     return pd.DataFrame(lines, columns=GAINS)

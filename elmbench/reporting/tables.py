@@ -12,16 +12,7 @@ import pandas as pd
 
 from elmbench.layouts import layout_of
 from elmbench.layouts.base import Layout
-from elmbench.layouts.table import (
-    COMPLETE,
-    NOT_MEASURED,
-    Entry,
-    ResultTable,
-    Section,
-    ending,
-    quantity,
-    three_figures,
-)
+from elmbench.layouts.table import COMPLETE, NOT_MEASURED, Entry, ResultTable, Section, ending, quantity, three_figures
 from elmbench.metrics import less_is_better
 from elmbench.reporting.cells import LIMITS
 from elmbench.reporting.claim_outcomes import ClaimOutcome
@@ -59,10 +50,11 @@ def build_table(
         entries = tuple(_with_best(list(_entries(group, cells, optimism, layout, resolved))))
         sections.append(Section(how, readings, tuple(layout.lines(entries, resolved)), str(select), entries))
     spec, paper = resolved.file.spec, resolved.file.paper
-    # A user's data have no authors.
-    subtitle = f"{paper.authors} ({paper.year}), doi:{paper.doi}. " if paper.authors else _protocol(resolved)
     if paper.authors:
-        subtitle += _coverage(resolved, cells) if layout.shows_profile else f"Profile {resolved.profile}."
+        profile = _coverage(resolved, cells) if layout.shows_profile else f"Profile {resolved.profile}."
+        subtitle = f"{paper.authors} ({paper.year}), doi:{paper.doi}. {profile}"
+    else:  # a user's data
+        subtitle = _protocol(resolved)
     datasets = {*cells["dataset"], *summary["dataset"]} or set(resolved.datasets)
     notes = tuple(table_notes(cells, gains, claims, datasets, resolved))
     return ResultTable(f"{spec.label}: {spec.title}", subtitle, columns, tuple(sections), notes)
@@ -106,25 +98,14 @@ def _entries(
 ) -> Iterator[Entry]:
     """Yield the entries of a table: our value beside the published one, a line of the summary each."""
     params = _common_params(cells) if layout.ranks else {}
-
-    @cache
-    def measures_of(dataset: str, model: str) -> dict[str, Measure]:
-        return {measure.column: measure for measure in layout.measures(resolved, dataset, model)}
-
+    measures_of = cache(lambda *entry: {measure.column: measure for measure in layout.measures(resolved, *entry)})
     for line in summary.to_dict("records"):
-        dataset, model, column, verdict = line["dataset"], line["model"], line["metric"], line["verdict"]
-        measure = Measure(column) if line["ended"] == NOT_MEASURED else measures_of(dataset, model)[column]
-        yield Entry(
-            dataset,
-            model,
-            measure,
-            None if pd.isna(line["mean"]) else float(line["mean"]),
-            _mean_or_ending(line, measure, cells, layout, resolved),
-            resolved.published.get((dataset, model, column)),
-            verdict,
-            optimism.get((dataset, model)),
-            params.get((dataset, model), ""),
-        )
+        entry, column = (line["dataset"], line["model"]), line["metric"]
+        measure = Measure(column) if line["ended"] == NOT_MEASURED else measures_of(*entry)[column]
+        mean = None if pd.isna(line["mean"]) else float(line["mean"])
+        shown = _mean_or_ending(line, measure, cells, layout, resolved)
+        published, gain = resolved.published.get((*entry, column)), optimism.get(entry)
+        yield Entry(*entry, measure, mean, shown, published, line["verdict"], gain, params.get(entry, ""))
 
 
 def _with_best(entries: Sequence[Entry]) -> Iterator[Entry]:
@@ -157,18 +138,18 @@ def _mean_or_ending(
     line: dict[Any, Any], measure: Measure, cells: pd.DataFrame, layout: Layout, resolved: Resolved
 ) -> str:
     """Return the mean of an entry with its digits, or the ending of its cells, if there is either."""
-    ended = line["ended"]
+    status = line["ended"]
     if pd.isna(line["mean"]):
-        if ended in (COMPLETE, NOT_MEASURED):
+        if status in (COMPLETE, NOT_MEASURED):
             return ""
-        if ended != "timeout":
-            return ending(ended)
+        if status != "timeout":
+            return ending(status)
         entry = cells[(cells[[*ENTRY, "status"]] == [line[name] for name in (*ENTRY, "ended")]).all(axis=1)]
         limits = {name: seconds for name in LIMITS if name in entry for seconds in entry[name].dropna().head(1)}
         # A search that was stopped counts as a fit, unless searches may take longer than fits.
         search = "search " * ("fit_limit" not in limits and bool(resolved.spec.search_limit))
-        return f"{search}> {next(iter(limits.values())):g} s" if limits else ended
+        return f"{search}> {next(iter(limits.values())):g} s" if limits else status
     figure = resolved.published.get((line["dataset"], line["model"], line["metric"]))
     std = None if pd.isna(line["std"]) else float(line["std"])
-    ok = None if ended == COMPLETE else int(line["n"])
+    ok = None if status == COMPLETE else int(line["n"])
     return quantity(float(line["mean"]), std, layout.places(measure, figure), ok)

@@ -55,11 +55,10 @@ def _leak(paper: PaperResults) -> Finding | None:
     at_default = lines["distance"].where(lines["value"] == lines["reading"].map(default))
     is_near = lines["distance"] <= _CLOSED * at_default.groupby([lines["reading"], lines["label"]]).transform("max")
     leaks = lines[lines["leaks"] & lines["nearest"] & is_near]
-    is_alone = []
-    for _, line in leaks.iterrows():
-        others = lines[(lines[_ENTRY] == line[_ENTRY]).all(axis=1) & (lines["reading"] != line["reading"])]
-        is_alone.append(not (others["distance"] <= line["distance"]).any())
-    by_value: Any = leaks.loc[is_alone].groupby(["reading", "value", "model"], sort=False)
+    nearest = lines.groupby([*_ENTRY, "reading"])["distance"].min().reset_index()
+    pairs = leaks.reset_index().merge(nearest, on=_ENTRY, suffixes=("", " of rival"))
+    rivals = pairs[(pairs["reading"] != pairs["reading of rival"]) & (pairs["distance of rival"] <= pairs["distance"])]
+    by_value: Any = leaks.drop(rivals["index"].unique()).groupby(["reading", "value", "model"], sort=False)
     groups = list(by_value)
     if not groups:
         return None
@@ -169,18 +168,16 @@ def _counter_evidence(label: str, files: Sequence[ExperimentFile]) -> Iterator[s
         file.spec.label: {(figure.model, figure.dataset, figure.metric): figure.value for figure in file.figures}
         for file in files
     }
-    for other, figures in printed.items():
-        shared = [
-            (f"{key[0]} on {key[1]}", second > value if less_is_better(key[2]) else value > second)
-            for key, value in figures.items()
-            if other != label and value is not None and key[2] not in UNJUDGED
-            if (second := printed[label].get(key)) is not None
-        ]
-        if better := [cell for cell, is_better in shared if is_better]:
+    best = {key: value for key, value in printed.pop(label).items() if value is not None and key[2] not in UNJUDGED}
+    for table, figures in printed.items():
+        pairs = ((key, value, figures.get(key)) for key, value in best.items())
+        shared = {key: figure - value for key, value, figure in pairs if figure is not None}
+        better = [key for key, gain in shared.items() if (-gain if less_is_better(key[2]) else gain) > 0]
+        if better:
+            cells = ", ".join(f"{model} on {dataset}" for model, dataset, _ in better)
             yield (
-                f"Evidence against it: {other} prints a better figure in {len(better)} of the {len(shared)} cells that "
-                f"{label} also has ({', '.join(better)}). This would be impossible if {label} had the best on the same "
-                "folds."
+                f"Evidence against it: {table} prints a better figure in {len(better)} of the {len(shared)} cells that "
+                f"{label} also has ({cells}). This would be impossible if {label} had the best on the same folds."
             )
 
 

@@ -80,12 +80,11 @@ def _write(papers: list[PaperResults], folder: Path) -> list[str]:
     copies: dict[str, Path] = {}
     for results in (results for paper in papers for results in paper.results):
         texts[address(results, "figures.csv")] = csv(results.figures)
-        if (path := results.picture_data) is not None:
+        if (picture := results.picture) is not None:
+            copies[address(results, picture.name)] = picture
             # Four significant digits suffice for a figure.
-            short = pd.read_csv(path).to_csv(index=False, lineterminator="\n", float_format="%.4g")
-            texts[address(results, path.name)] = short
-        if results.picture is not None:
-            copies[address(results, results.picture.name)] = results.picture
+            data = pd.read_csv(picture.with_suffix(".csv"))
+            texts[address(results, "figure.csv")] = data.to_csv(index=False, lineterminator="\n", float_format="%.4g")
         if results.environment:
             copies[address(results, "environment.json")] = results.folder / "environment.json"
     for name, text in texts.items():
@@ -155,9 +154,7 @@ def _profile(results: Results, claims: Sequence[ClaimOutcome], *, first: bool) -
     """
     label, profile = results.resolved.file.spec.label, results.resolved.profile
     counts, facts = verdict_counts(results.figures)
-    sections = [
-        _section(section, results, with_extra=first and i == 0) for i, section in enumerate(results.table.sections)
-    ]
+    sections = (_section(part, results, with_extra=first and i == 0) for i, part in enumerate(results.table.sections))
     return {
         "results": results,
         "name": profile,
@@ -197,7 +194,7 @@ def _datasets_table(papers: Sequence[PaperResults], datasets: Iterable[DatasetSp
     rows = [
         {"name": spec.name, "title": spec.title, "task": spec.task}
         | {"rows": spec.shape.instances, "columns": spec.shape.features}
-        | {"in": ", ".join(label for label, file in tables if spec.name in file.spec.datasets)}
+        | {"tables": ", ".join(label for label, file in tables if spec.name in file.spec.datasets)}
         | {"licence": spec.licence, "citation": spec.citation}
         for spec in datasets
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from rich import box
@@ -84,8 +85,8 @@ def blocks(headings: Sequence[str], rows: Sequence[Sequence[Any]], width: int, n
     names = [*range(n_names)]
     room = width - sum(widths[:n_names]) - GAP * (n_names - 1)
     for group in _side_by_side([[i] for i in range(n_names, len(headings))], widths.__getitem__, room):
-        columns = [[line[i] for i in names + group] for line in lines]
-        yield lines_text(columns[0], columns[1:], right=columns[0][n_names:], whole=columns[0][1:])
+        shown, *texts = ([line[i] for i in names + group] for line in lines)
+        yield lines_text(shown, texts, right=shown[n_names:], whole=shown[1:])
 
 
 def _side_by_side(units: Sequence[Sequence[T]], width_of: Callable[[T], int], room: int) -> list[list[T]]:
@@ -101,14 +102,10 @@ def _side_by_side(units: Sequence[Sequence[T]], width_of: Callable[[T], int], ro
 def section_text(table: ResultTable, section: Section, width: int = WIDTH) -> Iterator[RenderableType]:
     """Yield the lines of a section in blocks of columns; the name of a data set is on a line above its models."""
     # A column of data sets would leave too little room for the figures.
-    first, *others = (column for column in table.columns_of(section, narrow=True) if column.name != "dataset")
-    units: list[list[Column]] = []
-    for column in others:
-        # A measure, its published value and its verdict stay together.
-        if units and column.name.startswith(("published", "verdict")):
-            units[-1].append(column)
-        else:
-            units.append([column])
+    first, *rest = (column for column in table.columns_of(section, narrow=True) if column.name != "dataset")
+    # A measure, its published value and its verdict stay together.
+    starts = {0, *(i for i, column in enumerate(rest) if not column.name.startswith(("published", "verdict")))}
+    units = [rest[i:j] for i, j in pairwise([*sorted(starts), len(rest)])]
 
     def width_of(column: Column) -> int:
         return max(len(column.heading), *(len(line.get(column.name, "")) for line in section.lines))
