@@ -109,10 +109,7 @@ class _ELM(HiddenNodesMixin, PathMixin):
 
     @classmethod
     def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
-        """Solve for one Cholesky factor of each `C`, which serves every `n_hidden` up to the number of training rows.
-
-        For larger networks, one reduction for each `n_hidden` serves every `C`; see `many_weights`.
-        """
+        """Compute the hidden outputs of the largest network only; one reduction for each `n_hidden` serves all `C`."""
         for fold in node_folds(grid):
             networks = [(int(model.n_hidden), 1.0 / model.C) for _, model in fold.members]
             scale, layer = fold.largest._scale(grid.y[fold.train]), fold.largest._hidden

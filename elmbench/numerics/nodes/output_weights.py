@@ -47,35 +47,31 @@ def many_weights(
 ) -> Iterator[tuple[list[int], Array]]:
     """Yield the output weights of several networks from one draw of hidden nodes, each network in one of the results.
 
-    For networks with at most as many nodes as rows, H'H is computed once, and one Cholesky factor for each ridge serves
-    all of them. For larger ones, HH' is extended from one number of nodes to the next, for all ridges.
+    For each number of nodes, one reduction of H'H serves all ridges, see `ridge_solutions`; for more nodes than rows,
+    that of HH', which is extended from one number to the next.
 
     `layer` is that of the largest network, `networks` are numbers of nodes and ridges. `solvers` counts the method of
-    each network. Yields the positions of p networks, and their weights of shape (L, p * k), the k columns of the first
-    network first, for the L nodes of the largest: zero beyond the nodes of each.
+    each network. Yields the positions of p networks with L nodes, and their weights of shape (L, p * k), the k columns
+    of the first network first.
     """
-    T = scaled_rows(T, scale)
-    by_ridge: dict[float, list[int]] = {}
-    by_size: dict[int, list[int]] = {}
-    for i, (size, ridge) in enumerate(networks):
-        if size <= X.shape[0]:
-            by_ridge.setdefault(ridge, []).append(i)
-        else:
-            by_size.setdefault(size, []).append(i)
-    if by_ridge:
-        largest = max(networks[i][0] for positions in by_ridge.values() for i in positions)
-        gram, moments = _normal_equations(X, T, layer, largest, scale)
-        for ridge, positions in by_ridge.items():
-            yield positions, _leading_weights(gram, moments, [networks[i][0] for i in positions], ridge, solvers)
-    if by_size:
+    T, n = scaled_rows(T, scale), X.shape[0]
+    positions: dict[int, list[int]] = {}
+    for i, (size, _) in enumerate(networks):
+        positions.setdefault(size, []).append(i)
+    ridges = {size: np.array([networks[i][1] for i in members]) for size, members in positions.items()}
+    small, large = ([size for size in sorted(positions) if (size > n) == above] for above in (False, True))
+    if small:
+        gram, moments = _normal_equations(X, T, layer, small[-1], scale)
+        for size in small:
+            yield positions[size], ridge_solutions(gram[:size, :size], moments[:size], ridges[size], solvers)
+    if large:
         H = scaled_rows(layer(X), scale)
-        gram, width = np.zeros((len(T), len(T)), order="F"), 0
-        for size, positions in sorted(by_size.items()):
+        gram, width = np.zeros((n, n), order="F"), 0
+        for size in large:
             add_gram(gram, H[:, width:size].T)
             mirror(gram)
             width = size
-            Z = ridge_solutions(gram, T, np.array([networks[i][1] for i in positions]), solvers)
-            yield positions, H[:, :size].T @ Z
+            yield positions[size], H[:, :size].T @ ridge_solutions(gram, T, ridges[size], solvers)
 
 
 def _normal_equations(X: Rows, T: Array, layer: Layer, size: int, scale: Array | None) -> tuple[Array, Array]:
@@ -87,25 +83,6 @@ def _normal_equations(X: Rows, T: Array, layer: Layer, size: int, scale: Array |
         moments += H.T @ T[rows]
     mirror(gram)
     return gram, moments
-
-
-def _leading_weights(gram: Array, moments: Array, sizes: list[int], ridge: float, solvers: Counter[str]) -> Array:
-    """Solve leading systems of H'H + ridge I, all by the factor of the largest one that has a factor."""
-    k = moments.shape[1]
-    weights = np.zeros((len(gram), len(sizes), k))
-    descending = sorted(range(len(sizes)), key=sizes.__getitem__, reverse=True)
-    for number, position in enumerate(descending):
-        size = sizes[position]
-        system = RidgeSystem(np.array(gram[:size, :size], order="F"), ridge, needs_condition=False)
-        if system.by_cholesky:
-            rest = descending[number:]
-            Z = system.solve_leading(moments[:size], [sizes[i] for i in rest])
-            weights[:size, rest] = Z.reshape(size, len(rest), k)
-            solvers["leading cholesky"] += len(rest)
-            break
-        weights[:size, position] = system.solve(moments[:size])
-        solvers["eigenvalues"] += 1
-    return weights.reshape(len(gram), -1)
 
 
 def leading_solutions(H: Array, T: Array, sizes: list[int], cutoff: float) -> Iterator[tuple[int, Array, float]]:
