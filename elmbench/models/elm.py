@@ -111,12 +111,13 @@ class _ELM(HiddenNodesMixin, PathMixin):
     def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
         """Compute the hidden outputs of the largest network only; one reduction for each `n_hidden` serves all `C`."""
         for fold in node_folds(grid):
-            networks = [(int(model.n_hidden), 1.0 / model.C) for _, model in fold.members]
+            members = {size: [(i, m) for i, m in fold.members if m.n_hidden == size] for size in fold.sizes}
+            ridges = {size: np.array([1.0 / model.C for _, model in group]) for size, group in members.items()}
             scale, layer = fold.largest._scale(grid.y[fold.train]), fold.largest._hidden
-            for positions, weights in many_weights(grid.X[fold.train], fold.T, layer, networks, grid.solvers, scale):
-                parts = np.hsplit(fold.outputs(weights), len(positions))
-                for position, outputs in zip(positions, parts, strict=True):
-                    yield fold.members[position][0], fold.number, fold.decode(outputs)
+            for size, weights in many_weights(grid.X[fold.train], fold.T, layer, ridges, grid.solvers, scale):
+                parts = np.hsplit(fold.outputs(weights), len(members[size]))
+                for (i, _), outputs in zip(members[size], parts, strict=True):
+                    yield i, fold.number, fold.decode(outputs)
 
 
 @estimator

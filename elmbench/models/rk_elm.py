@@ -14,9 +14,9 @@ from elmbench.models.base.kernels import KernelMixin
 from elmbench.models.base.paths import Grid, PathMixin
 from elmbench.models.base.weights import WeightedClassifier, WeightedRegressor, weight_key
 from elmbench.numerics.arrays import EPS, Array, Indices, Rows
-from elmbench.numerics.pairwise import OF_DISTANCES, Kernel, kernel_blocks, normal_equations
+from elmbench.numerics.pairwise import OF_DISTANCES, Kernel, kernel_blocks
 from elmbench.numerics.ridge_path import ridge_solutions
-from elmbench.numerics.solve import RidgeSystem
+from elmbench.numerics.solve import RidgeSystem, normal_equations
 
 
 @estimator
@@ -56,7 +56,8 @@ class CentresMixin(PathMixin):
         gamma = numeric_gamma(self) * factor
         self._kernel, self.n_units_ = self._make_kernel().with_gamma(gamma), self.centres_.shape[0]
         self.gammas_: Array = np.broadcast_to(gamma, self.n_units_)
-        ((gram, moments),) = normal_equations(self._kernel, X, self.centres_, [gamma], T, scale)
+        blocks = kernel_blocks(self._kernel, X, self.centres_, [gamma])
+        ((gram, moments),) = normal_equations(blocks, 1, self.n_units_, T, scale)
         system = RidgeSystem(gram, 1.0 / float(self.C))
         self.beta_ = system.solve(moments)
         # The condition of K is the root of that of its products.
@@ -81,7 +82,8 @@ class CentresMixin(PathMixin):
                 centres, factor = largest._draw(X, np.arange(len(T)))
                 gammas = list(dict.fromkeys(float(model.gamma) for _, model in members))
                 products, scale = [gamma * factor for gamma in gammas], largest._scale(grid.y[train])
-                equations = normal_equations(kernel, X, centres, products, T, scale)
+                blocks = kernel_blocks(kernel, X, centres, products)
+                equations = normal_equations(blocks, len(gammas), centres.shape[0], T, scale)
                 networks: dict[tuple[int, int], list[tuple[int, float]]] = {}
                 for i, model in members:
                     network = gammas.index(model.gamma), min(model._size, centres.shape[0])

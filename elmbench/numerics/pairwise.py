@@ -18,8 +18,7 @@ from sklearn.utils import gen_batches
 
 from elmbench.numerics.arrays import Array, Indices, Rows
 from elmbench.numerics.kernels import kernel_matrix, rbf_from_distances, row_blocks, squared_distances
-from elmbench.numerics.lapack import add_gram
-from elmbench.numerics.rows import inner_products, scaled_rows, sparse_distances
+from elmbench.numerics.rows import inner_products, sparse_distances
 from elmbench.numerics.solve import mirror
 
 PRECOMPUTED = "precomputed"
@@ -217,33 +216,6 @@ def kernel_blocks(
         geometry = geometry_of(X[rows], fast_centres)
         yield from ((rows, i, each.evaluate(geometry.copy())) for i, each in enumerate(kernels[:-1]))
         yield rows, len(kernels) - 1, kernels[-1].evaluate(geometry)
-
-
-def normal_equations(
-    kernel: Kernel,
-    X: Rows,
-    centres: Rows,
-    gammas: Sequence[float | Array],
-    T: Array,
-    scale: Array | None = None,
-) -> list[tuple[Array, Array]]:
-    """Return K'K, in Fortran order, and K'T for each of some values of `gamma`, from one pass over the rows.
-
-    Memory holds two blocks of rows of K, or three with several `gammas`. The leading blocks of K'K and rows of K'T are
-    those of the first centres alone. `scale` multiplies the rows of K and T: the square roots of their weights.
-    """
-    L, k = centres.shape[0], T.shape[1]
-    sums = [(np.zeros((L, L), order="F"), np.zeros((L, k))) for _ in gammas]
-    T = scaled_rows(T, scale)
-    for rows, i, values in kernel_blocks(kernel, X, centres, gammas):
-        gram, moments = sums[i]
-        if scale is not None:
-            values *= scale[rows, np.newaxis]
-        add_gram(gram, values)
-        moments += values.T @ T[rows]
-    for gram, _ in sums:
-        mirror(gram)
-    return sums
 
 
 def centre_blocks(X: Rows, n_centres: int) -> Iterator[slice]:

@@ -14,8 +14,7 @@ from scipy.special import expit
 
 from elmbench.numerics.arrays import EPS, Array
 from elmbench.numerics.kernels import row_blocks
-from elmbench.numerics.lapack import add_gram
-from elmbench.numerics.solve import RidgeSystem, mirror
+from elmbench.numerics.solve import RidgeSystem, normal_equations
 
 ARMIJO = 1e-4  # share of the decrease that the slope promises which a step must keep
 LEAST_STEP = 2.0**-40  # shortest share of a Newton step that is tried
@@ -93,12 +92,8 @@ def minimise(A: Array, loss: Loss, ridge: float, tol: float, max_iter: int) -> M
 
 def weighted_gram(A: Array, weights: Array) -> Array:
     """Return A' diag(weights) A, exactly symmetric and in Fortran order, for weights that are not negative."""
-    roots = np.sqrt(weights)[:, np.newaxis]
-    gram = np.zeros((A.shape[1], A.shape[1]), order="F")
-    for rows in row_blocks(*A.shape):
-        add_gram(gram, roots[rows] * A[rows])
-    mirror(gram)
-    return gram
+    blocks = ((rows, 0, A[rows].copy()) for rows in row_blocks(*A.shape))
+    return normal_equations(blocks, 1, A.shape[1], np.empty((len(A), 0)), np.sqrt(weights))[0][0]
 
 
 class _Point:

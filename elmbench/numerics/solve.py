@@ -1,13 +1,14 @@
 """Ridge systems: symmetric positive definite solves in place, with an estimate of their condition number."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 from scipy.linalg import eigh
 from scipy.linalg.lapack import dlange, dpotrf, dpotri, dpotrs
 
 from elmbench.numerics.arrays import EPS, Array
-from elmbench.numerics.lapack import cholesky_condition
+from elmbench.numerics.lapack import add_gram, cholesky_condition
+from elmbench.numerics.rows import scaled_rows
 
 _ABOVE = np.triu(np.ones((128, 128), dtype=bool), 1)  # mask of the upper triangle of a block, which `mirror` writes
 
@@ -106,3 +107,25 @@ def mirror(A: Array) -> None:
         block = A[start:stop, start:stop]
         np.copyto(block, block.T.copy(), where=_ABOVE[: stop - start, : stop - start])
         A[start:stop, stop:] = A[stop:, start:stop].T
+
+
+def normal_equations(
+    blocks: Iterable[tuple[slice, int, Array]], n_matrices: int, width: int, T: Array, scale: Array | None = None
+) -> list[tuple[Array, Array]]:
+    """Return A'A, in Fortran order, and A'T for each of some matrices A of this width, from blocks of their rows.
+
+    A block is a slice of rows, the number of its matrix, and the rows, which are overwritten. The leading parts of A'A
+    and A'T are those of the first columns alone. `scale` multiplies the rows of A and T: the square roots of their
+    weights.
+    """
+    sums = [(np.zeros((width, width), order="F"), np.zeros((width, T.shape[1]))) for _ in range(n_matrices)]
+    T = scaled_rows(T, scale)
+    for rows, i, values in blocks:
+        gram, moments = sums[i]
+        if scale is not None:
+            values *= scale[rows, np.newaxis]
+        add_gram(gram, values)
+        moments += values.T @ T[rows]
+    for gram, _ in sums:
+        mirror(gram)
+    return sums

@@ -12,7 +12,7 @@ from elmbench.numerics.lapack import add_gram
 from elmbench.numerics.nodes.hidden_layer import layer_blocks
 from elmbench.numerics.ridge_path import ridge_solutions
 from elmbench.numerics.rows import scaled_rows
-from elmbench.numerics.solve import RidgeSystem, mirror
+from elmbench.numerics.solve import RidgeSystem, mirror, normal_equations
 
 Layer = Callable[[Rows], Array]
 """A hidden layer: from rows, dense or CSR, to new arrays with the outputs of its nodes, of shape (n, L)."""
@@ -27,62 +27,47 @@ def output_weights(
     eq. (3) of Scardapane et al. X is of shape (n, d) and the targets T of shape (n, k). With a `scale` S of the rows, S
     H and S T replace H and T.
     """
-    T = scaled_rows(T, scale)
     if size > X.shape[0]:
         H = scaled_rows(layer(X), scale)
         system = RidgeSystem(H @ H.T, ridge)
-        return H.T @ system.solve(T), system
-    gram, moments = _normal_equations(X, T, layer, size, scale)
+        return H.T @ system.solve(scaled_rows(T, scale)), system
+    gram, moments = _layer_equations(X, T, layer, size, scale)
     system = RidgeSystem(gram, ridge)
     return system.solve(moments), system
 
 
 def many_weights(
-    X: Rows,
-    T: Array,
-    layer: Layer,
-    networks: list[tuple[int, float]],
-    solvers: Counter[str],
-    scale: Array | None = None,
-) -> Iterator[tuple[list[int], Array]]:
-    """Yield the output weights of several networks from one draw of hidden nodes, each network in one of the results.
+    X: Rows, T: Array, layer: Layer, ridges: dict[int, Array], solvers: Counter[str], scale: Array | None = None
+) -> Iterator[tuple[int, Array]]:
+    """Yield the output weights of several networks from one draw of hidden nodes: all ridges for a number of nodes.
 
-    For each number of nodes, one reduction of H'H serves all ridges, see `ridge_solutions`; for more nodes than rows,
-    that of HH', which is extended from one number to the next.
+    One reduction of H'H serves all ridges, see `ridge_solutions`; for more nodes than rows, that of HH', which is
+    extended from one number to the next.
 
-    `layer` is that of the largest network, `networks` are numbers of nodes and ridges. `solvers` counts the method of
-    each network. Yields the positions of p networks with L nodes, and their weights of shape (L, p * k), the k columns
-    of the first network first.
+    `layer` is that of the largest network, `ridges` are those of each number of nodes. `solvers` counts the method of
+    each network. Yields the number of nodes, L, and the weights for its p ridges, of shape (L, p * k), the k columns of
+    the first ridge first.
     """
-    T, n = scaled_rows(T, scale), X.shape[0]
-    positions: dict[int, list[int]] = {}
-    for i, (size, _) in enumerate(networks):
-        positions.setdefault(size, []).append(i)
-    ridges = {size: np.array([networks[i][1] for i in members]) for size, members in positions.items()}
-    small, large = ([size for size in sorted(positions) if (size > n) == above] for above in (False, True))
+    n = X.shape[0]
+    small, large = ([size for size in sorted(ridges) if (size > n) == above] for above in (False, True))
     if small:
-        gram, moments = _normal_equations(X, T, layer, small[-1], scale)
+        gram, moments = _layer_equations(X, T, layer, small[-1], scale)
         for size in small:
-            yield positions[size], ridge_solutions(gram[:size, :size], moments[:size], ridges[size], solvers)
+            yield size, ridge_solutions(gram[:size, :size], moments[:size], ridges[size], solvers)
     if large:
-        H = scaled_rows(layer(X), scale)
+        H, T = scaled_rows(layer(X), scale), scaled_rows(T, scale)
         gram, width = np.zeros((n, n), order="F"), 0
         for size in large:
             add_gram(gram, H[:, width:size].T)
             mirror(gram)
             width = size
-            yield positions[size], H[:, :size].T @ ridge_solutions(gram, T, ridges[size], solvers)
+            yield size, H[:, :size].T @ ridge_solutions(gram, T, ridges[size], solvers)
 
 
-def _normal_equations(X: Rows, T: Array, layer: Layer, size: int, scale: Array | None) -> tuple[Array, Array]:
-    """Return H'H, in Fortran order, and H'T for the outputs H of the first nodes, from blocks of rows."""
-    gram, moments = np.zeros((size, size), order="F"), np.zeros((size, T.shape[1]))
-    for rows in layer_blocks(len(T)):
-        H = scaled_rows(layer(X[rows])[:, :size], None if scale is None else scale[rows])
-        add_gram(gram, H)
-        moments += H.T @ T[rows]
-    mirror(gram)
-    return gram, moments
+def _layer_equations(X: Rows, T: Array, layer: Layer, size: int, scale: Array | None) -> tuple[Array, Array]:
+    """Return H'H and H'T for the outputs H of the first nodes, from blocks of rows."""
+    blocks = ((rows, 0, layer(X[rows])[:, :size]) for rows in layer_blocks(len(T)))
+    return normal_equations(blocks, 1, size, T, scale)[0]
 
 
 def leading_solutions(H: Array, T: Array, sizes: list[int], cutoff: float) -> Iterator[tuple[int, Array, float]]:
