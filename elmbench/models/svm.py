@@ -7,6 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.svm import SVC, SVR
+from sklearn.utils import _safe_indexing, indexable
+from sklearn.utils.validation import _check_sample_weight
 
 from elmbench.models.base.paths import Grid, PathMixin
 from elmbench.numerics.pairwise import Kernel
@@ -25,9 +27,17 @@ class _StopRecorder:
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit to rows `X`, dense or sparse, and `y`; a `ConvergenceWarning` is issued if LIBSVM was stopped.
 
-        `sample_weight` multiplies C for each row.
+        `sample_weight` multiplies C for each row; a row of weight 0 is left out.
         """
+        rows = None
+        if sample_weight is not None:
+            weights = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+            if not weights.all():  # LIBSVM leaves rows without weight out too, but not classes that have no others
+                rows = np.flatnonzero(weights)
+                X, y, sample_weight = *(_safe_indexing(part, rows) for part in indexable(X, y)), weights[rows]
         super().fit(X, y, sample_weight)  # type: ignore[misc]
+        if rows is not None:
+            self.support_ = rows[self.support_].astype(self.support_.dtype)
         self.capped_ = float(np.mean(self.n_iter_ == self.max_iter))
         self.solvers_ = {"capped": 1} if self.capped_ > 0 else {}
         self.n_units_ = len(self.support_)
