@@ -142,10 +142,6 @@ class LSSVMRegressor(WeightedRegressor, _LSSVM):
     beta_, intercept_, condition_, dictionary_, n_units_, n_features_in_
         As in `LSSVMClassifier`, whose Q is I here.
 
-    Notes
-    -----
-    `fit` needs 8 n^2 bytes and little more: the kernel matrix is factored where it stands.
-
     References
     ----------
     Saunders, Gammerman, Vovk, Ridge regression learning algorithm in dual variables, ICML 1998; Suykens et al., Least

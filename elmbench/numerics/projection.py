@@ -56,13 +56,13 @@ def with_ones(values: Array, n: int, mean: Array) -> Spectrum:
     """Return the spectrum of n centred samples extended by a row of ones, from their singular values and their mean.
 
     The ones are orthogonal to the rows of centred data, so they add the triplet (e_(m+1), sqrt(n), 1/sqrt(n)) and do
-    not change the others.
+    not change the others. Their value stays if no other is above the round-off.
     """
     root = float(np.sqrt(n))
     floor = round_off(max(values.max(initial=0.0), root, root * float(np.linalg.norm(mean))), n, len(mean))
     values = values[values > floor]
     ones = np.zeros(len(values), dtype=bool)
-    if root > floor:
+    if root > floor or len(values) == 0:
         position = int((values >= root).sum())
         values, ones = np.insert(values, position, root), np.insert(ones, position, True)
     return Spectrum(values, ones)

@@ -81,9 +81,10 @@ def test_one_node_is_constant_and_no_other_has_a_bias():
 
 @each_model
 @pytest.mark.parametrize("n", [1, 2, 30])
-def test_constant_data(model, n):
+@pytest.mark.parametrize("value", [1.1, 1e90])
+def test_constant_data(model, n, value):
     """Nothing but the node that is constant: the class of most rows."""
-    X, y = np.full((n, 5), 1.1), np.array([2, 1, 1] * 10)[:n]
+    X, y = np.full((n, 5), value), np.array([2, 1, 1] * 10)[:n]
     fitted = clone(model).fit(X, y)
     assert fitted.n_units_ == 1
     assert np.isfinite(fitted.decision_function(X)).all()
