@@ -21,20 +21,20 @@ def prepare(table: Table, steps: Iterable[specs.Step]) -> Table:
     """Apply steps, which their classes in `elmbench.specs.datasets.sources` describe, in their order."""
     for step in steps:
         match step:
-            case specs.OneHot():
+            case specs.PlainStep(step="one-hot"):
                 table = _one_hot(table)
             case specs.Ordinal():
                 table = _ordinal(step, table)
             case specs.DropColumns():
                 table = table.drop_columns(_existing_columns(table, *step.columns))
-            case specs.DropMissingRows():
+            case specs.PlainStep(step="drop-missing-rows"):
                 _dense(table)
                 table = table.rows(np.logical_not(table.missing().any(axis=1)))
             case specs.FillMissing():
                 table = _fill_missing(table)
-            case specs.DropConstantColumns():
+            case specs.PlainStep(step="drop-constant-columns"):
                 table = _drop_constant_columns(table)
-            case specs.DropRepeatedRows():
+            case specs.PlainStep(step="drop-repeated-rows"):
                 import pandas as pd
 
                 frame = pd.DataFrame(_dense(table)).assign(target=label_words(table.target))
@@ -179,7 +179,7 @@ def _labels_by_size(words: NDArray[np.object_], spec: DatasetSpec) -> dict[str, 
 
 
 def check_shape(table: Table, shape: Shape, stage: str) -> None:
-    """Raise ElmbenchError unless a table has the counts of `shape`; `when` names it, such as 'the public file'."""
+    """Raise ElmbenchError unless a table has the counts of `shape`; `stage` names it, such as 'the public file'."""
     for count, expected in _counts(table, shape):
         if count != expected:
             raise ElmbenchError(f"{table.origin}: {count}", expected=f"{expected}, as {stage} has", next_step=_REPLACE)

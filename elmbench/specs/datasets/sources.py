@@ -24,10 +24,16 @@ def _as_label(value: Any) -> Any:
 Label = Annotated[str, BeforeValidator(_as_label)]
 
 
-class OneHot(SpecPart):
-    """Replace each nominal column by a 0/1 column for each category, in alphabetical order (numbers: ascending)."""
+class PlainStep(SpecPart):
+    """A step without options.
 
-    step: Literal["one-hot"]
+    `one-hot` replaces each nominal column by a 0/1 column for each category, in alphabetical order (numbers:
+    ascending). `drop-missing-rows` drops every row in which a feature is missing, `drop-constant-columns` every column
+    that has the same value in all rows. `drop-repeated-rows` keeps the first of several rows that agree in every
+    feature and in the label.
+    """
+
+    step: Literal["one-hot", "drop-missing-rows", "drop-constant-columns", "drop-repeated-rows"]
 
 
 class Ordinal(SpecPart):
@@ -45,29 +51,11 @@ class DropColumns(SpecPart):
     columns: tuple[str, ...]
 
 
-class DropMissingRows(SpecPart):
-    """Drop every row in which a feature is missing."""
-
-    step: Literal["drop-missing-rows"]
-
-
 class FillMissing(SpecPart):
     """Impute missing values by the mean of the column's known values, or 0 if there are none."""
 
     step: Literal["fill-missing"]
     by: Literal["mean"] = "mean"
-
-
-class DropConstantColumns(SpecPart):
-    """Drop every column that has the same value in all rows."""
-
-    step: Literal["drop-constant-columns"]
-
-
-class DropRepeatedRows(SpecPart):
-    """Keep the first of several rows that agree in every feature and in the label."""
-
-    step: Literal["drop-repeated-rows"]
 
 
 class Round(SpecPart):
@@ -87,18 +75,7 @@ class ResizeImages(SpecPart):
     to_width: int = Field(ge=1)
 
 
-Step = Annotated[
-    OneHot
-    | Ordinal
-    | DropColumns
-    | DropMissingRows
-    | FillMissing
-    | DropConstantColumns
-    | DropRepeatedRows
-    | Round
-    | ResizeImages,
-    Field(discriminator="step"),
-]
+Step = Annotated[PlainStep | Ordinal | DropColumns | FillMissing | Round | ResizeImages, Field(discriminator="step")]
 
 
 class Fingerprint(SpecPart):
