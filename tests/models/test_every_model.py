@@ -75,7 +75,8 @@ OPTIONS = [
     models.SVMClassifier(class_weight="balanced", max_iter=1000),
     SingularFeatures(n_components=3),
 ]
-#: As in scikit-learn's models: a repeated row is drawn as two centres, and the width is that of unweighted rows.
+#: A repeated row is drawn as two centres, and a draw from weighted rows cannot know the order of repeated rows. The
+#: width of SVMs is that of unweighted rows, as in scikit-learn; for a given width they agree within LIBSVM's tolerance.
 NOT_EQUIVALENT = {
     f"check_sample_weight_equivalence_on_{kind}_data": "other centres are drawn, or the width is another one"
     for kind in ("dense", "sparse")
