@@ -78,18 +78,18 @@ def _reduced_beside(trial: bool) -> Iterator[Record]:
 
 
 def budget_bytes(previous: Array, current: Array) -> int:
-    """Return the bytes of a whole inverse that FB-KOS-ELM touches for a row, from the dictionaries before and after.
+    """Return the bytes of the inverse that FB-KOS-ELM has to touch for a row, from the dictionaries before and after.
 
-    A row that joins reads and writes all m^2 entries; any other is multiplied with them. The loop touches half of them.
+    A row that joins reads and writes all m^2 entries; any other is multiplied with them.
     """
     return (8 if np.array_equal(current, previous) else 16) * len(current) ** 2
 
 
 def dependency_bytes(previous: Array, current: Array) -> int:
-    """Return the bytes that ALD-KOS-ELM touches for a row, from the dictionaries before and after it.
+    """Return the bytes that ALD-KOS-ELM has to touch for a row, from the dictionaries before and after it.
 
     Every row takes one solve with a triangle of m^2 / 2 entries. A row that does not join takes a second one, and
-    reads and writes the m^2 entries of P, of which the loop touches half.
+    reads and writes the m^2 entries of P.
     """
     return (24 if len(current) == len(previous) else 4) * len(previous) ** 2
 
@@ -124,8 +124,7 @@ def _online(name: str, model: Callable[[], Any], touched: Touched, trial: bool) 
     copies()
     rounds = in_turn(lambda: model().fit(X, y).n_units_, copies, scale=total / (16 * size**2 * times))
     rate = 1e-9 * total / min(rounds.theirs)
-    touched_gb = f"{total / 1e9:.1f} GB in passes over whole squares"
-    note = f"{touched_gb}; copies of {size}^2 doubles: {rate:.0f} GB/s read and written"
+    note = f"{total / 1e9:.1f} GB touched; copies of {size}^2 doubles: {rate:.0f} GB/s read and written"
     against = "bytes touched at the bandwidth of copies"
     yield make_record(f"{name}, {rows:,} rows", against, rounds, target=0.7, note=note)
 

@@ -1,6 +1,6 @@
-"""Products of a vector with a symmetric matrix, or a part of it, of which only the lower triangle is read.
+"""The product of a vector with the part of a symmetric matrix between some of its rows.
 
-They take the time to read half of the matrix: BLAS's dsymv takes a fifth more for matrices beyond the caches.
+It takes the time to read half of the part from memory: BLAS's dsymv takes a fifth more for matrices beyond the caches.
 """
 
 import numpy as np
@@ -85,38 +85,3 @@ def _add_block(
             w_rows[i] += column[i] * x
             total += column[i] * v_rows[i]
         w_columns[j] += total
-
-
-def update_and_multiply(Q: Array, m: int, pending: bool, u: Array, v: Array, k: Array, z: Array) -> None:
-    """Apply a pending update Q += u u' - v v' and write Q k over z, for the first m rows, in one pass, by two rows.
-
-    Only the lower triangle of Q is updated.
-    """
-    if m % 2 == 1:
-        if pending:
-            Q[0, 0] += u[0] * u[0] - v[0] * v[0]
-        z[0] = Q[0, 0] * k[0]
-    for i in range(m % 2, m, 2):
-        row, following = Q[i, : i + 1], Q[i + 1, : i + 2]
-        k_0, k_1 = k[i], k[i + 1]
-        total_0 = total_1 = 0.0
-        if pending:
-            u_0, u_1, v_0, v_1 = u[i], u[i + 1], v[i], v[i + 1]
-            row[i] += u_0 * u_0 - v_0 * v_0
-            following[i] += u_1 * u_0 - v_1 * v_0
-            following[i + 1] += u_1 * u_1 - v_1 * v_1
-            for j in range(i):
-                q = row[j] + (u_0 * u[j] - v_0 * v[j])
-                p = following[j] + (u_1 * u[j] - v_1 * v[j])
-                row[j] = q
-                following[j] = p
-                z[j] += q * k_0 + p * k_1
-                total_0 += q * k[j]
-                total_1 += p * k[j]
-        else:
-            for j in range(i):
-                z[j] += row[j] * k_0 + following[j] * k_1
-                total_0 += row[j] * k[j]
-                total_1 += following[j] * k[j]
-        z[i] = total_0 + row[i] * k_0 + following[i] * k_1
-        z[i + 1] = total_1 + following[i] * k_0 + following[i + 1] * k_1

@@ -4,9 +4,9 @@ Scardapane et al., Online Sequential Extreme Learning Machine With Kernels, IEEE
 al., Fixed-budget kernel recursive least-squares, ICASSP 2010; Engel et al., The kernel recursive least-squares
 algorithm, IEEE Trans. Signal Process. 52(8), 2004.
 
-Of an inverse, only the lower triangle is used. An update is applied in the pass that multiplies the inverse with the
-next kernel row, so learning a row takes one pass over the triangle. `pending` tells the next call whether its first
-pass followed an update, so that it runs the same loop, which rounds in the same way.
+Inverses are full symmetric squares: the updates of entries (i, j) and (j, i) are the same operations on the same
+numbers, so they stay symmetric to the last bit, and every inner loop runs along a row. An update is applied in the pass
+that multiplies the inverse with the next kernel row, so learning a row takes one pass over the inverse.
 
 Dictionaries have columns, of shape (n_features, capacity), as have targets and weights, (n_outputs, capacity); square
 matrices have shape (capacity, capacity). The leading `m` columns (and rows) are in use, the rest are zero. For kernels
@@ -19,7 +19,6 @@ import numpy as np
 
 from elmbench.numerics.arrays import EPS, Array
 from elmbench.numerics.online.loops import DONE, DRIFT, GROW, inner, solve_lower, solve_upper
-from elmbench.numerics.symmetric_product import update_and_multiply
 
 CHECK_EVERY = 64  # rows between two looks at the residual, and the least number of rows between two factorisations
 DRIFT_TOLERANCE = 1e-6  # largest residual of the inverse and of the weights that counts as sound
@@ -48,6 +47,32 @@ def kernel_row(point: Array, dictionary: Array, m: int, gamma: float, gram: Arra
 def self_kernel(number: float, gram: Array) -> float:
     """Return the kernel of a point with itself, which is 1 for the Gaussian kernel."""
     return gram[int(number), int(number)] if len(gram) > 0 else 1.0
+
+
+def update_and_multiply(inverse: Array, m: int, pending: bool, u: Array, v: Array, k: Array, z: Array) -> None:
+    """Apply a pending update Q += u u' - v v', and write z = Q k, in one pass over Q, two rows at a time."""
+    z[:m] = 0.0
+    for i in range(0, m - 1, 2):
+        row, following = inverse[i], inverse[i + 1]
+        k_0, k_1 = k[i], k[i + 1]
+        if pending:
+            u_0, u_1, v_0, v_1 = u[i], u[i + 1], v[i], v[i + 1]
+            for j in range(m):
+                q = row[j] + (u_0 * u[j] - v_0 * v[j])
+                p = following[j] + (u_1 * u[j] - v_1 * v[j])
+                row[j] = q
+                following[j] = p
+                z[j] = (z[j] + q * k_0) + p * k_1
+        else:
+            for j in range(m):
+                z[j] = (z[j] + row[j] * k_0) + following[j] * k_1
+    if m % 2 == 1:
+        row = inverse[m - 1]
+        if pending:
+            for j in range(m):
+                row[j] += u[m - 1] * u[j] - v[m - 1] * v[j]
+        for j in range(m):
+            z[j] += row[j] * k[m - 1]
 
 
 def worst_residual(j: int, m: int, z: Array, k: Array, weights: Array, targets: Array) -> float:
@@ -94,12 +119,11 @@ def absorb(
     seen: int,
     age: int,
     doubtful: int,
-    pending: bool,
     dictionary: Array,
     targets: Array,
     weights: Array,
     inverse: Array,
-) -> tuple[int, int, int, int, int, bool, int]:
+) -> tuple[int, int, int, int, int, int]:
     """Learn `rows` from `position` on by Table I of Scardapane et al., pruning to `budget` rows after each.
 
     `m` is the size of the dictionary, `seen` the number of rows so far, `age` that since the inverse was computed from
@@ -111,6 +135,7 @@ def absorb(
     capacity = len(inverse)
     k, z, u, v = np.zeros(capacity), np.zeros(capacity), np.zeros(capacity), np.zeros(capacity)
     errors = np.zeros(n_outputs)
+    pending = False  # whether Q += u u' - v v' is still to be done
     status = DONE
     t = position
     while t < n_rows:
@@ -155,21 +180,19 @@ def absorb(
                 # Inversion lemma: Q_rest = Q - q q' / q_slot, a_rest = a - q a_slot / q_slot, which turns z, r and the
                 # error of row t into those below.
                 root, shift = math.sqrt(pivot), z[slot] / pivot
-                v[:slot] = inverse[slot, :slot]
-                v[slot:m] = inverse[slot:m, slot]
+                column = inverse[slot]
                 r += z[slot] * shift
                 for s in range(m):
-                    z[s] -= v[s] * shift
+                    z[s] -= column[s] * shift
+                    v[s] = column[s] / root
                 for o in range(n_outputs):
                     row = weights[o]
                     errors[o] += shift * row[slot]
                     share = row[slot] / pivot
                     for s in range(m):
-                        row[s] -= v[s] * share
-                for s in range(m):
-                    v[s] /= root
-                inverse[slot, :slot] = 0.0
-                inverse[slot:m, slot] = 0.0
+                        row[s] -= column[s] * share
+                inverse[slot, :m] = 0.0
+                inverse[:m, slot] = 0.0
                 v[slot] = 0.0
         else:
             v[:] = 0.0
@@ -194,7 +217,7 @@ def absorb(
         t += 1
     if pending:
         update_and_multiply(inverse, m, pending, u, v, k, z)
-    return t, m, seen, age, doubtful, pending, status
+    return t, m, seen, age, doubtful, status
 
 
 def absorb_ald(
@@ -206,13 +229,12 @@ def absorb_ald(
     threshold: float,
     max_atoms: int,
     m: int,
-    pending: bool,
     bracket: Array,
     dictionary: Array,
     fitted: Array,
     factor: Array,
     covariance: Array,
-) -> tuple[int, int, bool, int]:
+) -> tuple[int, int, int]:
     """Learn `rows` from `position` on by kernel recursive least squares (Engel et al., 2004, Table 1).
 
     Row t is h(x_t) = sum_j a_j h(x_j) + a part of squared length dis^2 outside the span of the dictionary. If that
@@ -229,6 +251,7 @@ def absorb_ald(
     capacity = len(factor)
     w, a = np.zeros(capacity), np.zeros(capacity)
     h, v, zeros = np.zeros(capacity), np.zeros(capacity), np.zeros(capacity)
+    pending = False  # whether P -= v v' is still to be done
     status = DONE
     t = position
     while t < n_rows:
@@ -268,4 +291,4 @@ def absorb_ald(
         t += 1
     if pending:
         update_and_multiply(covariance, m, pending, zeros, v, a, h)
-    return t, m, pending, status
+    return t, m, status

@@ -48,7 +48,6 @@ class _OnlineState:
     size: int = field(default=0, init=False)
     stored: Any = field(default=None, init=False)
     gram: Array = field(default_factory=lambda: np.zeros((0, 0)), init=False)
-    pending: bool = field(default=False, init=False)  # True if the last row changed the inverse
     dictionary: Array = field(init=False)
 
     #: The arrays by name, each with the attribute that is its number of rows; squares have none.
@@ -152,9 +151,9 @@ class InverseState(_OnlineState):
             self._reserve(max(capacity, min(self.budget, 2 * len(self.inverse))))
         position = 0
         while position < len(X):
-            position, self.size, self.seen, self.age, self.doubtful, self.pending, status = run(
+            position, self.size, self.seen, self.age, self.doubtful, status = run(
                 absorb, position, X, T, self.gamma, self.gram, self.ridge, self.budget,
-                self.size, self.seen, self.age, self.doubtful, self.pending,
+                self.size, self.seen, self.age, self.doubtful,
                 self.dictionary, self.targets, self.weights, self.inverse,
             )  # fmt: skip
             if status == DRIFT:
@@ -173,11 +172,7 @@ class InverseState(_OnlineState):
 
     def inverse_matrix(self) -> Array:
         """Return the inverse of K + ridge I on the dictionary, recomputed as in `solution`."""
-        if self._is_doubtful:
-            return self._from_scratch()[0]
-        inverse = self.inverse[: self.size, : self.size].copy()
-        mirror(inverse)
-        return inverse
+        return self._from_scratch()[0] if self._is_doubtful else self.inverse[: self.size, : self.size]
 
     def learns_like(self, other: "InverseState") -> bool:
         """Return True if `other`, a new state, would learn the same from the same rows."""
@@ -242,9 +237,9 @@ class DependencyState(_OnlineState):
         while position < len(X):
             if status == GROW:
                 self._reserve(min(self.max_atoms, max(64, 2 * len(self.factor))))
-            position, self.size, self.pending, status = run(
+            position, self.size, status = run(
                 absorb_ald, position, X, T, self.gamma, self.gram, self.threshold, self.max_atoms,
-                self.size, self.pending, self.bracket, self.dictionary, self.fitted, self.factor, self.covariance,
+                self.size, self.bracket, self.dictionary, self.fitted, self.factor, self.covariance,
             )  # fmt: skip
 
     def solution(self) -> Array:
