@@ -97,6 +97,12 @@ class ALDKOSELMClassifier(FamilyClassifier, _ALDKOSELM):
 class ALDKOSELMRegressor(FamilyRegressor, _ALDKOSELM):
     """Kernel OS-ELM with ALD for regression: `ALDKOSELMClassifier` with `y`, one column or several, as targets.
 
+    See Also
+    --------
+    ALDKOSELMClassifier : For classification.
+    KOSELMRegressor : A dictionary of all rows.
+    FBKOSELMRegressor : A dictionary of limited size.
+
     Examples
     --------
     >>> from sklearn.datasets import load_diabetes

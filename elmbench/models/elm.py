@@ -192,6 +192,12 @@ class ELMClassifier(WeightedClassifier, _ELM):
 class ELMRegressor(WeightedRegressor, _ELM):
     """Extreme learning machine for regression: `ELMClassifier` with `y`, one column or several, as targets.
 
+    See Also
+    --------
+    ELMClassifier : For classification.
+    KELMRegressor : A kernel instead of hidden nodes.
+    OSELMRegressor : The same network, learnt block by block.
+
     Examples
     --------
     >>> from sklearn.datasets import load_diabetes

@@ -81,6 +81,11 @@ class ELMRBFClassifier(WeightedClassifier, _ELMRBF):
 class ELMRBFRegressor(WeightedRegressor, _ELMRBF):
     """ELM with radial basis functions, for regression: `ELMRBFClassifier` with `y`, in one column or several.
 
+    See Also
+    --------
+    ELMRBFClassifier : For classification.
+    RKELMRegressor : Centres drawn from the rows.
+
     Examples
     --------
     >>> from sklearn.datasets import load_diabetes

@@ -93,6 +93,13 @@ class KELMRegressor(WeightedRegressor, KernelSystemMixin):
 
     The same as scikit-learn's ``KernelRidge(alpha=1/C, kernel=kernel, gamma=gamma, degree=degree, coef0=coef0)``.
 
+    See Also
+    --------
+    KELMClassifier : For classification.
+    LSSVMRegressor : The same with an intercept.
+    RKELMRegressor : Some of the rows as centres.
+    KOSELMRegressor : The same model, learnt row by row.
+
     Examples
     --------
     >>> from sklearn.datasets import load_diabetes

@@ -174,6 +174,13 @@ class KOSELMClassifier(FamilyClassifier, KOSELM):
 class KOSELMRegressor(FamilyRegressor, KOSELM):
     """Kernel OS-ELM for regression: `KOSELMClassifier` with `y`, one column or several, as targets.
 
+    See Also
+    --------
+    KOSELMClassifier : For classification.
+    FBKOSELMRegressor : A dictionary of limited size.
+    ALDKOSELMRegressor : A dictionary of independent rows.
+    KELMRegressor : The same model, learnt at once.
+
     Examples
     --------
     >>> from sklearn.datasets import load_diabetes
@@ -243,6 +250,12 @@ class FBKOSELMClassifier(FamilyClassifier, _FBKOSELM):
 
 class FBKOSELMRegressor(FamilyRegressor, _FBKOSELM):
     """Fixed-budget kernel OS-ELM for regression: `FBKOSELMClassifier` with `y`, one column or several, as targets.
+
+    See Also
+    --------
+    FBKOSELMClassifier : For classification.
+    KOSELMRegressor : A dictionary of all rows.
+    ALDKOSELMRegressor : A dictionary of independent rows.
 
     Examples
     --------

@@ -142,6 +142,15 @@ class LSSVMRegressor(WeightedRegressor, _LSSVM):
     beta_, intercept_, condition_, dictionary_, n_units_, n_features_in_
         As in `LSSVMClassifier`, whose Q is I here.
 
+    See Also
+    --------
+    LSSVMClassifier : For classification.
+    KELMRegressor : The same without an intercept.
+
+    Notes
+    -----
+    `fit` needs 8 n^2 bytes and little more: the kernel matrix is factored where it stands.
+
     References
     ----------
     Saunders, Gammerman, Vovk, Ridge regression learning algorithm in dual variables, ICML 1998; Suykens et al., Least

@@ -248,6 +248,11 @@ class MKELMClassifier(FamilyClassifier, _MKELM):
 class MKELMRegressor(FamilyRegressor, _MKELM):
     """Multiple kernel ELM for regression: `MKELMClassifier` with `y`, one column or several, as targets.
 
+    See Also
+    --------
+    MKELMClassifier : For classification.
+    KELMRegressor : A single kernel.
+
     Examples
     --------
     >>> from sklearn.datasets import load_diabetes

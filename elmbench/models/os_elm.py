@@ -139,6 +139,12 @@ class OSELMClassifier(WeightedClassifier, _OSELM):
 class OSELMRegressor(WeightedRegressor, _OSELM):
     """Online sequential ELM for regression: `OSELMClassifier` with `y`, one column or several, as targets.
 
+    See Also
+    --------
+    OSELMClassifier : For classification.
+    ELMRegressor : The network of all rows at once.
+    KOSELMRegressor : A kernel instead of hidden nodes.
+
     Examples
     --------
     >>> from sklearn.datasets import load_diabetes

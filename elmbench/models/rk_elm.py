@@ -215,6 +215,12 @@ class RKELMClassifier(WeightedClassifier, _RKELM):
 class RKELMRegressor(WeightedRegressor, _RKELM):
     """Reduced kernel ELM for regression: `RKELMClassifier` with `y`, one column or several, as targets.
 
+    See Also
+    --------
+    RKELMClassifier : For classification.
+    KELMRegressor : All rows as centres.
+    RSVMRegressor : The hinge loss with the same centres.
+
     Examples
     --------
     >>> from sklearn.datasets import load_diabetes

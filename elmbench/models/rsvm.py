@@ -146,6 +146,11 @@ class RSVMRegressor(FamilyRegressor, _RSVM):
     landmarks_, beta_, intercept_, n_iter_, solvers_, n_units_, n_features_in_
         As in `RSVMClassifier`.
 
+    See Also
+    --------
+    RSVMClassifier : For classification.
+    RKELMRegressor : Squared errors with the same centres.
+
     References
     ----------
     Lee, Hsieh and Huang, epsilon-SSVR: A smooth support vector machine for epsilon-insensitive regression, IEEE TKDE
