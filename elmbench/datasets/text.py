@@ -55,7 +55,7 @@ def read_text(content: bytes, path: Path, choose: ChooseTarget, layout: FileOpti
     words = names if layout.decimal == "," else None if is_public else layout.words
     texts = {*(words or ()), target}
     if not is_public:  # pandas would drop the zeros that codes begin with
-        columns = zip(names, zip(*sample[bool(header) :], strict=True), strict=True)
+        columns = zip(names, zip(*sample[bool(header) :], strict=True), strict=False)  # none without rows
         texts.update(name for name, column in columns if have_equal_digits({*column} - MISSING))
     # Not by Arrow's reader or with Arrow's strings: that reader's threads outlive the interpreter, and abort its exit.
     with pd.option_context("mode.string_storage", "python"):
