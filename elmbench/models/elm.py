@@ -109,15 +109,17 @@ class _ELM(HiddenNodesMixin, PathMixin):
 
     @classmethod
     def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
-        """Compute the hidden outputs of the largest network only; one reduction for each `n_hidden` serves all `C`."""
+        """Solve for one Cholesky factor of each `C`, which serves every `n_hidden` up to the number of training rows.
+
+        For larger networks, one reduction for each `n_hidden` serves every `C`; see `many_weights`.
+        """
         for fold in node_folds(grid):
-            members = {size: [(i, m) for i, m in fold.members if m.n_hidden == size] for size in fold.sizes}
-            ridges = {size: np.array([1.0 / model.C for _, model in group]) for size, group in members.items()}
+            networks = [(int(model.n_hidden), 1.0 / model.C) for _, model in fold.members]
             scale, layer = fold.largest._scale(grid.y[fold.train]), fold.largest._hidden
-            for size, weights in many_weights(grid.X[fold.train], fold.T, layer, ridges, grid.solvers, scale):
-                parts = np.hsplit(fold.outputs(weights), len(members[size]))
-                for (i, _), outputs in zip(members[size], parts, strict=True):
-                    yield i, fold.number, fold.decode(outputs)
+            for positions, weights in many_weights(grid.X[fold.train], fold.T, layer, networks, grid.solvers, scale):
+                parts = np.hsplit(fold.outputs(weights), len(positions))
+                for position, outputs in zip(positions, parts, strict=True):
+                    yield fold.members[position][0], fold.number, fold.decode(outputs)
 
 
 @estimator

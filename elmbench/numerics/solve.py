@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 from scipy.linalg import eigh
-from scipy.linalg.lapack import dlange, dpotrf, dpotri, dpotrs
+from scipy.linalg.lapack import dlange, dpotrf, dpotri, dpotrs, dtrtrs
 
 from elmbench.numerics.arrays import EPS, Array
 from elmbench.numerics.lapack import add_gram, cholesky_condition
@@ -69,6 +69,20 @@ class RidgeSystem:
             return self._signed @ (self._half.T @ B)
         solution, _ = dpotrs(self._factor, B, lower=1)
         return solution
+
+    def solve_leading(self, B: Array, sizes: list[int]) -> Array:
+        """Return the solutions of the leading systems of some sizes, the columns of the first size first.
+
+        They are zero beyond each size. The leading block of the factor is that of the leading block of A + ridge I, so
+        one forward and one backward substitution serve all sizes. Only if `by_cholesky`.
+        """
+        assert self._factor is not None
+        forward, _ = dtrtrs(self._factor, B, lower=1)
+        stacked = np.asfortranarray(np.tile(forward, len(sizes)))
+        for i, size in enumerate(sizes):
+            stacked[size:, i * B.shape[1] : (i + 1) * B.shape[1]] = 0.0
+        solutions, _ = dtrtrs(self._factor, stacked, lower=1, trans=1, overwrite_b=1)
+        return np.asarray(solutions)
 
     def inverse(self) -> Array:
         """Return the (pseudo-)inverse, exactly symmetric, in Fortran order; it overwrites the factor."""

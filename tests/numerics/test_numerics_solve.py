@@ -66,6 +66,16 @@ def test_mirror(seed):
     np.testing.assert_array_equal(A, expected)
 
 
+def test_leading_systems_by_the_same_factor(seed):
+    A = gram(40, 40, seed)
+    B = np.random.RandomState(seed + 1).randn(40, 2)
+    sizes = [40, 17, 1]
+    solutions = RidgeSystem(np.asfortranarray(A), 0.5).solve_leading(B, sizes)
+    for size, solution in zip(sizes, np.hsplit(solutions, 3), strict=True):
+        np.testing.assert_allclose((A[:size, :size] + 0.5 * np.eye(size)) @ solution[:size], B[:size], atol=1e-10)
+        assert not solution[size:].any()
+
+
 @pytest.mark.parametrize("n", [1, 2, 30])
 def test_an_indefinite_system_is_solved_as_it_stands(n, seed):
     A = np.random.RandomState(seed).randn(n, n)

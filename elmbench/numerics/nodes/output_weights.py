@@ -37,37 +37,68 @@ def output_weights(
 
 
 def many_weights(
-    X: Rows, T: Array, layer: Layer, ridges: dict[int, Array], solvers: Counter[str], scale: Array | None = None
-) -> Iterator[tuple[int, Array]]:
-    """Yield the output weights of several networks from one draw of hidden nodes: all ridges for a number of nodes.
+    X: Rows,
+    T: Array,
+    layer: Layer,
+    networks: list[tuple[int, float]],
+    solvers: Counter[str],
+    scale: Array | None = None,
+) -> Iterator[tuple[list[int], Array]]:
+    """Yield the output weights of several networks from one draw of hidden nodes, each network in one of the results.
 
-    One reduction of H'H serves all ridges, see `ridge_solutions`; for more nodes than rows, that of HH', which is
-    extended from one number to the next.
+    For networks with at most as many nodes as rows, H'H is computed once, and one Cholesky factor for each ridge serves
+    all of them. For larger ones, HH' is extended from one number of nodes to the next, for all ridges.
 
-    `layer` is that of the largest network, `ridges` are those of each number of nodes. `solvers` counts the method of
-    each network. Yields the number of nodes, L, and the weights for its p ridges, of shape (L, p * k), the k columns of
-    the first ridge first.
+    `layer` is that of the largest network, `networks` are numbers of nodes and ridges. `solvers` counts the method of
+    each network. Yields the positions of p networks, and their weights of shape (L, p * k), the k columns of the first
+    network first, for the L nodes of the largest: zero beyond the nodes of each.
     """
-    n = X.shape[0]
-    small, large = ([size for size in sorted(ridges) if (size > n) == above] for above in (False, True))
-    if small:
-        gram, moments = _layer_equations(X, T, layer, small[-1], scale)
-        for size in small:
-            yield size, ridge_solutions(gram[:size, :size], moments[:size], ridges[size], solvers)
-    if large:
+    by_ridge: dict[float, list[int]] = {}
+    by_size: dict[int, list[int]] = {}
+    for i, (size, ridge) in enumerate(networks):
+        if size <= X.shape[0]:
+            by_ridge.setdefault(ridge, []).append(i)
+        else:
+            by_size.setdefault(size, []).append(i)
+    if by_ridge:
+        largest = max(networks[i][0] for positions in by_ridge.values() for i in positions)
+        gram, moments = _layer_equations(X, T, layer, largest, scale)
+        for ridge, positions in by_ridge.items():
+            yield positions, _leading_weights(gram, moments, [networks[i][0] for i in positions], ridge, solvers)
+    if by_size:
         H, T = scaled_rows(layer(X), scale), scaled_rows(T, scale)
-        gram, width = np.zeros((n, n), order="F"), 0
-        for size in large:
+        gram, width = np.zeros((len(T), len(T)), order="F"), 0
+        for size, positions in sorted(by_size.items()):
             add_gram(gram, H[:, width:size].T)
             mirror(gram)
             width = size
-            yield size, H[:, :size].T @ ridge_solutions(gram, T, ridges[size], solvers)
+            Z = ridge_solutions(gram, T, np.array([networks[i][1] for i in positions]), solvers)
+            yield positions, H[:, :size].T @ Z
 
 
 def _layer_equations(X: Rows, T: Array, layer: Layer, size: int, scale: Array | None) -> tuple[Array, Array]:
     """Return H'H and H'T for the outputs H of the first nodes, from blocks of rows."""
     blocks = ((rows, 0, layer(X[rows])[:, :size]) for rows in layer_blocks(len(T)))
     return normal_equations(blocks, 1, size, T, scale)[0]
+
+
+def _leading_weights(gram: Array, moments: Array, sizes: list[int], ridge: float, solvers: Counter[str]) -> Array:
+    """Solve leading systems of H'H + ridge I, all by the factor of the largest one that has a factor."""
+    k = moments.shape[1]
+    weights = np.zeros((len(gram), len(sizes), k))
+    descending = sorted(range(len(sizes)), key=sizes.__getitem__, reverse=True)
+    for number, position in enumerate(descending):
+        size = sizes[position]
+        system = RidgeSystem(np.array(gram[:size, :size], order="F"), ridge, needs_condition=False)
+        if system.by_cholesky:
+            rest = descending[number:]
+            Z = system.solve_leading(moments[:size], [sizes[i] for i in rest])
+            weights[:size, rest] = Z.reshape(size, len(rest), k)
+            solvers["leading cholesky"] += len(rest)
+            break
+        weights[:size, position] = system.solve(moments[:size])
+        solvers["eigenvalues"] += 1
+    return weights.reshape(len(gram), -1)
 
 
 def leading_solutions(H: Array, T: Array, sizes: list[int], cutoff: float) -> Iterator[tuple[int, Array, float]]:
