@@ -6,10 +6,12 @@ import os
 import signal
 import sys
 
+from elmbench.errors import INTERRUPTED
+
 
 def _stop(*_: object) -> None:
     """End this process at once. An exception could be lost in an import or in C code; workers end with the process."""
-    os.write(2, b"interrupted: finished work is stored. Next: the same command resumes\n")
+    os.write(2, f"{INTERRUPTED}\n".encode())
     os._exit(130)
 
 

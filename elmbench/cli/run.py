@@ -15,7 +15,7 @@ from typer import Argument, Option
 from elmbench.cli.app import app
 from elmbench.cli.options import DryRun, Jobs, Profile, Retry, Words, datasets, models, split_words, tables
 from elmbench.cli.state import state
-from elmbench.errors import ElmbenchError
+from elmbench.errors import INTERRUPTED, ElmbenchError
 
 if TYPE_CHECKING:
     from elmbench.reporting.results import Results
@@ -139,7 +139,7 @@ def run_cells(prepared: PreparedRun, executor: Executor, carry_out: Callable[...
         with RunProgress(prepared, state.silent, executor) as progress:
             return carry_out(prepared, progress.on_event, executor)
     except KeyboardInterrupt:
-        typer.echo("interrupted: finished work is stored. Next: the same command resumes", err=True)
+        typer.echo(INTERRUPTED, err=True)
         raise typer.Exit(130) from None
     finally:
         for number, handler in handlers.items():

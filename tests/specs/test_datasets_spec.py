@@ -82,6 +82,7 @@ def test_an_alias_stands_once(alias: str) -> None:
         ({"file": "a\0"}, "cannot be a file's name"),
         ({"name": "a/b"}, "cannot be a file's name"),
         ({"like": ["a"]}, "'toy.like' is"),
+        ({"aliases": 5}, "'toy.aliases' is 5"),
     ],
 )
 def test_what_an_entry_must_not_say(changes: dict[str, Any], message: str) -> None:

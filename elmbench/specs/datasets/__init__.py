@@ -232,13 +232,12 @@ def split_name(name: str) -> tuple[str, dict[str, float]]:
 
 def parse_dataset_specs(content: Any, source: str) -> DatasetSpecs:
     """Return the data sets of a `datasets.yaml`, validated."""
-    specs = _read_entries(content, source)
-    _ = [*specs.values()]
-    return specs
+    entries = _read_entries(content, source)
+    return DatasetSpecs({name: parse_spec(DatasetSpec, entry, source, name) for name, entry in entries.items()})
 
 
-def _read_entries(content: Any, source: str) -> DatasetSpecs:
-    """Return the data sets of a `datasets.yaml`, which are validated on first use.
+def _read_entries(content: Any, source: str) -> dict[str, dict[str, Any]]:
+    """Return the keys of each data set of a `datasets.yaml`, by its name.
 
     An entry with `like: NAME` inherits the keys of NAME except those that it sets itself. Aliases, the papers' counts
     and the fingerprint are never inherited; the files in a data directory are those of NAME.
@@ -260,7 +259,7 @@ def _read_entries(content: Any, source: str) -> DatasetSpecs:
             inherited = {key: value for key, value in base.items() if key not in ("aliases", "papers", "fingerprint")}
             merged = {"file": like, **inherited, **merged}
         entries[prefix] = merged
-    return DatasetSpecs(entries, source)
+    return entries
 
 
 #: A user's data sets, by name.
@@ -292,4 +291,4 @@ def load_dataset_specs() -> DatasetSpecs:
 @cache
 def _of_suite() -> DatasetSpecs:
     path = spec_root() / "datasets.yaml"
-    return _read_entries(read_yaml(path), str(path))
+    return DatasetSpecs(_read_entries(read_yaml(path), str(path)), str(path))
