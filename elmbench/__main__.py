@@ -6,12 +6,10 @@ import os
 import signal
 import sys
 
-from elmbench.errors import INTERRUPTED
-
 
 def _stop(*_: object) -> None:
     """End this process at once. An exception could be lost in an import or in C code; workers end with the process."""
-    os.write(2, f"{INTERRUPTED}\n".encode())
+    os.write(2, b"interrupted\n")
     os._exit(130)
 
 

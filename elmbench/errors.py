@@ -2,9 +2,6 @@
 
 from functools import partial
 
-#: The message of a command that Ctrl-C has ended.
-INTERRUPTED = "interrupted: finished work is stored. Next: the same command resumes"
-
 
 class ElmbenchError(Exception):
     """A problem that the user can act on.

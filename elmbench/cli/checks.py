@@ -131,7 +131,7 @@ def _claims(papers: Sequence[PaperResults]) -> Iterator[Text]:
         results = count_results(sorted((claim.verdict for claim in claims), key=CLAIM_VERDICTS.index))
         yield Text(f"{len(claims)} claim{'s' * (len(claims) > 1)} of the papers: {results}; --json has them all.")
     for claim in claims:
-        if claim.verdict in CLAIM_VERDICTS[:2]:
+        if claim.is_decided:
             yield Text(f'{claim.table}: "{claim.claim.says}": {claim.verdict} (p = {claim.p:.2g})', style="dim")
 
 

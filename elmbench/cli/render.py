@@ -54,7 +54,7 @@ def show_experiment(file: ExperimentFile) -> RenderableType:
         ("readings", ", ".join(spec.readings)),
     ]
     facts = [
-        *([("paper", f"{paper.title} ({paper.authors}, {paper.year}), doi:{paper.doi}")] if paper.title else []),
+        *([("paper", f"{paper.title}. {paper.citation}")] if paper.title else []),
         ("data", ", ".join(spec.datasets)),
         *(protocol_facts if spec.models else ()),
         ("profiles", ", ".join(file.profiles)),

@@ -7,6 +7,7 @@ import signal
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
@@ -15,7 +16,7 @@ from typer import Argument, Option
 from elmbench.cli.app import app
 from elmbench.cli.options import DryRun, Jobs, Profile, Retry, Words, datasets, models, split_words, tables
 from elmbench.cli.state import state
-from elmbench.errors import INTERRUPTED, ElmbenchError
+from elmbench.errors import ElmbenchError
 
 if TYPE_CHECKING:
     from elmbench.reporting.results import Results
@@ -65,8 +66,8 @@ def run(
     seconds = math.inf if budget is None else parse_duration(budget)
     settings = Settings(jobs, state.data_dir, state.plugins, blas_threads, parse_limits(limit))
     with executor_of(engine, settings, scheduler) as executor:
-        if not dry_run and not until_told:
-            # The worker starts while the run is planned: both take about as long.
+        if not (dry_run or until_told or _has_run(experiments or (), profile)):
+            # The worker starts while the run is planned, which takes about as long, unless all may be stored.
             executor.warm()
         # Imported here because these imports take seconds.
         from elmbench.specs.grids import read_all_grids
@@ -100,6 +101,12 @@ def run(
             show_plan(prepare(options, state.results_dir))
         else:
             run_prepared(prepare(options, state.results_dir), executor)
+
+
+def _has_run(experiments: Sequence[str], profile: str) -> bool:
+    """Return True if each of these tables, or by default some table, has results under a profile."""
+    tables = {path.parent.name for path in (state.results_dir / profile).glob("*/*/cells.csv")}
+    return bool(tables) and tables.issuperset(PurePath(name).stem for name in experiments)
 
 
 def _readings(texts: list[str]) -> dict[str, str]:
@@ -139,7 +146,7 @@ def run_cells(prepared: PreparedRun, executor: Executor, carry_out: Callable[...
         with RunProgress(prepared, state.silent, executor) as progress:
             return carry_out(prepared, progress.on_event, executor)
     except KeyboardInterrupt:
-        typer.echo(INTERRUPTED, err=True)
+        typer.echo("interrupted: finished work is stored. Next: the same command resumes", err=True)
         raise typer.Exit(130) from None
     finally:
         for number, handler in handlers.items():
@@ -177,7 +184,7 @@ def _show(results: Sequence[Results]) -> None:
         state.console.print(result.renderable(state.width, ["claim", *data]))
         if result.claims:
             table = f"elmbench table {result.resolved.file.id} --profile {result.resolved.profile}"
-            state.say(f"{len(result.claims)} claims of the paper are tested: {table}")
+            state.say(f"tested claims of the paper: {len(result.claims)}; next: {table}")
         state.say(f"written to {result.folder}")
 
 
@@ -213,13 +220,13 @@ def _run_in_two_stages(
             return run_cells(prepared, executor, execute if write else compute)
 
     def say_outlook(outlook: Outlook) -> None:
-        models = len(outlook.runs)
-        extra = sum(outlook.runs.values()) - stages.size * models
-        state.say(
-            f"{outlook.enough + outlook.more + outlook.never} published figures: {stages.size} runs are enough for "
-            f"{outlook.enough}; {outlook.more} need {extra} more runs of {models} model{'s' * (models != 1)}, roughly "
-            f"{duration(outlook.seconds)}; no number of runs is enough for {outlook.never}"
-        )
+        models, figures = len(outlook.runs), outlook.enough + outlook.more + outlook.never
+        text = f"{figures} published figure{'s' * (figures != 1)}: {stages.size} runs are enough for {outlook.enough}"
+        if outlook.more:
+            extra = sum(outlook.runs.values()) - stages.size * models
+            text += f"; {outlook.more} need{'s' * (outlook.more == 1)} {extra} more runs of {models} model"
+            text += f"{'s' * (models != 1)}, roughly {duration(outlook.seconds)}"
+        state.say(f"{text}; no number of runs is enough for {outlook.never}")
 
     if dry_run and stages.first.todo:
         show_plan(stages.first)

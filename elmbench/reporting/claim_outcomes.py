@@ -60,6 +60,11 @@ class ClaimOutcome:
         return f"{self.resolved.file.spec.label}, profile {self.resolved.profile}"
 
     @property
+    def is_decided(self) -> bool:
+        """True if the claim holds or does not hold."""
+        return self.verdict in CLAIM_VERDICTS[:2]
+
+    @property
     def text(self) -> str:
         """The claim, its verdict and the evidence in one sentence."""
         return f'claim "{self.claim.says}": {self.verdict}; {self.evidence}'
@@ -151,16 +156,15 @@ def correct_by_holm(outcomes: Sequence[ClaimOutcome]) -> list[ClaimOutcome]:
     A decision becomes `undecided` if its corrected p-value is above LEVEL. Tests on too few data sets do not count: no
     figures could make them decide (Tarone 1990).
     """
-    decided = CLAIM_VERDICTS[:2]
     p_values = {
-        i: outcome.p if outcome.verdict in decided else 1.0
+        i: outcome.p if outcome.is_decided else 1.0
         for i, outcome in enumerate(outcomes)
         if outcome.p is not None and outcome.verdict != "too few data sets"
     }
     results = list(outcomes)
     for i, p in zip(p_values, holm(list(p_values.values())), strict=True):
         outcome = outcomes[i]
-        if outcome.verdict in decided and p > LEVEL:
+        if outcome.is_decided and p > LEVEL:
             remark = f"by itself it {outcome.verdict}, but not after Holm's correction for {len(p_values)} claims"
             results[i] = replace(outcome, verdict="undecided", remark="; ".join(filter(None, (remark, outcome.remark))))
     return results

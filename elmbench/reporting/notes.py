@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 
 import pandas as pd
 
@@ -21,10 +21,11 @@ from elmbench.specs.profiles import Resolved
 
 #: Replaces the name of a data set in a reason that several of them share.
 _ANY = "NAME"
+_UNCORRECTED = "each claim is judged by itself; elmbench check --against published corrects for their number (Holm)"
 
 
 def table_notes(
-    cells: pd.DataFrame, gains: pd.DataFrame, claims: Iterable[ClaimOutcome], datasets: set[str], resolved: Resolved
+    cells: pd.DataFrame, gains: pd.DataFrame, claims: Sequence[ClaimOutcome], datasets: set[str], resolved: Resolved
 ) -> Iterator[Note]:
     """Yield the notes of a table that shows these data sets."""
     yield from (Note("data", f"{dataset}: {remarks}") for dataset, remarks in _remarks(cells).items())
@@ -32,6 +33,8 @@ def table_notes(
     yield from added_notes(cells, resolved)
     yield from cells_notes(cells)
     yield from (Note("claim", claim.text) for claim in claims)
+    if any(claim.is_decided for claim in claims):
+        yield Note("claim", _UNCORRECTED)
     yield from optimism_notes(gains[gains["reading"] == ""])
     yield from capped_notes(cells)
     yield from warning_notes(cells)

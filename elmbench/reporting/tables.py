@@ -52,7 +52,7 @@ def build_table(
     spec, paper = resolved.file.spec, resolved.file.paper
     if paper.authors:
         profile = _coverage(resolved, cells) if layout.shows_profile else f"Profile {resolved.profile}."
-        subtitle = f"{paper.authors} ({paper.year}), doi:{paper.doi}. {profile}"
+        subtitle = f"{paper.citation}. {profile}"
     else:  # a user's data
         subtitle = _protocol(resolved)
     datasets = {*cells["dataset"], *summary["dataset"]} or set(resolved.datasets)

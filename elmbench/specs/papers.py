@@ -74,14 +74,20 @@ class Paper(Spec):
     title: str
     authors: str
     year: int
-    doi: str
+    #: Empty if the paper has none.
+    doi: str = ""
     main_claims: tuple[MainClaim, ...] = ()
     readings: dict[str, Reading] = Field(default_factory=dict)
+
+    @property
+    def citation(self) -> str:
+        """The authors, the year and the DOI."""
+        return f"{self.authors} ({self.year})" + f", doi:{self.doi}" * bool(self.doi)
 
     @classmethod
     def none(cls, key: str) -> Self:
         """Return the paper of a user's own tables, which share only a key."""
-        return cls(key=key, title="", authors="", year=0, doi="")
+        return cls(key=key, title="", authors="", year=0)
 
     def choose(self, id: str, value: str) -> ChosenReading:
         """Return a reading with one of its values. A reading that the paper no longer declares does not leak."""

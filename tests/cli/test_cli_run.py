@@ -47,6 +47,15 @@ def test_a_real_run_prints_and_writes_the_table(elmbench: Callable, real: Path) 
         assert f"    {command}\n" in (folder / "table.md").read_text()
 
 
+def test_no_worker_starts_if_all_cells_are_stored(elmbench: Callable, one: Path, worker: dict) -> None:
+    starts: list[str] = []
+    worker["warm"] = lambda: starts.append("now")
+    elmbench(*CI)
+    elmbench("run", "toy/one", "--profile", "ci")
+    elmbench("run", "--all", "--profile", "ci")
+    assert starts == ["now"]
+
+
 def test_no_written_file_holds_a_path_of_this_machine(elmbench: Callable, toy: Callable, worker: dict) -> None:
     toy(datasets=["wdbc", "sylva"])
     worker["k-elm"] = {"status": "failed", "reason": f"OSError: cannot read '{Path.home()}/secret/model.bin'"}

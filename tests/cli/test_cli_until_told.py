@@ -70,7 +70,7 @@ def test_the_deviation_of_three_runs_fixes_the_number_of_runs(elmbench: Callable
     # The print of K-ELM lies outside of the interval of the first runs. They do not stop there.
     assert runs() == {"ELM": 3, "K-ELM": total, "OS-ELM": 3, "FB-KOS-ELM": 3}
     text = " ".join(outcome.out.split())
-    assert f"3 published figures: 3 runs are enough for 1; 1 need {total - 3} more runs of 1 model, roughly " in text
+    assert f"3 published figures: 3 runs are enough for 1; 1 needs {total - 3} more runs of 1 model, roughly " in text
     assert "3 published figures: 1 ✓ reproduced, 1 ∈ consistent, 1 ✗ differs." in text
     line = summary().loc["K-ELM"]
     half = t.ppf(0.975, 2) * 0.1 * math.sqrt(1 / 20 + 1 / total) + 0.005
@@ -140,6 +140,7 @@ def test_no_run_begins_after_the_budget(elmbench: Callable, table: dict) -> None
     outcome = elmbench(*RUN, "--budget", "0s")
     assert not FOLDER.exists()
     assert "left for lack of time: 36 cells" in " ".join(outcome.out.split())
+    assert "more runs of" not in outcome.out
     # The first stage took all the time.
     elmbench("run", "one", "--profile", "ci", "--runs", 3)
     outcome = elmbench(*RUN, "--budget", "0s")

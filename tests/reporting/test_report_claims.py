@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from made_cells import Toy, cell, folds, frame
+from made_cells import Toy, cell, folds, frame, notes_of, table_of
 from scipy.stats import t, ttest_ind
 
 from elmbench.reporting.claim_outcomes import COLUMNS, ClaimOutcome, claims_frame, correct_by_holm
@@ -117,6 +117,12 @@ def test_holms_correction_is_over_all_tested_claims(toy: Any) -> None:
     untested = replace(one, p=None, finding=None, verdict="incomplete")
     undecidable = replace(one, p=0.5, verdict="too few data sets")
     assert correct_by_holm([outcomes[0], untested, undecidable])[0].verdict == "holds"
+
+
+@pytest.mark.parametrize(("mcc", "n_notes"), [(0.8, 1), (0.5, 0)])
+def test_a_table_says_that_its_decided_claims_are_not_corrected(toy: Any, mcc: float, n_notes: int) -> None:
+    table = table_of(toy(claims=[CLAIM]), [*cells_of("ELM", mcc), *cells_of("K-ELM", 0.5)])
+    assert sum("each claim is judged by itself" in text for text in notes_of(table)) == n_notes
 
 
 def test_the_weakest_of_several_columns_decides(toy: Any) -> None:

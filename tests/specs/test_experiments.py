@@ -166,6 +166,11 @@ def test_readings_that_are_none(reading: dict[str, Any], message: str) -> None:
         parse_spec(Paper, PAPER | {"readings": {"r": reading}}, "paper.yaml")
 
 
+def test_the_citation_of_a_paper_with_and_without_a_doi() -> None:
+    assert Paper(**PAPER).citation == "a (2020), doi:d"
+    assert parse_spec(Paper, {name: PAPER[name] for name in PAPER if name != "doi"}, "").citation == "a (2020)"
+
+
 CLAIM = {"says": "x", "dataset": "wdbc", "metric": "mcc", "model": "ELM", "than": "others"}
 
 
