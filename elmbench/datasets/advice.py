@@ -31,14 +31,18 @@ def warnings_of(
         text = f"the target is the last column, {table.target_name!r}, and its numbers are a regression's"
         yield f"{text}: --target COLUMN or --task classification for another one"
     if task == "classification":
-        labels = sorted({*label_words(table.target)} - {None})
+        words = label_words(table.target)
+        labels = sorted({*words} - {None})
+        if table.n_train is not None and (new := sorted({*words[table.n_train :]} - {*words[: table.n_train], None})):
+            yield f"no training row has these labels of held-out rows: {few(new, 4)}: correct one of the files"
         spellings = Counter(label.casefold() for label in labels)
         if same := [label for label in labels if spellings[label.casefold()] > 1]:
             yield f"labels that differ in case alone are different classes: {few(same, 4)}: correct the file"
     if sp.issparse(table.X):
         return
     columns = {name: _codes(table.column(name)) for name in table.names}
-    target = _codes(label_words(table.target) if task == "classification" else table.target)
+    numbers = to_numbers(table.target) if task == "regression" else None
+    target = _codes(label_words(table.target) if numbers is None else numbers)
     n = len(target)
     constant = [name for name, codes in columns.items() if codes.max() == 0]
     yield from _drop("constant", constant)
@@ -53,7 +57,7 @@ def warnings_of(
     yield from _drop("a different whole number in each row, such as an ID", whole)
     for name in table.names:
         if name not in {*constant, *whole, *dates, *copies}:
-            yield from _about_target(table, name, columns[name], target, task, grouped)
+            yield from _about_target(table, name, columns[name], target, numbers, grouped)
     repeated = n - len({row.tobytes() for row in np.column_stack([*columns.values(), target])})
     if repeated:
         rows = f"{repeated} of {n} rows repeat{'s' * (repeated == 1)} another row"
@@ -61,9 +65,17 @@ def warnings_of(
 
 
 def _about_target(
-    table: Table, name: str, codes: NDArray[np.int64], target: NDArray[np.int64], task: str, grouped: bool
+    table: Table,
+    name: str,
+    codes: NDArray[np.int64],
+    target: NDArray[np.int64],
+    numbers: NDArray[np.float64] | None,
+    grouped: bool,
 ) -> Iterator[str]:
-    """Yield a warning if a column gives the target away, or looks like a group."""
+    """Yield a warning if a column gives the target away, or looks like a group.
+
+    `target`: a code for each row. `numbers`: the targets of a regression.
+    """
     sizes, values = np.bincount(codes), table.column(name)
     repeats = name in table.nominal or (len(sizes) <= len(target) / 2 and _is_whole(values))
     each_has_one = repeats and len(np.unique(codes * len(target) + target)) == len(sizes)
@@ -74,11 +86,10 @@ def _about_target(
             yield f"{problem}: --groups {quote(name)}"
     elif name in table.nominal or not np.isfinite(values).all():
         gives_away = False
-    elif task == "classification":
+    elif numbers is None:
         gives_away = _separates(values, target)
     else:
-        numbers = to_numbers(table.target)
-        gives_away = numbers is not None and bool(abs(np.corrcoef(values, numbers)[0, 1]) > 1 - 1e-9)
+        gives_away = bool(abs(np.corrcoef(values, numbers)[0, 1]) > 1 - 1e-9)
     if gives_away:
         yield f"{name!r} alone gives the target away: --drop {quote(name)} if it is known only afterwards"
 

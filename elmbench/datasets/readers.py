@@ -18,7 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from elmbench.datasets.table import Table, target_of
+from elmbench.datasets.table import Table, few, target_of
 from elmbench.datasets.text import PUBLIC, ChooseTarget, read_text
 from elmbench.errors import ElmbenchError, first_line
 from elmbench.specs.datasets.sources import FileOptions
@@ -203,18 +203,21 @@ def _read_parquet(content: bytes, path: Path, choose: ChooseTarget, layout: File
     import pyarrow.parquet as pq
 
     file = pq.ParquetFile(io.BytesIO(content), pre_buffer=False)
-    for field in file.schema_arrow:
-        if pa.types.is_nested(field.type):
-            raise bad_file(path, f"holds {field.type} in the column {field.name!r}", "a number or a word in each field")
-    table = file.read(use_threads=False)
-    target = target_of([str(name) for name in table.column_names], choose, path)
+    nested = {field.name: field.type for field in file.schema_arrow if pa.types.is_nested(field.type)}
+    names = file.schema_arrow.names
+    target = target_of(names, choose, path)
+    for name in nested if layout is PUBLIC else nested.keys() & {target}:
+        raise bad_file(path, f"holds {nested[name]} in the column {name!r}", "a number or a word in each field")
+    table = file.read([name for name in names if name not in nested] if nested else None, use_threads=False)
     frame = table.to_pandas(use_threads=False, ignore_metadata=True, integer_object_nulls=True)
+    frame[[*nested]] = None
     if layout is PUBLIC:
         return Table.of_frame(frame, target, str(path))
     columns = (table.schema.pandas_metadata or {}).get("columns", ())
     categories = {column["name"] for column in columns if column["pandas_type"] == "categorical"}
     frame = frame.astype(dict.fromkeys(categories & {*frame}, "category"))
-    return Table.of_frame(frame, target, str(path), layout.words)
+    rows = Table.of_frame(frame, target, str(path), layout.words)
+    return rows.remarked(f"columns of lists or records are not read: {few([*nested], 8)}") if nested else rows
 
 
 def _read_workbook(content: bytes, path: Path, choose: ChooseTarget, layout: FileOptions) -> Table:

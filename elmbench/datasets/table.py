@@ -199,7 +199,7 @@ def few(names: Sequence[str], most: int) -> str:
 
 def is_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
     """Return True for each value that is None or NaN."""
-    return np.array([value is None or value != value for value in values], dtype=bool)
+    return np.asarray((values == None) | (values != values), dtype=bool)  # noqa: E711  # value by value
 
 
 def is_number(text: str) -> bool:
@@ -223,10 +223,12 @@ def to_numbers(values: NDArray[Any]) -> NDArray[np.float64] | None:
     """Return a column as floats, NaN for missing values; return None if it holds anything but numbers."""
     if values.dtype.kind in "biuf":
         return values.astype(np.float64)
-    labels = {value for value in values if value is not None and value == value}
-    if not all(is_number(str(value)) for value in labels):
+    present = ~is_missing(values)
+    if not all(map(is_number, {*map(str, values[present])})):
         return None
-    return np.array([float(value) if value in labels else np.nan for value in values])
+    numbers = np.full(len(values), np.nan)
+    numbers[present] = values[present].astype(np.float64)
+    return numbers
 
 
 def label_words(target: NDArray[Any]) -> NDArray[np.object_]:
@@ -234,10 +236,8 @@ def label_words(target: NDArray[Any]) -> NDArray[np.object_]:
 
     None and NaN become None.
     """
-    unique, inverse = np.unique(target.astype(str) if target.dtype == object else target, return_inverse=True)
-    words = np.array([label_word(value) for value in unique], dtype=object)[inverse]
-    words[is_missing(target)] = None
-    return words
+    spelled = {value: label_word(value) for value in {*target[~is_missing(target)].tolist()}}
+    return np.array([spelled.get(value) for value in target.tolist()], dtype=object)
 
 
 def label_word(value: Any) -> str:
@@ -262,4 +262,7 @@ def to_frame(X: Any) -> pd.DataFrame:
         return X.set_axis([str(name) for name in X.columns], axis=1)
     if getattr(X, "ndim", 2) > 2:
         raise ElmbenchError(f"X has the shape {X.shape}", expected="rows and columns", next_step="reshape X")
+    if X is None or isinstance(X, str | Path):
+        problem, next_step = f"X is {X!r}", "read a file first: pandas.read_csv(FILE)"
+        raise ElmbenchError(problem, expected="a data frame or an array", next_step=next_step)
     return pd.DataFrame(X).rename(columns="x{}".format)

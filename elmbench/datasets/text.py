@@ -1,5 +1,7 @@
 """Text tables of users: separator, encoding and header are detected unless they are given."""
 
+from __future__ import annotations
+
 import codecs
 import csv
 import io
@@ -7,11 +9,17 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from elmbench.datasets.numbers import MISSING, looks_numeric
 from elmbench.datasets.table import Table, few, have_equal_digits, target_of
 from elmbench.errors import ElmbenchError
 from elmbench.specs.datasets.sources import FileOptions
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: A function from the names of the columns to that of the target.
 ChooseTarget = Callable[[list[str]], str]
@@ -53,14 +61,11 @@ def read_text(content: bytes, path: Path, choose: ChooseTarget, layout: FileOpti
     target = target_of(names, choose, path)
     # pandas accepts a point as decimal mark even if the mark is a comma.
     words = names if layout.decimal == "," else None if is_public else layout.words
-    texts = {*(words or ()), target}
-    if not is_public:  # pandas would drop the zeros that codes begin with
-        columns = zip(names, zip(*sample[bool(header) :], strict=True), strict=False)  # none without rows
-        texts.update(name for name, column in columns if have_equal_digits({*column} - MISSING))
-    # Not by Arrow's reader or with Arrow's strings: that reader's threads outlive the interpreter, and abort its exit.
-    with pd.option_context("mode.string_storage", "python"):
-        frame = pd.read_csv(
-            io.BytesIO(text.encode()),
+    content, texts = text.encode(), {*(words or ()), target}
+
+    def read(texts: set[str]) -> pd.DataFrame:
+        return pd.read_csv(
+            io.BytesIO(content),
             sep=separator,
             header=0 if header else None,
             names=names,
@@ -72,8 +77,26 @@ def read_text(content: bytes, path: Path, choose: ChooseTarget, layout: FileOpti
             engine="c",
             low_memory=False,
         )
+
+    # Not by Arrow's reader or with Arrow's strings: that reader's threads outlive the interpreter, and abort its exit.
+    with pd.option_context("mode.string_storage", "python"):
+        frame = read(texts)
+        codes = set() if is_public else _without_zeros(frame, sample[bool(header) :])
+        if codes:
+            frame = read(texts | codes)
         table = Table.of_frame(frame, target, str(path), words)
     return replace(table, notes=tuple(notes), separator=separator, words=frozenset(layout.words))
+
+
+def _without_zeros(frame: pd.DataFrame, sample: list[list[str]]) -> set[str]:
+    """Return the columns of numbers that may be codes whose leading zeros are lost: some have fewer digits."""
+    names = set()
+    for (name, values), words in zip(frame.items(), zip(*sample, strict=True), strict=False):  # no words without rows
+        codes = {*words} - MISSING
+        if values.dtype.kind in "iuf" and have_equal_digits(codes):
+            least = 10.0 ** (len(codes.pop()) - 1) if codes else np.inf
+            names |= {str(name)} if values.min() < least else set()
+    return names
 
 
 def _decode(content: bytes) -> tuple[str, list[str]]:
@@ -102,8 +125,12 @@ def _separator_of(text: str, separator: str) -> tuple[str, str]:
     first, _, rest = text.partition("\n")
     if len(first.strip()) == len("sep=;") and first.startswith("sep="):
         separator, text = separator or first[4], rest
+    separator = {"\\t": "\t", "tab": "\t", "space": " "}.get(separator, separator)
+    if len(separator) > 1:
+        problem, next_step = f"the separator {separator!r} has {len(separator)} characters", "correct --sep"
+        raise ElmbenchError(problem, expected="one character, or tab or space", next_step=next_step)
     if separator:
-        return {"\\t": "\t", "tab": "\t", "space": " "}.get(separator, separator), text
+        return separator, text
     for separator in SEPARATORS:
         try:
             widths = {len(row) for row in islice(_rows(text, separator), _SAMPLE)}

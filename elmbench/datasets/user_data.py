@@ -179,11 +179,13 @@ def _faults(
             problem = f": no column is left: of {', '.join(names)} {reason}"
             yield problem, "a column of numbers or categories", "correct the file"
     if d < 1:
-        yield f" has {n} rows of {d} features", "a feature", "add columns"
+        yield f" has {n} rows of {d} features", "a feature", "add columns, or name the separator of a text by --sep"
     gone = is_missing(table.target).sum()
     if gone:
-        problem = f": the target is missing in {gone} of {n} rows"
-        yield problem, "a target in every row", "--drop-missing-target skips them"
+        column = f" {table.target_name!r}" if table.target_name else ""
+        problem = f": the target{column} is missing in {gone} of {n} rows"
+        next_step = "--drop-missing-target skips them" if gone < n else "name another column with --target"
+        yield problem, "a target in every row", next_step
     if not sp.issparse(table.X) and np.isinf(table.X).any():
         column = table.names[int(np.isinf(table.X).any(axis=0).argmax())]
         problem = f": a value in the column {column!r} is infinite or larger than any float (1.8e308)"

@@ -126,7 +126,11 @@ def compare(
 
     by_row = {"_groups": groups, "_order": time_order, "_fold": fold, "_weights": weights}
     # The index of a series need not be that of X.
-    extra = {key: list(_unmasked(values)) for key, values in by_row.items() if values is not None}
+    extra = {
+        key: list(_unmasked(values)) if np.ndim(values) else [values]
+        for key, values in by_row.items()
+        if values is not None
+    }
     X, y = X if sp.issparse(X) else to_frame(X), _unmasked(y)
     if test is not None:
         test = test[0] if sp.issparse(test[0]) else to_frame(test[0]), _unmasked(test[1])
@@ -144,12 +148,12 @@ def compare(
         raise ElmbenchError(f"X has {missing} missing values", expected="none", next_step="impute=True replaces them")
     digest = sha256(str(joblib.hash((X, y, extra, test))).encode()).hexdigest()[:12]
     results_dir = Path(results_dir) if results_dir is not None else _temporary_folder()
-    folder = results_dir.resolve() / ".data" / digest
-    path, held_out = write_arrays(X, y, folder, name, extra), ""
+    folder, stem = results_dir.resolve() / ".data" / digest, short_slug(name)
+    path, held_out = write_arrays(X, y, folder, stem, extra), ""
     if test is not None:
         # Their groups and weights are not used, but both files have the same columns.
         first = {key: values[:1] * len(test[1]) for key, values in extra.items()}
-        held_out = str(write_arrays(test[0], test[1], folder, f"{name}-test", first))
+        held_out = str(write_arrays(test[0], test[1], folder, f"{stem}-test", first))
     names, estimators = named_models(models)
     files = (write_plugin(estimators, path.parent, sys.path),) if estimators else ()
     paths = [load_plugin(path) for path in plugins]
@@ -168,7 +172,7 @@ def compare(
         title=name,
     )
     metrics = (metric,) if isinstance(metric, str) else tuple(metric)
-    title = f"{short_slug(name)}-{digest[:8]}"
+    title = f"{stem}-{digest[:8]}"
     comparison = Comparison((rows,), tuple(names), dict(grids or {}), metrics, folds, runs, limit, title)
     settings = Settings(jobs, None, tuple(map(str, (*paths, *files))), blas_threads, parse_limits(limit))
     options = RunOptions(settings=settings, command=f"elmbench.compare(X, y, name={name!r})")

@@ -67,6 +67,17 @@ def test_the_task_is_found_by_the_target_or_named(tmp_path: Path, target: Any, t
 def test_the_target_is_found_by_its_name_or_is_the_last(tmp_path: Path, names: list[str], target: str) -> None:
     frame = FRAME.assign(kind=np.arange(N) % 3).set_axis(names, axis=1)
     assert loaded(tmp_path, frame).feature_names == tuple(name for name in names if name != target)
+    # A column with another use is not the default target.
+    for use in ({"drop": (target,)}, {"groups": target}, {"ordered_by": target}):
+        assert described(tmp_path, frame.rename(columns={"y": "z"}).assign(**{target: frame[target]}), **use).sources
+
+
+def test_nested_columns_are_left_out(tmp_path: Path) -> None:
+    frame = FRAME.assign(list=[[1, 2]] * N, record=[{"x": 1}] * N)
+    for drop in ((), ("list",), ("list", "record")):
+        spec = described(tmp_path, frame, "kind", name="x.parquet", drop=drop)
+        assert "columns of lists or records are not read: list, record" in spec.notes
+        assert load(spec).feature_names == tuple(name for name in FRAME if name != "kind")
 
 
 def test_the_checksum_tells_groups_and_categories_apart(tmp_path: Path) -> None:
@@ -85,6 +96,9 @@ REFUSED = {
     "missing values": (FRAME.assign(a=[np.nan] * 5 + [1.0] * (N - 5)), {}, "5 values are missing, in 5 rows"),
     "few rows": (FRAME[:10], {}, "10 rows"),
     "infinite": (FRAME.assign(b=[np.inf, *ROWS[1:, 1]]), {}, "a value in the column 'b' is infinite"),
+    "target dropped": (FRAME, {"drop": ("kind",)}, "'kind' is the target, and another option names it"),
+    "no target": (FRAME.assign(kind=""), {}, f"the target 'kind' is missing in {N} of {N} rows\\n.*\\n.* --target"),
+    "separator": (FRAME, {"separator": "||"}, "'||' has 2 characters"),
     "no group": (FRAME, {"groups": "clan"}, "no column 'clan'"),
     "no order": (FRAME.assign(b=[np.nan, *ROWS[1:, 1]]), {"ordered_by": "when"}, "no column 'when'"),
 }

@@ -190,7 +190,7 @@ def test_the_first_sheet_of_a_workbook(tmp_path: Path, monkeypatch: pytest.Monke
 
 def test_columns_that_are_dropped_and_rows_without_a_target(tmp_path: Path) -> None:
     frame = FRAME.assign(kind=[None, "?", *FRAME["kind"][2:]])
-    with pytest.raises(ElmbenchError, match="the target is missing in 2 of 60") as caught:
+    with pytest.raises(ElmbenchError, match="the target 'kind' is missing in 2 of 60") as caught:
         described(tmp_path, frame)
     assert "--drop-missing-target" in str(caught.value.next_step)
     spec = described(tmp_path, frame, drop=("b",), drop_missing_target=True)
@@ -205,6 +205,21 @@ def test_a_wide_table_is_read(tmp_path: Path) -> None:
     text = pd.DataFrame(rows, columns=names).assign(target=rows[:, 0]).to_csv(index=False)
     assert text.index("\n") > 131_072
     assert described(tmp_path, text).shape.features == 3000
+
+
+def test_only_codes_are_read_as_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Numbers of equally many digits are not: text takes three times as long."""
+    kinds: list[str] = []
+    read = pd.read_csv
+    monkeypatch.setattr(
+        pd,
+        "read_csv",
+        lambda *args, **options: kinds.append((frame := read(*args, **options))["a"].dtype.kind) or frame,
+    )
+    for first, expected in ((1000, ["i"]), ("0999", ["i", "O"])):
+        kinds.clear()
+        described(tmp_path, FRAME.assign(a=[first, *range(1001, 1000 + N)]))
+        assert kinds == expected
 
 
 def rows(*labels: object) -> pd.DataFrame:

@@ -40,6 +40,7 @@ X, y = load_iris(return_X_y=True)
     [
         (X[:-1], "X has 149 rows"),
         (X[:, :, np.newaxis], "X has the shape"),
+        ("iris.csv", "X is 'iris.csv'"),
         (np.where(X > 7, np.nan, X), "X has 12 missing values"),
         (sp.csr_matrix(np.where(X > 7, np.nan, X)), "X has 12 missing values"),
         (pd.DataFrame(X, columns=list("abca")), "X has the column 'a' twice"),
@@ -82,6 +83,8 @@ def test_targets_and_columns_beside_the_rows_that_cannot_be_used() -> None:
         elmbench.compare(X, y, ["ridge"], weights=masked)
     with pytest.raises(ElmbenchError, match="X has 150 rows, and groups has 7 values"):
         elmbench.compare(X, y, ["ridge"], groups=[1] * 7)
+    with pytest.raises(ElmbenchError, match="X has 150 rows, and fold has 1 values"):
+        elmbench.compare(X, y, ["ridge"], fold=5)
 
 
 def test_columns_beside_the_rows_are_taken_in_their_order() -> None:
@@ -151,7 +154,10 @@ def test_no_frame_is_written_over_another() -> None:
     assert one.folder != other.folder
     assert len(pd.read_csv(one.folder / "cells.csv")) == 3
     assert not Path("elmbench-results").exists()
-    folders = [elmbench.compare(X[:n], y[:n], ["dummy"], name="iris", results_dir="here").folder for n in (150, 120)]
+    runs = [elmbench.compare(X[:n], y[:n], ["dummy"], name="../Iris", results_dir="here") for n in (150, 120)]
+    assert {*runs[0].cells["dataset"]} == {"iris"}
+    assert not [*Path("here/.data").glob("*.parquet")]
+    folders = [run.folder for run in runs]
     assert len(set(folders)) == 2
     assert all(folder.is_relative_to("here") for folder in folders)
 

@@ -152,6 +152,13 @@ def test_what_cannot_be_used_is_named(changes: dict[str, Any], options: dict[str
         prepared(frame, "logistic-regression", **options)
 
 
+def test_labels_of_held_out_rows_alone_are_told() -> None:
+    shop().replace({"buys": {"yes": "Yes!"}}).to_csv("test.csv", index=False)
+    ((resolved, _),) = prepared(shop(), "logistic-regression", test="test.csv").tables
+    (spec,) = resolved.datasets.values()
+    assert any("no training row has these labels of held-out rows: Yes!" in note for note in spec.notes)
+
+
 # --- `predictions.csv`, and the hyperparameters that the table shows --------------------------------------------------
 
 

@@ -71,9 +71,11 @@ def read_user_file(source: FileSource, spec: RowColumns | None = None) -> Table:
         expected = f"a name that ends in {endings}, perhaps followed by {', '.join(filter(None, COMPRESSIONS))}"
         problem, next_step = f"{path}: unknown kind of file", "unpack or convert it, such as to CSV"
         raise ElmbenchError(problem, expected=expected, next_step=next_step)
-    words = {*source.words, *filter(None, (spec.groups, spec.fold) if spec else ())}  # their values keep their spelling
+    spec = spec or RowColumns()
+    words = {*source.words, *filter(None, (spec.groups, spec.fold))}  # their values keep their spelling
     layout = source.model_copy(update={"words": words})
-    table = read_table(path, partial(_target, source), form=form, layout=layout, sparse=True)
+    used = {*source.drop, spec.groups, spec.fold, spec.weights, spec.ordered_by}
+    table = read_table(path, partial(_target, source, used), form=form, layout=layout, sparse=True)
     check_columns(table, source.drop)
     table = table.drop_columns(source.drop)
     check_columns(table, {*source.words} - {table.target_name})
@@ -92,7 +94,7 @@ def header_of(names: Collection[str]) -> bool | None:
     return None if all(_UNNAMED.fullmatch(name) for name in names) else True
 
 
-def _with_test_part(train: Table, source: FileSource, spec: RowColumns | None) -> Table:
+def _with_test_part(train: Table, source: FileSource, spec: RowColumns) -> Table:
     """Return the training rows followed by the rows of the test file, with the same columns."""
     target = train.target_name or source.target
     header = source.header if source.header is not None else header_of(train.names)
@@ -116,12 +118,16 @@ def _with_test_part(train: Table, source: FileSource, spec: RowColumns | None) -
     return replace(join_parts(train, test), positions=np.concatenate(rows))
 
 
-def _target(source: FileSource, names: list[str]) -> str:
-    """Return the name of the target: the user's choice, else a usual name, else the last column."""
+def _target(source: FileSource, used: Collection[str | None], names: list[str]) -> str:
+    """Return the name of the target: the user's choice, else a usual name or the last column that is not `used`."""
     if isinstance(source.target, int):
         return names[source.target]
     if not source.target:
-        return next((name for name in TARGETS if name in names), names[-1])
+        free = [name for name in names if name not in used] or names
+        return next((name for name in TARGETS if name in free), free[-1])
+    if source.target in used:
+        problem = f"the column {source.target!r} is the target, and another option names it as well"
+        raise ElmbenchError(problem, expected="one option for a column", next_step="correct one of the two")
     if source.target not in names:
         raise _no_column(str(Path(source.path)), source.target, names)
     return source.target
