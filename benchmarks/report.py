@@ -36,7 +36,7 @@ REASONS = {
     ),
     "path-search-digits": (
         "the systems of the smallest ridges take 17 Cholesky factors, a third of the time, as GridSearchCV takes "
-        "one a fit; kernel matrices take a fifth"
+        "one a fit"
     ),
     "fb-kos-elm": "the values of the kernel and the choice of the unit that leaves come on top of the bytes of a row",
     "ald-kos-elm": "the values of the kernel and two triangular solves, which wait for each other, come on top",

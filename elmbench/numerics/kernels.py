@@ -12,6 +12,7 @@ from elmbench.numerics.solve import mirror
 
 SQUARINGS = 3  # most times in a row that a Gaussian kernel is squared instead of computed, see `kernel_ladder`
 DISTANCES_UP_TO = 2048  # most rows whose distances are kept, to compute further kernels from them: 32 MB
+_ZERO_BELOW = -746.0  # exponents whose exponential is zero in double precision
 BLOCK_BYTES = 8 * 2**20  # size of the temporaries of this module, in bytes (one row is the least)
 
 
@@ -23,7 +24,12 @@ def row_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
 def rbf_from_distances(distances: Array, gamma: float | Array, out: Array | None = None) -> Array:
     """Return the Gaussian kernel exp(-gamma d^2) of squared distances, of any shape, in `out` or over the distances."""
     out = np.multiply(distances, -gamma, out=distances if out is None else out)
-    return np.exp(out, out=out)
+    if not out.min(initial=0.0) < _ZERO_BELOW:
+        return np.exp(out, out=out)
+    zero = out < _ZERO_BELOW
+    np.exp(out, out=out, where=~zero)  # exp takes five times as long for a zero as for other results
+    np.copyto(out, 0.0, where=zero)
+    return out
 
 
 def squared_distances(X: Array, Y: Array | None = None, *, out: Array | None = None) -> Array:

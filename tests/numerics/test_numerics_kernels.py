@@ -16,7 +16,13 @@ from sklearn.metrics.pairwise import KERNEL_PARAMS, pairwise_kernels
 
 import elmbench.numerics.kernels as kernels
 from elmbench.numerics.arrays import EPS
-from elmbench.numerics.kernels import kernel_ladder, kernel_matrix, kernel_round_off, squared_distances
+from elmbench.numerics.kernels import (
+    kernel_ladder,
+    kernel_matrix,
+    kernel_round_off,
+    rbf_from_distances,
+    squared_distances,
+)
 from elmbench.numerics.pairwise import NAMES, Kernel
 
 SETTINGS = examples(80)
@@ -140,6 +146,12 @@ def test_the_gaussian_kernel_of_dense_rows_is_our_own_to_the_bit(seed):
     X = np.random.RandomState(seed).rand(30, 3)
     np.testing.assert_array_equal(Kernel(gamma=0.3).matrix(X), kernel_matrix(X, gamma=0.3))
     np.testing.assert_array_equal(Kernel(gamma=0.3).matrix(X, X[:4]), kernel_matrix(X, X[:4], gamma=0.3))
+
+
+def test_exponentials_of_large_distances():
+    distances = np.concatenate([np.linspace(0, 800, 4001), [1e308, np.inf, np.nan]])
+    with np.errstate(all="ignore"):
+        np.testing.assert_array_equal(rbf_from_distances(distances.copy(), 1.0), np.exp(-distances))
 
 
 def test_a_matrix_is_cut_by_numbers(seed):
