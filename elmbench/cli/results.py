@@ -164,14 +164,9 @@ def check(
 @baseline_app.command("update")
 def update(experiments: Annotated[list[str], typer.Argument(autocompletion=options.tables)]) -> None:
     """Make the cells of profile ci the new baseline of these tables."""
-    from elmbench.specs.catalogue import find_experiment
     from elmbench.workflow.checks import update_baselines
 
-    names = [find_experiment(name).id for name in experiments]
-    lines = [
-        {"experiment": name, "cells": count, "file": f"experiments/{name}.baseline.csv"}
-        for name, count in update_baselines(names, state.results_dir).items()
-    ]
+    lines = update_baselines(experiments, state.results_dir)
     state.emit(lines)
     state.say(*("{experiment}: {cells} cells are the baseline now ({file})".format(**line) for line in lines))
 

@@ -69,7 +69,8 @@ def added_notes(cells: pd.DataFrame, resolved: Resolved) -> Iterator[Note]:
             best, *rivals = p.index
             text = f"{dataset}, {select}: {best} has the best {metric}; p of the others: "
             text += ", ".join(f"{model} {p_text(p[model])}" for model in rivals)
-            yield Note("added", f"{text} (corrected resampled t-test on {len(scores)} folds, Holm's correction)")
+            unit = "folds" if scores.index.get_level_values("run").has_duplicates else "runs"
+            yield Note("added", f"{text} (corrected resampled t-test on {len(scores)} {unit}, Holm's correction)")
 
 
 def with_remarks(summary: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:

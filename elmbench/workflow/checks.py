@@ -93,8 +93,8 @@ def require_figures(compared: int, tables: Sequence[TableResults], profile: str 
         )
 
 
-def update_baselines(names: list[str], results_dir: Path) -> dict[str, int]:
-    """Replace the baselines of tables by their cells of profile `ci`, and return the numbers of cells by id.
+def update_baselines(names: list[str], results_dir: Path) -> list[dict[str, Any]]:
+    """Replace the baselines of tables by their cells of profile `ci`; return id, number of cells and path of each.
 
     If one of the tables has no cells or failed ones, no baseline changes.
     """
@@ -102,7 +102,10 @@ def update_baselines(names: list[str], results_dir: Path) -> dict[str, int]:
     cells = {file.id: read_cells(results_folder(results_dir, "ci", file.id) / "cells.csv") for file in files}
     for file in files:
         refuse_failures(cells[file.id], _baseline(file))
-    return {file.id: update_baseline(cells[file.id], _baseline(file)) for file in files}
+    return [
+        {"experiment": file.id, "cells": update_baseline(cells[file.id], path := _baseline(file)), "file": str(path)}
+        for file in files
+    ]
 
 
 def update_tables(names: list[str], profile: str, results_dir: Path, watch: Watch = iter) -> list[Path]:

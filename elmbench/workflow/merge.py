@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from elmbench.errors import ElmbenchError
+from elmbench.reporting.cells import records_below
 from elmbench.reporting.results import Results, write_results
 from elmbench.running.store import Store
 from elmbench.specs.catalogue import load_catalogue
 from elmbench.specs.profiles import resolve
-from elmbench.work import work_from
 from elmbench.work.plan import Cell
 
 #: Differences beyond this number are counted, not named.
@@ -109,14 +109,7 @@ def _cells(store: Store) -> Iterator[tuple[tuple[str, str], Cell]]:
 
 def _records(store: Store) -> dict[str, dict[str, Any]]:
     """Return the records that the cells of the tables depend on, by key."""
-    records: dict[str, dict[str, Any]] = {}
-    queue = [cell.key for _, cell in _cells(store)]
-    while queue:
-        key = queue.pop()
-        if key not in records and (record := store.get(key)) is not None:
-            records[key] = record
-            queue += work_from(record["unit"]).needs
-    return records
+    return {record["key"]: record for record in records_below((cell.key for _, cell in _cells(store)), store)}
 
 
 def _copy(source: Store, target: Store) -> int:

@@ -161,7 +161,7 @@ def test_a_curve_is_whole_in_the_summary_and_thinned_in_the_table(toy: Toy) -> N
     assert table.sections[0].heading == "each number of hidden nodes on the outer test folds; none is chosen"
     (most,) = notes_of(table)
     assert "mcc@h=150 of ELM within 0.1 of mcc@h=10 of ELM; on 1 of 1 data sets, " in most
-    (single,) = notes_of(
+    single, _ = notes_of(
         table_of(toy(layout="curves", **SIZES | {"grids": sizes}, claims=[claim | {"dataset": "wdbc"}]), lines)
     )
     assert "holds; on wdbc mcc@h=150 of ELM within 0.1 of mcc@h=10 of ELM; 0.8 against 0.8, " in single

@@ -30,7 +30,10 @@ def test_a_model_that_was_added_is_tested_against_the_best_one_on_the_same_folds
     # Two folds: t = 0.085 / (0.0212 sqrt(1/2 + 1)); t = 0.21 / (0.0141 sqrt(1/2 + 1)) of K-ELM has Holm's factor 2.
     expected = "wdbc, nested: ELM has the best mcc; p of the others: mine .189, K-ELM .105"
     (note,) = (note for note in table_of(toy(""), lines).notes if note.kind == "added")
-    assert note.text.startswith(expected)
+    assert note.text == f"{expected} (corrected resampled t-test on 2 folds, Holm's correction)"
+    runs = [line | {"run": line["fold"], "fold": 0} for line in lines]
+    (note,) = (note for note in table_of(toy(""), runs).notes if note.kind == "added")
+    assert "t-test on 2 runs" in note.text
     others = table_of(toy(""), [line for line in lines if line["model"] != "mine"])
     assert "added" not in {note.kind for note in others.notes}
 
