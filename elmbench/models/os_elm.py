@@ -1,17 +1,24 @@
 """The online sequential extreme learning machine, which updates the output weights block by block."""
 
+import warnings
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.linalg import LinAlgWarning
 from sklearn.utils._param_validation import StrOptions
 
 from elmbench.models.base.family import estimator
 from elmbench.models.base.weights import WeightedClassifier, WeightedRegressor
 from elmbench.models.elm import HiddenNodesMixin
-from elmbench.numerics.arrays import Array, Rows
+from elmbench.numerics.arrays import EPS, Array, Rows
 from elmbench.numerics.nodes.output_weights import pseudo_inverse_of_gram, update_as_printed, update_symmetric
 from elmbench.numerics.rows import scaled_rows
 from elmbench.numerics.solve import RidgeSystem
+
+DEPENDENT = (
+    "the outputs of n_hidden={} nodes are linearly dependent to working precision on the rows of the first block, so "
+    "the output weights may diverge: expected start='ridge', fewer nodes, or more features"
+)
 
 
 @estimator
@@ -44,6 +51,8 @@ class _OSELM(HiddenNodesMixin):
             H = scaled_rows(self._hidden(X), scale)
             if self.start == "pinv":
                 self.P_ = pseudo_inverse_of_gram(H)
+                if EPS * np.vdot(H, H) * np.linalg.norm(self.P_) > 1:
+                    warnings.warn(DEPENDENT.format(self.n_hidden), LinAlgWarning, stacklevel=5)
             else:
                 self.P_ = RidgeSystem(H.T @ H, 1.0 / float(self.C)).inverse()
             self.beta_ = self.P_ @ (H.T @ T)
@@ -85,7 +94,8 @@ class OSELMClassifier(WeightedClassifier, _OSELM):
     start : {"pinv", "ridge"}, default="pinv"
         Replacement of the inverse in eq. (5), which does not exist for fewer rows than nodes. "pinv": the
         pseudo-inverse pinv(H_1) pinv(H_1)', without a ridge; the later steps are then eqs. (7) and (8) as printed,
-        which may diverge. "ridge": (H_1'H_1 + I/C)^-1; the network then equals `ELMClassifier` for any blocks.
+        which may diverge. A `scipy.linalg.LinAlgWarning` is issued if the nodes are dependent in the first block.
+        "ridge": (H_1'H_1 + I/C)^-1; the network then equals `ELMClassifier` for any blocks.
     activation, random_state
         As in `ELMClassifier`.
     class_weight : "balanced", dict or None, default=None

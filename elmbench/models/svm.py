@@ -31,7 +31,7 @@ class _StopRecorder:
         """
         rows = None
         if sample_weight is not None:
-            weights = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+            weights = sample_weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
             if not weights.all():  # LIBSVM leaves rows without weight out too, but not classes that have no others
                 rows = np.flatnonzero(weights)
                 X, y, sample_weight = *(_safe_indexing(part, rows) for part in indexable(X, y)), weights[rows]

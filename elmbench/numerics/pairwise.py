@@ -121,12 +121,22 @@ class Kernel:
         geometry += self.coef0
         if self.name == "sigmoid":
             return np.tanh(geometry, out=geometry)
-        if not float(self.degree).is_integer():
-            return np.power(geometry, self.degree, out=geometry)
-        factor = geometry.copy()  # products: a tenth of the time of a power
-        for _ in range(int(self.degree) - 1):
-            geometry *= factor
-        return geometry
+        with np.errstate(invalid="ignore", over="ignore"):
+            if not float(self.degree).is_integer():
+                return self._check_finite(np.power(geometry, self.degree, out=geometry))
+            factor = geometry.copy()  # products: a tenth of the time of a power
+            for _ in range(int(self.degree) - 1):
+                geometry *= factor
+        return self._check_finite(geometry)
+
+    def _check_finite(self, values: Array) -> Array:
+        """Return values of the kernel, or raise a ValueError: of a negative number, there are whole powers only."""
+        if not np.isfinite(values).all():
+            settings = f"{self.name!r} with {self.named_params}" if isinstance(self.name, str) else repr(self.name)
+            raise ValueError(
+                f"kernel: expected finite values between all rows, got infinite ones or NaN from {settings}"
+            )
+        return values
 
     def is_plain(self, X: Rows) -> bool:
         """Return True for the Gaussian kernel of dense rows, which has faster methods."""
@@ -187,8 +197,7 @@ class Kernel:
         if self.geometry:
             return self.evaluate(GEOMETRIES[self.geometry](X, Y))
         params = self.named_params if isinstance(self.name, str) else dict(self.params or {})
-        values: Array = pairwise_kernels(X, Y, metric=self.name, **params)
-        return values
+        return self._check_finite(pairwise_kernels(X, Y, metric=self.name, **params))
 
 
 BLOCK_BYTES = 16 * 2**20

@@ -163,6 +163,8 @@ def test_the_support_vector_machine_is_scikit_learn_s_own(kind, class_weight):
     assert model.n_units_ == len(expected.support_)
     np.testing.assert_array_equal(X[model.support_], model.support_vectors_)
     assert model.capped_ == 0
+    one_weight, twice = SVMClassifier(C=8.0).fit(X, y, 2.0), SVC(C=16.0).fit(X, y)
+    np.testing.assert_allclose(one_weight.decision_function(probe), twice.decision_function(probe), atol=1e-12)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

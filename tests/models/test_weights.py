@@ -14,7 +14,7 @@ from random_examples import examples
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils.class_weight import compute_sample_weight
 
-from elmbench.models import EEKMClassifier, ELMClassifier, OSELMClassifier, RKELMRegressor
+from elmbench.models import EEKMClassifier, EEMClassifier, ELMClassifier, OSELMClassifier, RKELMRegressor
 from elmbench.numerics.arrays import EPS
 
 SMALL = {
@@ -105,6 +105,17 @@ def test_gaussians_of_weighted_landmark_features(seed):
     ones = EEKMClassifier(n_landmarks=8, gamma=0.5, random_state=0)
     expected = ones.fit(X, y).decision_function(X)
     np.testing.assert_allclose(ones.fit(X, y, sample_weight=np.full(40, 1.0)).decision_function(X), expected)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("scale", [1e-30, 1e30])
+def test_weights_of_any_size_have_the_direction_of_their_ratios(scale):
+    X, y = problem(40, 3, 0, "binary")
+    model = EEMClassifier(n_hidden=9, random_state=0).fit(X, y, sample_weight=np.full(40, scale))
+    assert np.ptp(model.project(X)) > 0.5
+    coinciding = np.vstack([X, X[::-1]]), np.repeat([0, 1], 40), np.full(80, scale)
+    with pytest.warns(UserWarning, match="the means of the two classes coincide"):
+        model.fit(*coinciding)
 
 
 def test_online_class_weights_are_those_of_fit(seed):

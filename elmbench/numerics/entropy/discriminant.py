@@ -23,10 +23,11 @@ class Moments:
     `first` is the first row; `mean` the mean less the first row, exactly zero for a constant feature; `spread` the
     largest distance of a value from that of the first row, all of shape (w,). `scatter`, (w, w), is the sum of the
     outer products of the centred rows; `fourth` maps each number of leading features to the sum of the fourth powers of
-    their norms. A row of weight w counts w times: `n_rows` is then the sum of the weights.
+    their norms. A row of weight w counts w times: `weight` is the sum of the weights, the number of rows without any.
     """
 
-    n_rows: float
+    n_rows: int
+    weight: float
     first: Array
     mean: Array
     spread: Array
@@ -42,12 +43,12 @@ class Moments:
         """
         h = dimension or size
         covariance = np.array(self.scatter[:size, :size], order="F")
-        covariance /= self.n_rows
+        covariance /= self.weight
         diagonal = np.einsum("ii->i", covariance)
         trace = diagonal.sum()
         squared = np.vdot(covariance, covariance)
         distance = squared - trace**2 / h  # of S from its multiple of the identity
-        noise = (self.fourth[size] / self.n_rows - squared) / self.n_rows
+        noise = (self.fourth[size] / self.weight - squared) / self.weight
         shrinkage = min(max(noise, 0.0) / distance, 1.0) if h > 1 and distance > 0 else 0.0
         covariance *= 1.0 - shrinkage
         diagonal += shrinkage * trace / h
@@ -76,8 +77,8 @@ def moments(
         np.maximum(spread, np.abs(block).max(axis=0), out=spread)
         if hold:
             cache.append(block)
-    n_counted = n_rows if weights is None else float(weights.sum())
-    mean = total / n_counted
+    weight = n_rows if weights is None else float(weights.sum())
+    mean = total / weight
     scatter = np.zeros((len(first), len(first)), order="F")
     ascending = sorted(set(sizes))
     fourth = np.zeros(len(ascending))
@@ -98,7 +99,7 @@ def moments(
         once = norms if weights is None else norms / weights[rows][:, np.newaxis]
         fourth += np.einsum("ij,ij->j", norms, once)
     mirror(scatter)
-    return Moments(n_counted, first, mean, spread, scatter, dict(zip(ascending, fourth.tolist(), strict=True)))
+    return Moments(n_rows, weight, first, mean, spread, scatter, dict(zip(ascending, fourth.tolist(), strict=True)))
 
 
 @dataclass(frozen=True)
