@@ -35,8 +35,8 @@ REASONS = {
         "factors of preconditioners: the pace of memory, not of dgemm"
     ),
     "path-search-digits": (
-        "the systems of the smallest ridges take 17 Cholesky factors, a third of the time, as GridSearchCV takes "
-        "one a fit"
+        "half of the time goes into products of kernel matrices with one vector, at the pace of the caches, and a "
+        "fifth into the kernel matrices"
     ),
     "fb-kos-elm": "the values of the kernel and the choice of the unit that leaves come on top of the bytes of a row",
     "ald-kos-elm": "the values of the kernel and two triangular solves, which wait for each other, come on top",
