@@ -1,5 +1,6 @@
 """The Typer app: its commands, the options of all of them, and the handling of errors."""
 
+import codecs
 import contextlib
 import gc
 import io
@@ -28,6 +29,20 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+#: The signs of verdicts for terminals without them: by default, each would be `?`, the sign of too few runs.
+_SIGNS = dict(zip("✓∈≈✗∥–”", '=e~x|-"', strict=True))
+
+
+def _replace_signs(error: UnicodeError) -> tuple[str, int]:
+    """Replace the characters that an encoding lacks, as a handler of its errors."""
+    assert isinstance(error, UnicodeEncodeError)
+    characters = error.object[error.start : error.end]
+    return "".join(_SIGNS.get(character, "?") for character in characters), error.end
+
+
+codecs.register_error("signs", _replace_signs)
 
 
 def _version(value: bool) -> None:
@@ -106,7 +121,7 @@ def main(arguments: list[str] | None = None) -> None:
     arguments = sys.argv[1:] if arguments is None else arguments
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a terminal that lacks a sign shows another in its place
+            stream.reconfigure(errors="signs")  # a terminal that lacks a sign shows another in its place
     warnings.formatwarning = lambda message, *position, **line: f"warning: {message}\n"
     command = typer.main.get_command(app)
     words = hoist(arguments, command.params)

@@ -30,11 +30,14 @@ def status(experiment: options.Table = None) -> None:
 
     store = Store(state.results_dir)
     lines = table_status(store, experiment)
-    endings = [", ".join(f"{n} {status}" for status, n in line.ended.items()) for line in lines]
-    rows = [(line.experiment, line.profile, line.planned, text) for line, text in zip(lines, endings, strict=True)]
+    rows = [
+        [line[name] for name in ("experiment", "profile", "planned")]
+        + [", ".join(f"{n} {status}" for status, n in line["ended"].items())]
+        for line in lines
+    ]
     text = lines_text(("experiment", "profile", "cells", "ended"), rows, right=("cells",)) if rows else None
-    state.emit([asdict(line) for line in lines], text)
-    if store.n_damaged and (not lines or any("missing" in line.ended for line in lines)):
+    state.emit(lines, text)
+    if store.n_damaged and (not lines or any("missing" in line["ended"] for line in lines)):
         state.say(f"{store.root} has {store.n_damaged} damaged records; a run computes what is missing")
     if not rows:
         committed = state.results_dirs.committed
@@ -42,12 +45,13 @@ def status(experiment: options.Table = None) -> None:
         hint = f"{committed} holds {tables} committed tables: elmbench table table4"
         state.say(f"{state.results_dir} holds no runs; {hint if tables else 'next: elmbench run table4'}")
     for line in lines:
-        table = f"{line.experiment} ({line.profile})"
-        if missing := line.ended.get("missing"):
-            estimate = f", about {duration(line.seconds_left)} on one worker" if line.seconds_left else ""
-            estimate += f"; the duration of {', '.join(line.unknown)} is unknown" if line.unknown else ""
-            state.say(f"{table}: {missing} cells left{estimate}; next:", line.command)
-        state.say(*(f"{table}: {count} x {reason}" for reason, count in line.reasons.items()))
+        table = "{experiment} ({profile})".format(**line)
+        if missing := line["ended"]["missing"]:
+            seconds, unknown = line["seconds_left"], line["unknown"]
+            estimate = f", about {duration(seconds)} on one worker" if seconds else ""
+            estimate += f"; the duration of {', '.join(unknown)} is unknown" if unknown else ""
+            state.say(f"{table}: {missing} cells left{estimate}; next:", line["command"])
+        state.say(*(f"{table}: {count} x {reason}" for reason, count in line["reasons"].items()))
 
 
 @app.command()
@@ -63,13 +67,12 @@ def merge(
 
     target = target or state.results_dir
     merged = join(folders, target)
-    tables = [str(result.folder) for result in merged.tables]
-    content = {"results": merged.results, "tables": tables, "unknown": merged.unknown, "damaged": merged.damaged}
-    state.emit(content)
-    state.say(f"{merged.results} results are joined in {target}", *(f"written to {folder}" for folder in tables))
-    if merged.damaged:
-        state.say(f"{merged.damaged} damaged records are left out: elmbench --results-dir {target} status")
-    for name in merged.unknown:
+    state.emit(merged)
+    folders_written = (f"written to {folder}" for folder in merged["tables"])
+    state.say(f"{merged['results']} results are joined in {target}", *folders_written)
+    if merged["damaged"]:
+        state.say(f"{merged['damaged']} damaged records are left out: elmbench --results-dir {target} status")
+    for name in merged["unknown"]:
         state.say(
             f"{name} is not a table of this installation: joined, not written. Next: --spec-dir, or compare again"
         )

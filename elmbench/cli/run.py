@@ -221,7 +221,10 @@ def _run_in_two_stages(
 
     def say_outlook(outlook: Outlook) -> None:
         models, figures = len(outlook.runs), outlook.enough + outlook.more + outlook.never
-        text = f"{figures} published figure{'s' * (figures != 1)}: {stages.size} runs are enough for {outlook.enough}"
+        if not figures:
+            state.say("no published figure is compared with these runs")
+            return
+        text = f"{figures} published figure{'s' * (figures > 1)}: {stages.size} runs are enough for {outlook.enough}"
         if outlook.more:
             extra = sum(outlook.runs.values()) - stages.size * models
             text += f"; {outlook.more} need{'s' * (outlook.more == 1)} {extra} more runs of {models} model"

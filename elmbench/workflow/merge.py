@@ -7,13 +7,12 @@ a cell, which may differ by round-off, that of the first one stays.
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from elmbench.errors import ElmbenchError
 from elmbench.reporting.cells import records_below
-from elmbench.reporting.results import Results, write_results
+from elmbench.reporting.results import write_results
 from elmbench.running.store import Store
 from elmbench.specs.catalogue import load_catalogue
 from elmbench.specs.profiles import resolve
@@ -23,22 +22,11 @@ from elmbench.work.plan import Cell
 _MOST_DIFFERENCES = 12
 
 
-@dataclass(frozen=True)
-class MergeOutcome:
-    """The outcome of a merge.
-
-    `results`: number of new results. `tables`: the tables that were written. `unknown`: ids of tables that are not
-    written, because this installation does not have them. `damaged`: number of damaged records, which are left out.
-    """
-
-    results: int
-    tables: list[Results]
-    unknown: list[str]
-    damaged: int
-
-
-def merge(folders: list[Path], into: Path) -> MergeOutcome:
+def merge(folders: list[Path], into: Path) -> dict[str, Any]:
     """Merge the results of some folders into another one, which may hold results already, and write the tables.
+
+    The outcome has the number of new `results`, the folders of the `tables` that were written, the ids of `unknown`
+    tables, which this installation does not have, and the number of `damaged` records, which are left out.
 
     A result that ended ok replaces one that did not. Raises ElmbenchError, before anything is written, if a folder
     holds no results, or their specs, data or versions differ.
@@ -65,11 +53,12 @@ def merge(folders: list[Path], into: Path) -> MergeOutcome:
         count = sum(_copy(store, target) for store in sources.values())
         with target.writing_tables():
             files = [(catalogue[name], profile) for name, profile in sorted(target.tables()) if name in catalogue]
-            tables = [write_results(resolve(file, profile), target, into) for file, profile in files]
+            tables = [str(write_results(resolve(file, profile), target, into).folder) for file, profile in files]
     finally:
         target.close()
     unknown = sorted(name for name, _ in target.tables() if name not in catalogue)
-    return MergeOutcome(count, tables, unknown, sum(store.n_damaged for store in sources.values()))
+    damaged = sum(store.n_damaged for store in sources.values())
+    return {"results": count, "tables": tables, "unknown": unknown, "damaged": damaged}
 
 
 def _differences(stores: Mapping[Path, Store]) -> Iterator[str]:

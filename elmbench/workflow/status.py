@@ -1,8 +1,6 @@
 """The number of cells of each table that have ended, from the store."""
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
-from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
@@ -12,28 +10,14 @@ from elmbench.running.store import Store
 _TIMES = ("search_seconds", "fit_seconds", "predict_seconds")
 
 
-@dataclass(frozen=True)
-class TableStatus:
-    """The state of the cells of one table under one profile.
+def table_status(store: Store, experiment: str | None = None) -> list[dict[str, Any]]:
+    """Return the status of a table (by its id or alias), or of every one, under each profile with which it was run.
 
     `ended`: the number of cells by status; `missing` for those that have not run. `reasons`: why cells did not end ok,
     and how many. `seconds_left`: duration of the missing cells on one worker, by the cells of the same model and data
     that have ended ok. `unknown`: the models of missing cells without such cells, whose durations are not counted.
     `command`: the last one that ran the table.
     """
-
-    experiment: str
-    profile: str
-    planned: int
-    ended: Mapping[str, int]
-    reasons: Mapping[str, int]
-    seconds_left: float
-    unknown: tuple[str, ...]
-    command: str
-
-
-def table_status(store: Store, experiment: str | None = None) -> list[TableStatus]:
-    """Return the status of a table (by its id or alias), or of every one, under each profile with which it was run."""
     if experiment is not None and experiment not in {name for name, _ in store.tables()}:
         # Reading all experiment files takes a while.
         from elmbench.specs.catalogue import find_experiment
@@ -63,7 +47,7 @@ def table_status(store: Store, experiment: str | None = None) -> list[TableStatu
                 reasons[f"{subject} {ending}: {reason}"] += 1
         if ended:
             seconds = sum((n * fmean(durations[entry]) for entry, n in missing.items() if entry in durations), 0.0)
-            unknown = tuple(sorted({model for _, model, _ in missing.keys() - durations.keys()}))
-            command, counts = store.commands(profile, name)[-1], (ended.total(), dict(ended), dict(reasons))
-            lines.append(TableStatus(name, profile, *counts, seconds, unknown, command))
+            line = {"experiment": name, "profile": profile, "planned": ended.total(), "ended": ended}
+            line |= {"reasons": reasons, "seconds_left": seconds, "command": store.commands(profile, name)[-1]}
+            lines.append(line | {"unknown": sorted({model for _, model, _ in missing.keys() - durations.keys()})})
     return lines

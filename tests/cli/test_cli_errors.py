@@ -161,9 +161,9 @@ def test_a_reader_that_has_seen_enough_hears_no_error() -> None:
 
 
 def test_a_terminal_of_few_signs() -> None:
-    code = "from elmbench.cli import main\ntry:\n    main(['--help'])\nexcept SystemExit:\n    print('0.9 ± 0.1')"
+    code = "from elmbench.cli import main\ntry:\n    main(['--help'])\nexcept SystemExit:\n    print('0.9 ± 0.1 ✓ ?')"
     environment = {"PYTHONIOENCODING": "ascii", "PYTHONPATH": os.pathsep.join(sys.path)}
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.endswith("0.9 ? 0.1\n")
+    assert done.stdout.endswith("0.9 ? 0.1 = ?\n")

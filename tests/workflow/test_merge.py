@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from elmbench.errors import ElmbenchError
@@ -73,10 +74,11 @@ def test_two_machines_make_one_table(fill: Fill, tmp_path: Path) -> None:
     into = tmp_path / "c"
     merged = merge([a, b], into)
     assert cells_in(into) == cells_in(a) | cells_in(b)
-    assert (merged.results, merged.damaged) == (12, 0)
-    (table,) = merged.tables
-    assert len(table.cells) == 6
-    assert set(table.cells["status"]) == {"ok"}
+    assert (merged["results"], merged["damaged"]) == (12, 0)
+    (table,) = merged["tables"]
+    cells = pd.read_csv(Path(table) / "cells.csv")
+    assert len(cells) == 6
+    assert set(cells["status"]) == {"ok"}
     store = Store(into)
     machines = {
         cell.model: store.environment(store.get(cell.key)["environment"])["machine"]
@@ -84,12 +86,12 @@ def test_two_machines_make_one_table(fill: Fill, tmp_path: Path) -> None:
     }
     assert machines == {"ELM": "one", "K-ELM": "two"}
     # Again: there is nothing to add.
-    assert merge([a, b], into).results == 0
+    assert merge([a, b], into)["results"] == 0
     # Into one of them, without a record that is damaged.
     (log,) = Store(b).folder.iterdir()
     log.write_bytes(b"x" + log.read_bytes())
     merged = merge([a, b], a)
-    assert (merged.results, merged.damaged) == (6, 1)
+    assert (merged["results"], merged["damaged"]) == (6, 1)
     with pytest.raises(ElmbenchError, match="nothing holds no results of a run"):
         merge([a, tmp_path / "nothing"], tmp_path / "d")
 
