@@ -190,12 +190,14 @@ def _read_sparse_arff(content: bytes, path: Path, choose: ChooseTarget, _: FileO
     shape = (len(starts) - 1, len(names))
     X = sp.csr_matrix((np.array(values), np.array(columns), np.array(starts)), shape=shape)
     X.check_format(full_check=True)
-    target = names.index(choose(names))
-    y: NDArray[Any] = X[:, [target]].toarray().ravel()
-    kind = parsed["attributes"][target][1]
+    target = choose(names)
+    if not target:
+        return Table(X, tuple(names), np.full(X.shape[0], None), str(path))
+    y: NDArray[Any] = X[:, [names.index(target)]].toarray().ravel()
+    kind = dict(parsed["attributes"])[target]
     if isinstance(kind, list):
         y = np.array([kind[int(code)] for code in y], dtype=object)
-    return Table(X[:, np.arange(len(names)) != target], (*names[:target], *names[target + 1 :]), y, str(path))
+    return Table(X, tuple(names), y, str(path)).drop_columns([target])
 
 
 def _read_parquet(content: bytes, path: Path, choose: ChooseTarget, layout: FileOptions) -> Table:

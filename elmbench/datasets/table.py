@@ -68,7 +68,7 @@ class Table:
 
     @classmethod
     def of_frame(cls, frame: pd.DataFrame, target: str, origin: str, words: Collection[str] | None = None) -> Table:
-        """Return a table whose columns of number text are numbers, except the target.
+        """Return a table whose columns of number text are numbers, except the target, which may not exist.
 
         `words`: names of columns of categories, besides those of the type category and codes; None if no column of
         number text holds categories.
@@ -76,7 +76,7 @@ class Table:
         if words is not None:
             words = {*words, *map(str, frame.select_dtypes("category"))}
         columns = {str(name): _values(column) for name, column in frame.items()}
-        y = columns.pop(target)
+        y = columns.pop(target, np.full(len(frame), None))
         X = np.full((len(frame), len(columns)), np.nan)
         nominal: dict[str, NDArray[np.object_]] = {}
         for index, (name, values) in enumerate(columns.items()):

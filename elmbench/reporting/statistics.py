@@ -110,8 +110,8 @@ class Statistics:
     @cached_property
     def win_rates(self) -> dict[Any, float]:
         """The share of data sets on which each model beats another one, over all rivals; a tie counts half."""
-        ranks = self.values.rank(axis=1)  # 1 for the worst; the mean of tied ranks
-        return ((ranks - 1).mean() / max(1, len(self.ranks) - 1)).to_dict()
+        rivals = max(1, len(self.ranks) - 1)
+        return {model: (len(self.ranks) - rank) / rivals for model, rank in self.ranks.items()}
 
     @property
     def heading(self) -> str:

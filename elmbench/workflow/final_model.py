@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 from elmbench.datasets.numbers import as_read, check_units
 from elmbench.datasets.sources.file import FileSource, header_of, read_user_file, take_row_columns
-from elmbench.datasets.table import Table, few, label_words, to_numbers
+from elmbench.datasets.table import Table, few, label_words
 from elmbench.errors import ElmbenchError, first_line
 from elmbench.files import replace_file
 from elmbench.layouts.comparison import ranking
@@ -191,24 +191,24 @@ def predict_file(
     source = FileSource(
         kind="file",
         path=str(file),
-        target=-1,
+        target=None,
         words=(*columns.get("words", ()), *columns.get("dates", ())),
         separator=separator,
         decimal=decimal,
         header=header_of(names),
     )
-    table = read_user_file(source)
+    table = read_user_file(source, features=names)
     if not len(table.target):
         raise ElmbenchError(f"{file} has no rows", expected="rows below the header", next_step="add rows")
     remarks: list[str] = []
     try:
         if names:
             units = steps["values"].kw_args["units"]
-            X: Any = _frame_like(table, names, columns, file, units)
+            # The last features of sparse rows may be zero in all rows.
+            frame = table.frame().reindex(columns=names, fill_value=0.0)
+            X: Any = as_read(frame, columns["numbers"], columns["words"], table.decimal or ".", units)
             units_here = {name: unit for name, unit in table.units.items() if name in columns["numbers"]}
-            # The last column, which is taken for the target, keeps the unit of few different values.
-            last = () if table.target_name in units_here else (table.target_name,)
-            remarks = check_units(units_here, {name: unit for name, unit in units.items() if name not in last})
+            remarks = check_units(units_here, units)
             remarks += _unknown_categories(X[columns["words"]], steps["inputs"])
         else:
             X = sp.csr_matrix(table.X)
@@ -232,18 +232,3 @@ def _unknown_categories(words: pd.DataFrame, inputs: Any) -> Iterator[str]:
             rows = f"{len(unknown)} of {len(values)} rows"
             examples = few([*map(repr, unknown.unique())], 5)
             yield f"{name!r} has categories that the training rows lack, in {rows}: {examples}; they are ignored"
-
-
-def _frame_like(
-    table: Table, names: list[str], columns: dict[str, list[str]], file: Path, units: Mapping[str, str]
-) -> pd.DataFrame:
-    """Return the columns `names` of a file, of which some are `columns["numbers"]`, in `units`, and some are words."""
-    target = to_numbers(table.target) if table.target_name in columns["numbers"] else None
-    frame = table.frame().assign(**{table.target_name: table.target if target is None else target})
-    if sp.issparse(table.X):  # the last features of a file may be zero in all rows
-        frame = frame.reindex(columns=names, fill_value=0.0)
-    missing = [name for name in names if name not in frame]
-    if missing:
-        problem = f"{file} has no column {missing[0]!r}"
-        raise ElmbenchError(problem, expected=f"the columns {', '.join(names)}", next_step="add it")
-    return as_read(frame[names], columns["numbers"], columns["words"], table.decimal or ".", units)

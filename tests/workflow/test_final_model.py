@@ -156,6 +156,11 @@ def test_numbers_in_words_are_predicted_as_they_are_written() -> None:
     save(best, Path("best.joblib"))
     X.to_csv("new.csv", index=False)
     np.testing.assert_allclose(predicted(), best.predict(X))
+    # A column that was not a feature may hold anything.
+    X.assign(remark=["1,5"] * 57 + ["x"] * 3).to_csv("new.csv", index=False)
+    np.testing.assert_allclose(predicted(), best.predict(X))
+    X.assign(remark=[[1]] * 60).to_parquet("new.parquet")
+    np.testing.assert_allclose(predict_file(Path("best.joblib"), Path("new.parquet"))[0]["prediction"], best.predict(X))
     X.assign(price=plain["price"])[["price", "share", "colour"]].to_csv("new.csv", index=False)
     predictions, remarks = predict_file(Path("best.joblib"), Path("new.csv"))
     np.testing.assert_allclose(predictions["prediction"], best.predict(X))

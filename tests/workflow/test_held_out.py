@@ -152,8 +152,9 @@ def test_what_cannot_be_used_is_named(changes: dict[str, Any], options: dict[str
         prepared(frame, "logistic-regression", **options)
 
 
-def test_labels_of_held_out_rows_alone_are_told() -> None:
-    shop().replace({"buys": {"yes": "Yes!"}}).to_csv("test.csv", index=False)
+def test_labels_of_held_out_rows_alone_are_told_and_their_other_columns_ignored() -> None:
+    held_out = shop().replace({"buys": {"yes": "Yes!"}}).assign(remark=["1"] * 110 + ["x"] * 10)
+    held_out.to_csv("test.csv", index=False)
     ((resolved, _),) = prepared(shop(), "logistic-regression", test="test.csv").tables
     (spec,) = resolved.datasets.values()
     assert any("no training row has these labels of held-out rows: Yes!" in note for note in spec.notes)

@@ -32,16 +32,17 @@ _UNNAMED = re.compile(r"x\d+")
 class FileSource(Source, FileOptions):
     """A user's file, its path relative to the YAML file that names it.
 
-    `target` is the name of the target column or its position (-1: the last); if empty, it is a column that is called
-    target, class, label or y, else the last. `drop` names columns that are not features, `words` columns of categories
-    even if they look like numbers, `dates` columns of dates, which become features. `separator`, `decimal` and `header`
-    describe a text table; they are detected unless they are given. `drop_missing_target` leaves out rows without a
-    target. `test` is another file with the official test rows.
+    `target` is the name of the target column or its position (-1: the last); if empty, it is a column that is
+    called target, class, label or y, else the last; None for rows without a target. `drop` names columns that are
+    not features, `words` columns of categories even if they look like numbers, `dates` columns of dates, which
+    become features. `separator`, `decimal` and `header` describe a text table; they are detected unless they are
+    given. `drop_missing_target` leaves out rows without a target. `test` is another file with the official test
+    rows.
     """
 
     kind: Literal["file"]
     path: str
-    target: str | int = "target"
+    target: str | int | None = "target"
     dates: tuple[str, ...] = ()
 
     @property
@@ -58,8 +59,11 @@ class FileSource(Source, FileOptions):
         return with_date_features(read_user_file(self, request.spec), self.dates, request.spec.day_first)
 
 
-def read_user_file(source: FileSource, spec: RowColumns | None = None) -> Table:
-    """Return the rows of a user's file; raise ElmbenchError if it cannot be read or lacks a named column."""
+def read_user_file(source: FileSource, spec: RowColumns | None = None, features: Sequence[str] = ()) -> Table:
+    """Return the rows of a user's file; raise ElmbenchError if it cannot be read or lacks a named column.
+
+    `features`: the only columns to take; by default all. Sparse rows may lack some.
+    """
     path = Path(source.path)
     if not path.is_file():
         problem = f"{path} is {'not a regular file' if path.exists() else 'not there'}"
@@ -76,6 +80,9 @@ def read_user_file(source: FileSource, spec: RowColumns | None = None) -> Table:
     layout = source.model_copy(update={"words": words})
     used = {*source.drop, spec.groups, spec.fold, spec.weights, spec.ordered_by}
     table = read_table(path, partial(_target, source, used), form=form, layout=layout, sparse=True)
+    if features and not sp.issparse(table.X):
+        check_columns(table, features)
+        table = table.columns(features)
     check_columns(table, source.drop)
     table = table.drop_columns(source.drop)
     check_columns(table, {*source.words} - {table.target_name})
@@ -99,14 +106,19 @@ def _with_test_part(train: Table, source: FileSource, spec: RowColumns) -> Table
     target = train.target_name or source.target
     header = source.header if source.header is not None else header_of(train.names)
     decimal = "," if train.decimal == "," else source.decimal
-    changes = {"path": source.test, "test": "", "drop": (), "words": tuple(train.nominal), "decimal": decimal}
-    test = read_user_file(source.model_copy(update=changes | {"target": target, "header": header}), spec)
+    changes: dict[str, Any] = {
+        "path": source.test,
+        "test": "",
+        "target": target,
+        "drop": (),
+        "words": (*train.nominal,),
+    }
+    changes |= {"decimal": decimal, "header": header}
+    test = read_user_file(source.model_copy(update=changes), spec, train.names)
     if sp.issparse(test.X):  # whose last features may be zero in all rows
         test.X.resize(test.X.shape[0], train.X.shape[1])
         test = replace(test, names=train.names)
-    check_columns(test, train.names)
     train = train.remarked(*check_units(test.units, train.units))
-    test = test.columns(train.names)
     for odd in [name for name in test.nominal if name not in train.nominal]:
         numbers = to_numbers(test.nominal[odd])  # only the test rows look like codes
         if numbers is None:
@@ -119,7 +131,12 @@ def _with_test_part(train: Table, source: FileSource, spec: RowColumns) -> Table
 
 
 def _target(source: FileSource, used: Collection[str | None], names: list[str]) -> str:
-    """Return the name of the target: the user's choice, else a usual name or the last column that is not `used`."""
+    """Return the name of the target: the user's choice, else a usual name or the last column that is not `used`.
+
+    It is empty if there is no target.
+    """
+    if source.target is None:
+        return ""
     if isinstance(source.target, int):
         return names[source.target]
     if not source.target:
