@@ -9,8 +9,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import pandas as pd
-
 from elmbench.layouts.figures import Figure, png
 from elmbench.layouts.table import UNJUDGED, Column, Entry, Line, Note
 from elmbench.metrics import PREQUENTIAL, columns, counts_rows
@@ -21,8 +19,13 @@ from elmbench.specs.profiles import Resolved
 from elmbench.specs.published import ALL, PublishedValue
 
 if TYPE_CHECKING:
+    from pandas import DataFrame, Series
+
+    from elmbench.work.base import Work
     from elmbench.work.plan import Cell
     from elmbench.work.planner import DatasetPlanner
+else:  # what only annotations need is not imported: pandas takes a third of a second
+    DataFrame = Series = Work = DatasetPlanner = Any
 
 VALUE = Column("value", "mean")
 PUBLISHED = Column("published", "published")
@@ -105,7 +108,7 @@ class Layout(ABC):
         table_metrics = [name for task in tasks for name in resolved.spec.protocol.metrics_for(task)]
         return [Measure(name) for name in dict.fromkeys((*always, *table_metrics)) if name != PREQUENTIAL]
 
-    def entries_of(self, cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
+    def entries_of(self, cells: DataFrame, resolved: Resolved) -> DataFrame:
         """Return the lines that `summary.csv` summarises: the cells, or lines derived from them.
 
         The lines have the data set, model, run, fold, selection, reading and status of a cell, and its measures.
@@ -116,7 +119,7 @@ class Layout(ABC):
     def measures(self, resolved: Resolved, dataset: str, model: str) -> list[Measure]:
         """Return the measures for which an entry has a line in `summary.csv`, the table's own first."""
 
-    def values_of(self, cells: pd.DataFrame, measure: Measure) -> pd.Series[float]:
+    def values_of(self, cells: DataFrame, measure: Measure) -> Series[float]:
         """Return the measured value of each cell, NaN if it has none."""
         return cells[measure.column].astype(float)
 
@@ -133,7 +136,7 @@ class Layout(ABC):
             return True
         return set(Counter(list(runs)).values()) == {resolved.spec.protocol.outer.folds_of(dataset)}
 
-    def complete(self, cells: pd.DataFrame, resolved: Resolved) -> Iterator[tuple[str, str, pd.DataFrame]]:
+    def complete(self, cells: DataFrame, resolved: Resolved) -> Iterator[tuple[str, str, DataFrame]]:
         """Yield each data set and model with its cells, if all of them ended ok and no fold is missing."""
         for (dataset, model), group in cells.groupby(["dataset", "model"], sort=False):
             if (group["status"] == "ok").all() and self.is_complete(str(dataset), group["run"].tolist(), resolved):
@@ -171,22 +174,24 @@ class Layout(ABC):
             names = {"dataset": resolved.spelling(entry.dataset), "model": entry.model, "measure": entry.measure.column}
             yield names | entry.texts()
 
-    def notes(self, cells: pd.DataFrame, resolved: Resolved) -> Iterator[Note]:
+    def notes(self, cells: DataFrame, resolved: Resolved) -> Iterator[Note]:
         """Yield the notes of this kind of table."""
         yield from ()
 
-    def figure(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> Figure | None:
+    def figure(self, cells: DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> Figure | None:
         """Draw the figure of the table; None if it has none or there is nothing to draw."""
+        import pandas as pd
+
         points = pd.DataFrame(self.points_of(cells, outputs, resolved))
         return Figure(points, png(self.draw(points, resolved))) if len(points) else None
 
-    def points_of(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> Points | pd.DataFrame:
+    def points_of(self, cells: DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> Points | DataFrame:
         """Return the data of the figure from the cells and the stored results under the default readings, read in turn.
 
         They are empty if the kind of table has no figure.
         """
         return ()
 
-    def draw(self, points: pd.DataFrame, resolved: Resolved) -> Any:
+    def draw(self, points: DataFrame, resolved: Resolved) -> Any:
         """Return the figure of these points as a matplotlib figure."""
         raise NotImplementedError

@@ -7,9 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-import pandas as pd
-
-from elmbench.layouts.base import DATASET, MODEL, Entry, Layout
+from elmbench.layouts.base import DATASET, MODEL, DataFrame, Entry, Layout, Series
 from elmbench.layouts.figures import default_cells, words_for
 from elmbench.layouts.metrics import missing_metrics
 from elmbench.layouts.table import Column, Line, Note, quantity
@@ -62,8 +60,10 @@ class Comparison(Layout):
         metrics = resolved.spec.protocol.metrics_for(resolved.dataset(dataset).task)
         return [Measure(name) for name in (*metrics, RANK, P, *_TIMES, "n_units")]
 
-    def entries_of(self, cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
+    def entries_of(self, cells: DataFrame, resolved: Resolved) -> DataFrame:
         """Return the cells with the rank and the p-value of their model, and the average ranks over data sets."""
+        import pandas as pd
+
         parts = []
         for (dataset, _), group in cells.groupby(["dataset", "select"], sort=False):
             scores = self._scores(group, resolved.metric_of(str(dataset)), resolved)
@@ -81,8 +81,10 @@ class Comparison(Layout):
         over_all = means.assign(dataset=ALL, run=0, fold=0, reading="", status="ok")
         return pd.concat([table, over_all], ignore_index=True)
 
-    def _scores(self, cells: pd.DataFrame, metric: str, resolved: Resolved) -> pd.DataFrame:
+    def _scores(self, cells: DataFrame, metric: str, resolved: Resolved) -> DataFrame:
         """Return the score of each fold (more is better), a column for each model that has them all."""
+        import pandas as pd
+
         complete = self.complete(cells, resolved)
         scores = {model: group.set_index(["run", "fold"])[metric].astype(float) for _, model, group in complete}
         table = pd.DataFrame(scores).dropna(axis="columns")
@@ -121,7 +123,7 @@ class Comparison(Layout):
                 names = {"dataset": title, "model": model + MARK * (model in weak_models)}
                 yield names | _texts(models[model], means[model])
 
-    def notes(self, cells: pd.DataFrame, resolved: Resolved) -> Iterator[Note]:
+    def notes(self, cells: DataFrame, resolved: Resolved) -> Iterator[Note]:
         """Yield the models without a rank, those no better than the dummy, and those that the folds cannot separate."""
         for dataset, group in default_cells(cells).groupby("dataset", sort=False):
             spec = resolved.dataset(str(dataset))
@@ -149,7 +151,7 @@ class Comparison(Layout):
         yield from missing_metrics(cells, resolved)
 
 
-def ranking(summary: pd.DataFrame, dataset: str) -> list[str]:
+def ranking(summary: DataFrame, dataset: str) -> list[str]:
     """Return the ranked models of a data set, the best first."""
     lines = summary[(summary["dataset"] == dataset) & (summary["metric"] == RANK)].dropna(subset=["mean"])
     return [str(model) for model in lines.sort_values("mean", kind="stable")["model"]]
@@ -194,12 +196,14 @@ def p_text(p: float) -> str:
     return "<.001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
 
 
-def p_values(scores: pd.DataFrame, test_share: float | None, n: int | None = None) -> pd.Series[float]:
+def p_values(scores: DataFrame, test_share: float | None, n: int | None = None) -> Series[float]:
     """Return the p-value of the difference of each model from the best one, by Holm's correction; 1 for the best.
 
     `scores`: a line for each fold, a column for each model; more is better. `test_share` and `n` are those of
     `corrected_t_test`. The result is empty if there are fewer than two folds or no `test_share`.
     """
+    import pandas as pd
+
     if len(scores) < 2 or not len(scores.columns) or test_share is None:
         return pd.Series(dtype=float)
     best = scores.mean().idxmax()
@@ -212,7 +216,7 @@ def p_values(scores: pd.DataFrame, test_share: float | None, n: int | None = Non
 
 
 def needed_runs(
-    scores: pd.DataFrame, test_share: float | None, folds: int, max_runs: int = MOST_RUNS
+    scores: DataFrame, test_share: float | None, folds: int, max_runs: int = MOST_RUNS
 ) -> dict[str, int | None]:
     """Return the runs that would separate models from the best one, for those that the folds do not separate.
 

@@ -6,22 +6,16 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import product
-from typing import TYPE_CHECKING, Any, ClassVar
-
-import pandas as pd
+from typing import Any, ClassVar
 
 from elmbench.errors import ElmbenchError
-from elmbench.layouts.base import Entry, Layout, Outputs, Points
+from elmbench.layouts.base import DataFrame, DatasetPlanner, Entry, Layout, Outputs, Points, Work
 from elmbench.layouts.figures import entries_in, exponents_of, line_styles, mean_of, new_figure, title_of, words_for
 from elmbench.layouts.table import Line
 from elmbench.registry import registry
 from elmbench.specs.experiments import Experiment, Model
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
-
-if TYPE_CHECKING:
-    from elmbench.work.base import Work
-    from elmbench.work.planner import DatasetPlanner
 
 #: The name of a hyperparameter in the heading of a table.
 _NAMES = {"n_hidden": "number of hidden nodes", "n_landmarks": "number of hidden nodes"}
@@ -114,7 +108,7 @@ class Curves(Layout):
         points = _thin_points(list(dict.fromkeys(number_of(entry.measure) for entry in entries)))
         yield from super().lines([entry for entry in entries if number_of(entry.measure) in points], resolved)
 
-    def points_of(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> Points:
+    def points_of(self, cells: DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> Points:
         """Yield the points of the curves: the mean over the cells that ended ok under the default readings."""
         for dataset, model, group in entries_in(cells):
             for measure in self.measures(resolved, dataset, model):
@@ -123,7 +117,7 @@ class Curves(Layout):
                     point = {"dataset": resolved.spelling(dataset), "model": model, "metric": measure.metric}
                     yield point | {"parameter": measure.parameter, "value": number_of(measure), **mean_of(values)}
 
-    def draw(self, points: pd.DataFrame, resolved: Resolved) -> Any:
+    def draw(self, points: DataFrame, resolved: Resolved) -> Any:
         """Draw a line for each data set and model, as in Fig. 3 of the EEM paper and Fig. 2 of the RKELM paper."""
         figure, axes = new_figure(8, 4.8)
         keys = [name for name in ("dataset", "model") if len(set(points[name])) > 1] or ["dataset"]

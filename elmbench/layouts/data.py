@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
-from elmbench.layouts.base import WITHOUT_MODELS, Layout
+from elmbench.layouts.base import WITHOUT_MODELS, DatasetPlanner, Layout
 from elmbench.specs.experiments import Experiment
 from elmbench.specs.measures import FACTS, PARTS, Measure
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.published import DATA
-
-if TYPE_CHECKING:
-    from elmbench.work.planner import DatasetPlanner
 
 
 class Data(Layout):

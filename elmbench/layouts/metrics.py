@@ -6,9 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby, zip_longest
 
-import pandas as pd
-
-from elmbench.layouts.base import DATASET, MODEL, PUBLISHED, VALUE, VERDICT, Entry, Layout
+from elmbench.layouts.base import DATASET, MODEL, PUBLISHED, VALUE, VERDICT, DataFrame, Entry, Layout
 from elmbench.layouts.table import ALWAYS_SHOWN, Column, Line, Note, gain, quantity
 from elmbench.metrics import PREQUENTIAL, REGISTRY, columns, counts_rows, find_metric
 from elmbench.specs.measures import Measure
@@ -47,7 +45,7 @@ class Metrics(Layout):
         ratios = (replace(column, optional=True) for column in RATIOS)
         return (DATASET, MODEL, *self._of_metrics(resolved, datasets), _OPTIMISM, *TIMES, *TEST_TIMES, *ratios)
 
-    def notes(self, cells: pd.DataFrame, resolved: Resolved) -> Iterator[Note]:
+    def notes(self, cells: DataFrame, resolved: Resolved) -> Iterator[Note]:
         yield from missing_metrics(cells, resolved)
 
     def _of_metrics(self, resolved: Resolved, datasets: Collection[str]) -> list[Column]:
@@ -87,7 +85,7 @@ class Metrics(Layout):
                 yield line | {name: f"{value / base[name]:.2g}" for name, value in seconds.items() if base.get(name)}
 
 
-def missing_metrics(cells: pd.DataFrame, resolved: Resolved) -> Iterator[Note]:
+def missing_metrics(cells: DataFrame, resolved: Resolved) -> Iterator[Note]:
     """Yield a note on each named metric that some models lack, although their cells ended ok."""
     ok = cells[cells["status"] == "ok"]
     task = ok["dataset"].map(lambda name: resolved.dataset(name).task)

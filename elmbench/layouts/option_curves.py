@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import Any
 
-import pandas as pd
-
-from elmbench.layouts.base import DATASET, MODEL, Outputs, Points
+from elmbench.layouts.base import DATASET, MODEL, DataFrame, Outputs, Points
 from elmbench.layouts.figures import entries_in, finish, line_styles, mean_of, panels, plot_with_band, title_of
 from elmbench.layouts.metrics import RATIOS, TIMES
 from elmbench.layouts.table import Column, ending
@@ -36,7 +34,7 @@ class OptionCurves(Times):
     def columns(self, resolved: Resolved, datasets: Collection[str]) -> tuple[Column, ...]:
         return (DATASET, MODEL, *TIMES, *RATIOS)
 
-    def points_of(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> Points:
+    def points_of(self, cells: DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> Points:
         """Yield the mean time of a fit by generator, model and value of the option, with the first ending but ok."""
         for dataset, model, group in entries_in(cells):
             spec = resolved.dataset(dataset)
@@ -46,7 +44,7 @@ class OptionCurves(Times):
             point = {"dataset": spec.base, "model": model, "option": option, "value": value, **mean_of(seconds)}
             yield point | {"ending": "" if ok.all() else group.loc[~ok, "status"].iloc[0]}
 
-    def draw(self, points: pd.DataFrame, resolved: Resolved) -> Any:
+    def draw(self, points: DataFrame, resolved: Resolved) -> Any:
         """Draw a panel for each generator, as in Fig. 4 of the RKELM paper; models that did not end ok have marks."""
         from matplotlib.ticker import NullFormatter
 

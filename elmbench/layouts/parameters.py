@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
-import pandas as pd
-
-from elmbench.layouts.base import Layout
+from elmbench.layouts.base import DataFrame, DatasetPlanner, Layout, Series
 from elmbench.registry import registry
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.published import PublishedValue
-
-if TYPE_CHECKING:
-    from elmbench.work.planner import DatasetPlanner
 
 
 class Parameters(Layout):
@@ -35,7 +29,9 @@ class Parameters(Layout):
         # The name is that of a results file: no module is imported by its address.
         return [Measure(name) for name in registry()[model].grid] if model in registry() else []
 
-    def values_of(self, cells: pd.DataFrame, measure: Measure) -> pd.Series[float]:
+    def values_of(self, cells: DataFrame, measure: Measure) -> Series[float]:
+        import pandas as pd
+
         values = [json.loads(text).get(measure.metric) for text in cells["params"]]
         return pd.Series(values, index=cells.index, dtype=float)
 

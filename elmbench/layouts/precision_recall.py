@@ -7,9 +7,7 @@ from collections.abc import Iterable
 from itertools import cycle
 from typing import Any
 
-import pandas as pd
-
-from elmbench.layouts.base import Outputs
+from elmbench.layouts.base import DataFrame, Outputs
 from elmbench.layouts.figures import new_figure, title_of
 from elmbench.layouts.metrics import Metrics
 from elmbench.specs.profiles import Resolved
@@ -20,9 +18,10 @@ class PrecisionRecall(Metrics):
 
     draws_from_store = True
 
-    def points_of(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> pd.DataFrame:
+    def points_of(self, cells: DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> DataFrame:
         """Return the curve of each model over the rows of all folds and runs, for the table's first selection."""
         import numpy as np
+        import pandas as pd
         from sklearn.metrics import average_precision_score, precision_recall_curve
 
         from elmbench.protocol.stored import StoredPredictions
@@ -43,7 +42,7 @@ class PrecisionRecall(Metrics):
             curves.append(pd.DataFrame(curve))
         return pd.concat(curves, ignore_index=True) if curves else pd.DataFrame()
 
-    def draw(self, points: pd.DataFrame, resolved: Resolved) -> Any:
+    def draw(self, points: DataFrame, resolved: Resolved) -> Any:
         """Draw the curves with the axes of Fig. 3 of the KOS-ELM paper."""
         figure, axes = new_figure(6, 4.2)
         for style, (model, curve) in zip(

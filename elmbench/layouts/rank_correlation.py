@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from pydantic import Field
 
-from elmbench.layouts.base import WITHOUT_MODELS, Layout, LayoutOptions
+from elmbench.layouts.base import WITHOUT_MODELS, DatasetPlanner, Layout, LayoutOptions, Work
 from elmbench.layouts.curves import Curves
 from elmbench.specs.experiments import Model
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.published import PublishedValue
-
-if TYPE_CHECKING:
-    from elmbench.work.base import Work
-    from elmbench.work.planner import DatasetPlanner
 
 
 class RankCorrelation(Curves):

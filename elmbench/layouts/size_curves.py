@@ -6,10 +6,8 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-import pandas as pd
-
 from elmbench.layouts import figures
-from elmbench.layouts.base import Outputs, Points
+from elmbench.layouts.base import DataFrame, Outputs, Points
 from elmbench.layouts.figures import entries_in
 from elmbench.layouts.metrics import Metrics
 from elmbench.specs.profiles import Resolved
@@ -22,7 +20,7 @@ class SizeCurves(Metrics):
     model. A model with one column is a horizontal line.
     """
 
-    def points_of(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> Points:
+    def points_of(self, cells: DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> Points:
         """Yield a point for each column: its mean size, and its model if other columns have it too."""
         columns = resolved.spec.models
         models = Counter(column.model for column in columns.values())
@@ -34,7 +32,7 @@ class SizeCurves(Metrics):
                 size = ok["n_units"].astype(float).mean()
                 yield point | {"column": column, "size": size, "metric": metric, **figures.mean_of(values)}
 
-    def draw(self, points: pd.DataFrame, resolved: Resolved) -> Any:
+    def draw(self, points: DataFrame, resolved: Resolved) -> Any:
         """Draw the metric over the size of the models, with bands of one deviation to both sides."""
         styles = figures.line_styles(points["model"])
         figure, parts = figures.panels(points)

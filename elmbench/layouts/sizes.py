@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import pandas as pd
-
-from elmbench.layouts.base import Layout
+from elmbench.layouts.base import DataFrame, Layout, Series
 from elmbench.layouts.parameters import Parameters
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
@@ -28,7 +26,7 @@ class Sizes(Layout):
             names += ["target_dimensions"] * (_DIMENSIONS in (*variant.params, *variant.printed, *column.search))
         return [Measure(name) for name in names]
 
-    def values_of(self, cells: pd.DataFrame, measure: Measure) -> pd.Series[float]:
+    def values_of(self, cells: DataFrame, measure: Measure) -> Series[float]:
         if measure.metric == "target_dimensions":
             return Parameters().values_of(cells, Measure(_DIMENSIONS))
         return super().values_of(cells, measure)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import pandas as pd
 from pydantic import Field
 
-from elmbench.layouts.base import DATASET, Entry, LayoutOptions
+from elmbench.layouts.base import DATASET, DataFrame, DatasetPlanner, Entry, LayoutOptions, Work
 from elmbench.layouts.curves import Curves, number_of
 from elmbench.layouts.figures import finish, line_styles, panels, plot_with_band, title_of
 from elmbench.layouts.table import Column, Line
@@ -18,10 +17,6 @@ from elmbench.specs.experiments import Experiment, Model
 from elmbench.specs.measures import OF_CHUNKS, Measure, rows_after_chunks
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.protocol import SIZED
-
-if TYPE_CHECKING:
-    from elmbench.work.base import Work
-    from elmbench.work.planner import DatasetPlanner
 
 _ROWS = Column("rows", "rows", whole=True)
 _WORDS = {
@@ -104,7 +99,7 @@ class StreamCurves(Curves):
                 columns = ((self._column(e.model, e.measure.metric, resolved).name, e.shown) for e in part)
                 yield names | {name: text for name, text in columns if text}
 
-    def draw(self, points: pd.DataFrame, resolved: Resolved) -> Any:
+    def draw(self, points: DataFrame, resolved: Resolved) -> Any:
         """Draw the measures over the rows learnt so far, as in Figs. 1 and 2 of the OSPVM paper."""
         models, words = points["model"].unique(), points["metric"].map(_WORDS)
         points = points.assign(axis=points["metric"].map(_AXES))

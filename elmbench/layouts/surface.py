@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-import pandas as pd
-
-from elmbench.layouts.base import LayoutOptions, Outputs, Points
+from elmbench.layouts.base import DataFrame, LayoutOptions, Outputs, Points
 from elmbench.layouts.curves import Curves
 from elmbench.layouts.figures import exponents_of, panels, title_of, words_for
 from elmbench.metrics import less_is_better
@@ -40,14 +38,14 @@ class Surface(Curves):
             if isinstance(value, bool) or not isinstance(value, int | float) or values.count(value) > 1:
                 raise ValueError(f"models.{column}.params.{rows} is {value!r}; expected a number of its own")
 
-    def points_of(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> Points:
+    def points_of(self, cells: DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> Points:
         """Yield the points of the curves with the name and the value of the second hyperparameter."""
         rows = self.options(resolved.spec).rows
         for point in super().points_of(cells, outputs, resolved):
             value = resolved.file.spec.models[point["model"]].params[rows]
             yield point | {"row": symbol_of(rows), "row_value": value}
 
-    def draw(self, points: pd.DataFrame, resolved: Resolved) -> Any:
+    def draw(self, points: DataFrame, resolved: Resolved) -> Any:
         """Draw a panel for each data set, as in Fig. 1 of the RKELM paper; all points have tiles of the same size."""
         figure, parts = panels(points, height=3.8)
         for axes, group in parts:
@@ -57,7 +55,7 @@ class Surface(Curves):
         return figure
 
 
-def _draw_panel(figure: Any, axes: Any, surface: pd.DataFrame, point: Any) -> None:
+def _draw_panel(figure: Any, axes: Any, surface: DataFrame, point: Any) -> None:
     """Draw a surface, with rows from the bottom up, contour lines and a star at the best point."""
     import numpy as np
     from matplotlib.ticker import MaxNLocator

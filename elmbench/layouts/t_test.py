@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 import warnings
 
-import pandas as pd
 from pydantic import Field
 
-from elmbench.layouts.base import WITHOUT_MODELS, Layout, LayoutOptions
+from elmbench.layouts.base import WITHOUT_MODELS, DataFrame, Layout, LayoutOptions
 from elmbench.layouts.table import Column
 from elmbench.specs.experiments import Experiment
 from elmbench.specs.measures import Measure
@@ -58,8 +57,10 @@ class TTest(Layout):
             return 0
         return None if measure.metric in ("p", "paired_p") else super().places(measure, figure)
 
-    def entries_of(self, cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
+    def entries_of(self, cells: DataFrame, resolved: Resolved) -> DataFrame:
         """Return one line for each comparison, selection and reading, on the data set `ALL`."""
+        import pandas as pd
+
         lines = []
         for (select, reading), group in cells.groupby(_ENTRY, sort=False):
             values = {
@@ -74,7 +75,7 @@ class TTest(Layout):
         return pd.DataFrame(lines, columns=["dataset", "model", "run", "fold", *_ENTRY, "status", *MEASURES])
 
 
-def compare(means: pd.DataFrame, first: str, second: str) -> dict[str, float]:
+def compare(means: DataFrame, first: str, second: str) -> dict[str, float]:
     """Return the figures of a comparison by the names of `MEASURES`, NaN for statistics of constant values.
 
     `means` has a row for each data set and a column for each model; t is positive if the first model has the larger

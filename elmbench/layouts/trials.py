@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-import pandas as pd
-
-from elmbench.layouts.base import Outputs, Points
+from elmbench.layouts.base import DataFrame, Outputs, Points
 from elmbench.layouts.figures import entries_in, finish, line_styles, panels, title_of
 from elmbench.layouts.metrics import Metrics
 from elmbench.specs.profiles import Resolved
@@ -19,7 +17,7 @@ class Trials(Metrics):
     A trial is a run; its value is that of the first metric of the task, the mean over the folds if there are several.
     """
 
-    def points_of(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> Points:
+    def points_of(self, cells: DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> Points:
         """Return the value of each trial, counted from 1; None if one of its cells did not end ok."""
         trials: list[dict[str, Any]] = []
         for dataset, model, entry in entries_in(cells):
@@ -30,7 +28,7 @@ class Trials(Metrics):
                 trials.append(point | {"trial": int(str(run)) + 1, "value": value})
         return trials if any(trial["value"] is not None for trial in trials) else []
 
-    def draw(self, points: pd.DataFrame, resolved: Resolved) -> Any:
+    def draw(self, points: DataFrame, resolved: Resolved) -> Any:
         """Draw a metric by trial, a panel for each data set, as in Fig. 3 of the RKELM paper."""
         from matplotlib.ticker import MaxNLocator
 

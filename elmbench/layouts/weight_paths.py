@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import pandas as pd
 from pydantic import Field
 
-from elmbench.layouts.base import LayoutOptions, Outputs
+from elmbench.layouts.base import DataFrame, DatasetPlanner, LayoutOptions, Outputs
 from elmbench.layouts.figures import Figure, default_cells, drawing, line_styles, png, title_of
 from elmbench.layouts.metrics import Metrics
 from elmbench.layouts.table import COUNTED, Column
@@ -16,9 +15,6 @@ from elmbench.specs.experiments import Experiment
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.published import PublishedValue
-
-if TYPE_CHECKING:
-    from elmbench.work.planner import DatasetPlanner
 
 #: Line styles of the kernels, which repeat after four.
 _DASHES = ("-", (0, (5, 1.5)), (0, (1, 1.2)), "-.")
@@ -67,7 +63,9 @@ class WeightPaths(Metrics):
         i = [column.name for column in columns].index("optimism")
         return (*columns[:i], *(Column(name, name, numeric=True) for name in COUNTED), *columns[i:])
 
-    def figure(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> Figure | None:
+    def figure(self, cells: DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> Figure | None:
+        import pandas as pd
+
         def has_path(output: Outputs) -> bool:
             """A single kernel has nothing to learn, and a path of one step has no iteration."""
             cell, weights = output.cell, output.result.get("paths", {}).get("weights", ())
@@ -85,8 +83,10 @@ class WeightPaths(Metrics):
         return Figure(paths, png(draw_weight_paths(paths, labels, title_of(resolved))))
 
 
-def _path_of(output: Outputs, resolved: Resolved) -> pd.DataFrame:
+def _path_of(output: Outputs, resolved: Resolved) -> DataFrame:
     """Return the weights of a cell, in the order of the kernels, and the objective by iteration; 0 is the start."""
+    import pandas as pd
+
     path, cell = output.result["paths"], output.cell
     weights = pd.DataFrame(path["weights"]).rename(columns=lambda p: f"weight {p + 1}")
     lines = {"dataset": resolved.spelling(cell.dataset), "model": cell.model, "run": cell.run + 1}
@@ -108,7 +108,7 @@ def kernel_labels(paths: Mapping[str, Any]) -> list[str]:
     return labels
 
 
-def draw_weight_paths(paths: pd.DataFrame, labels: Mapping[str, Sequence[str]], title: str) -> Any:
+def draw_weight_paths(paths: DataFrame, labels: Mapping[str, Sequence[str]], title: str) -> Any:
     """Draw a row for each data set, a panel for each model; `labels` are the names of the kernels by data set."""
     from matplotlib import colormaps
 

@@ -120,7 +120,7 @@ def imported(tmp_path: Path) -> Callable[[str], set[str]]:
     "command",
     [
         "--version", "--help", "list experiments", "list models", "list datasets", "list readings",
-        "status", "show table4", "show eem/table4",
+        "status", "show table4", "show eem/table4", "validate",
     ],
 )  # fmt: skip
 def test_what_needs_no_data_frame_imports_none(imported: Callable[[str], set[str]], command: str) -> None:
