@@ -139,45 +139,29 @@ class Surface:
         return np.asarray(weights / (self.radii @ weights**self.q) ** (1.0 / self.q))
 
 
-class Ball(NamedTuple):
-    """The centre sum_i a_i phi(x_i) of a ball, with a >= 0 and the sum 1, and bounds of the smallest one.
+def smallest_ball(K: Array) -> tuple[float, Array]:
+    """Return the squared radius and the centre of the smallest ball around n rows, from their kernel matrix, (n, n).
 
-    `squared_radius` is a lower bound; plus `gap` it is the squared radius of the ball about the centre, an upper bound.
-    """
-
-    squared_radius: float
-    gap: float
-    coefficients: Array
-
-
-def smallest_ball(K: Array) -> Ball:
-    """Return the smallest enclosing ball of n rows from their kernel matrix, of shape (n, n).
-
-    The squared radius is the maximum of sum_i a_i K_ii - a' K a over a >= 0 with the sum 1. Coefficients move in pairs,
+    The centre is sum_i a_i phi(x_i), given by its coefficients a >= 0 with the sum 1, which maximise sum_i a_i K_ii -
+    a' K a. That value is the squared radius, and a lower bound of it for any other coefficients. These move in pairs,
     from the row with the largest gain to the row farthest from the centre, with n + 100 pairs in a round. The search
-    ends when the gap is at most `GAP` of the squared radius, or n times the machine precision of the largest K_ii, or
-    when a round gains nothing.
+    ends when the farthest row is out of the ball by at most `GAP` of the squared radius, or n times the machine
+    precision of the largest K_ii, or when a round gains nothing.
     """
     n, diagonal = len(K), K.diagonal().copy()
-    last = best = _make_ball(K, diagonal, np.full(n, 1.0 / n))
+    squared_radius, coefficients = -np.inf, np.full(n, 1.0 / n)
+    a = coefficients.copy()
     for _ in range(ROUNDS):
-        if best.gap <= max(GAP * best.squared_radius, n * EPS * diagonal.max()):
+        products = K @ a
+        distances = diagonal - 2.0 * products + a @ products
+        value = float(a @ distances)
+        if value <= squared_radius:
             break
-        coefficients = last.coefficients.copy()
-        _move_pairs(K, diagonal, coefficients)
-        result = _make_ball(K, diagonal, coefficients)
-        if result.gap >= best.gap and result.squared_radius <= last.squared_radius:
+        squared_radius, coefficients = value, a.copy()
+        if distances.max() - value <= max(GAP * value, n * EPS * diagonal.max()):
             break
-        last, best = result, min(best, result, key=lambda ball: ball.gap)
-    return best
-
-
-def _make_ball(K: Array, diagonal: Array, coefficients: Array) -> Ball:
-    """Return the ball that encloses all rows around the centre with these coefficients."""
-    products = K @ coefficients
-    distances = diagonal - 2.0 * products + coefficients @ products
-    value = float(coefficients @ distances)
-    return Ball(max(value, 0.0), float(distances.max()) - value, coefficients.copy())
+        _move_pairs(K, diagonal, a)
+    return max(squared_radius, 0.0), coefficients
 
 
 def _move_pairs(K: Array, diagonal: Array, a: Array) -> None:
@@ -206,7 +190,7 @@ def squared_radii(blocks: KernelBlocks) -> Array:
     radii, K = np.empty(m), np.empty((n, n))
     for p in range(m):
         blocks.weighted_sum(np.eye(m)[p], K)
-        radius = smallest_ball(K).squared_radius
+        radius, _ = smallest_ball(K)
         radii[p] = radius if radius > n * EPS * K.diagonal().max() else 0.0
     return radii if radii.any() else np.ones(m)
 

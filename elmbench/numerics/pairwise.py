@@ -203,9 +203,6 @@ class Kernel:
 BLOCK_BYTES = 16 * 2**20
 """Size of a block of kernel values, in bytes (one row is the least); two are held while one follows the other."""
 
-DENSE_CENTRES_BYTES = 2**28  # largest dense copy of sparse centres
-DENSE_SHARE = 0.02  # share of entries from which products with a dense copy are faster
-
 
 def kernel_blocks(
     kernel: Kernel, X: Rows, centres: Rows, gammas: Sequence[float | Array]
@@ -217,12 +214,11 @@ def kernel_blocks(
     """
     kernels = [kernel.with_gamma(gamma) for gamma in gammas]
     geometry_of = GEOMETRIES.get(kernel.geometry)
-    fast_centres = _fast_centres(X, centres) if geometry_of else centres
     for rows in centre_blocks(X, centres.shape[0]):
         if geometry_of is None:
             yield from ((rows, i, each.matrix(X[rows], centres)) for i, each in enumerate(kernels))
             continue
-        geometry = geometry_of(X[rows], fast_centres)
+        geometry = geometry_of(X[rows], centres)
         yield from ((rows, i, each.evaluate(geometry.copy())) for i, each in enumerate(kernels[:-1]))
         yield rows, len(kernels) - 1, kernels[-1].evaluate(geometry)
 
@@ -233,17 +229,3 @@ def centre_blocks(X: Rows, n_centres: int) -> Iterator[slice]:
     if sp.issparse(X):
         width = 3 * X.nnz // (2 * max(1, n_rows))  # an entry has an index too
     return gen_batches(n_rows, max(1, BLOCK_BYTES // (8 * max(1, n_centres, width))))
-
-
-def _fast_centres(X: Rows, centres: Rows) -> Rows:
-    """Return centres in the form whose products with the rows of `X` are fastest: for sparse rows, Fortran order.
-
-    Sparse centres are made dense if at least `DENSE_SHARE` of their entries are not zero.
-    """
-    if not sp.issparse(X):
-        return centres
-    if not sp.issparse(centres):
-        return np.asfortranarray(centres)
-    n_entries = centres.shape[0] * centres.shape[1]
-    is_dense = centres.nnz >= DENSE_SHARE * n_entries and 8 * n_entries <= DENSE_CENTRES_BYTES
-    return centres.toarray(order="F") if is_dense else centres

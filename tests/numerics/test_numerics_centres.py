@@ -61,11 +61,8 @@ def as_kinds(X):
     coef0=st.sampled_from([-0.5, 0.0, 1.0]),
     kinds=st.tuples(*[st.sampled_from(["dense", "sparse", "in parts"])] * 2),
     block=st.integers(1, 50),
-    dense_up_to=st.sampled_from([0, 2**28]),
 )
-def test_equals_the_formula_in_any_form_and_blocks(
-    n, L, d, seed, kernel, gamma, own, degree, coef0, kinds, block, dense_up_to
-):
+def test_equals_the_formula_in_any_form_and_blocks(n, L, d, seed, kernel, gamma, own, degree, coef0, kinds, block):
     X, C = rows(n, d, seed), rows(L, d, seed + 1)
     C[0] = X[0]
     gammas = gamma * np.random.RandomState(seed).uniform(0.5, 1.5, L) if own and kernel in OF_DISTANCES else gamma
@@ -79,7 +76,6 @@ def test_equals_the_formula_in_any_form_and_blocks(
     Z = np.random.RandomState(seed).randn(L, 2)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pairwise, "BLOCK_BYTES", 8 * L * block)
-        patch.setattr(pairwise, "DENSE_CENTRES_BYTES", dense_up_to)
         each = list(kernel_blocks(one, given_rows, at, [gammas, 2 * gammas, gammas]))
         assert [rows for rows, i, _ in each if i == 0] == list(centre_blocks(given_rows, L))
         product = one.product(given_rows, at, Z)
