@@ -16,7 +16,6 @@ from scipy.optimize import brentq
 from scipy.stats import norm
 from sklearn.covariance import ledoit_wolf
 
-from elmbench.numerics.entropy import divergence
 from elmbench.numerics.entropy.discriminant import (
     LEAST_VARIANCE,
     Moments,
@@ -278,23 +277,6 @@ def test_estimates_equal_the_sums_over_all_pairs(kinds, numbers, seed):
     expected = over_all_pairs(x, y)
     assert kde_divergence(x, y) == pytest.approx(expected, abs=1e-8, rel=1e-9)
     assert kde_divergence(y, x) == pytest.approx(expected, abs=1e-8, rel=1e-9)
-
-
-def test_what_is_summed_over_pairs_hardly_grows_with_the_points(monkeypatch, seed):
-    gathered = divergence._group_nodes
-    numbers = []
-
-    def recording(points: np.ndarray, width: float) -> tuple[np.ndarray, np.ndarray]:
-        content = gathered(points, width)
-        numbers.append(len(content[0]))
-        return content
-
-    monkeypatch.setattr(divergence, "_group_nodes", recording)
-    random = np.random.RandomState(seed)
-    for n in (2_000, 200_000):
-        kde_divergence(random.randn(n), random.randn(n) + 1)
-    assert len(numbers) == 12
-    assert max(numbers[6:]) < 4 * min(numbers[:6]) < 2_000
 
 
 @pytest.mark.filterwarnings("error")
