@@ -188,6 +188,15 @@ def test_the_first_sheet_of_a_workbook(tmp_path: Path, monkeypatch: pytest.Monke
     assert "pip install" in str(caught.value.next_step)
 
 
+def test_lines_above_the_header_of_a_workbook_are_told(tmp_path: Path) -> None:
+    with pd.ExcelWriter(tmp_path / "x.xlsx") as workbook:
+        FRAME.to_excel(workbook, index=False, startrow=2, sheet_name="Data")
+        workbook.sheets["Data"].cell(1, 1, "My report")
+    with pytest.raises(ElmbenchError, match=r"line 1 names 1 of 4 columns \(My report\)") as caught:
+        describe(UserData(str(tmp_path / "x.xlsx")))
+    assert str(caught.value.next_step).startswith("remove the lines above the header")
+
+
 def test_columns_that_are_dropped_and_rows_without_a_target(tmp_path: Path) -> None:
     frame = FRAME.assign(kind=[None, "?", *FRAME["kind"][2:]])
     with pytest.raises(ElmbenchError, match="the target 'kind' is missing in 2 of 60") as caught:
