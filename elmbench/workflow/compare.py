@@ -157,19 +157,16 @@ def compare(
     names, estimators = named_models(models)
     files = (write_plugin(estimators, path.parent, sys.path),) if estimators else ()
     paths = [load_plugin(path) for path in plugins]
-    columns = {key.strip("_"): key for key in extra}
+    columns = {"groups": "_groups", "ordered_by": "_order", "fold": "_fold", "weights": "_weights"}
     rows = UserData(
         str(path),
         "target",
         task,
-        groups=columns.get("groups"),
-        ordered_by=columns.get("order"),
         impute=impute,
         test=held_out,
-        fold=columns.get("fold"),
-        weights=columns.get("weights"),
         positive="" if positive is None else str(positive),
         title=name,
+        **{field: column for field, column in columns.items() if column in extra},
     )
     metrics = (metric,) if isinstance(metric, str) else tuple(metric)
     title = f"{stem}-{digest[:8]}"
