@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 from rich.console import Group, RenderableType
@@ -15,7 +16,6 @@ from elmbench.files import write_atomically
 from elmbench.layouts import layout_of
 from elmbench.layouts.figures import title_of
 from elmbench.layouts.table import VERDICTS, Column, Note, ResultTable, Section
-from elmbench.reporting.baseline import BaselineCheck
 from elmbench.reporting.cells import csv
 from elmbench.reporting.claim_outcomes import CLAIM_VERDICTS, count_results
 from elmbench.reporting.figures import Agreement, counts_text
@@ -82,17 +82,17 @@ def show_statistics(results: Results, diagram: Path | None = None, form: str = "
     state.emit([comparison.record() for comparison in comparisons], Group(*parts))
 
 
-def baseline_text(outcomes: Mapping[str, BaselineCheck]) -> RenderableType:
+def baseline_text(outcomes: Mapping[str, Mapping[str, Any]]) -> RenderableType:
     """Return the number of compared cells of each table, and the first cells that differ."""
-    rows = [(name, check.compared, len(check.differences)) for name, check in outcomes.items()]
+    rows = [(name, check["compared"], len(check["differences"])) for name, check in outcomes.items()]
     counts = ("cells compared", "differ")
     parts: list[RenderableType] = [lines_text(("experiment", *counts), rows, right=counts)]
     for name, check in outcomes.items():
-        for diff in check.differences[:_SHOWN]:
-            allowed = f"baseline {diff.baseline} (allowed: {diff.allowed})"
-            parts.append(Text(f"{name}: {diff.cell}: {diff.column} is {diff.value}, {allowed}"))
-        if len(check.differences) > _SHOWN:
-            parts.append(Text(f"{name}: and {len(check.differences) - _SHOWN} more; --json has them all"))
+        for difference in check["differences"][:_SHOWN]:
+            text = "{cell}: {column} is {value}, baseline {baseline} (allowed: {allowed})".format(**difference)
+            parts.append(Text(f"{name}: {text}"))
+        if (rest := len(check["differences"]) - _SHOWN) > 0:
+            parts.append(Text(f"{name}: and {rest} more; --json has them all"))
     return Group(*parts)
 
 

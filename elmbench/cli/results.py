@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -144,9 +143,9 @@ def check(
     names = [find_experiment(name).id for name in experiments or ()]
     if against == "baseline":
         outcomes = check_baselines(names, state.results_dir, profile or "ci")
-        state.emit([{"experiment": name, **asdict(check)} for name, check in outcomes.items()], baseline_text(outcomes))
-        compared = sum(check.compared for check in outcomes.values())
-        tables, differs = [], any(check.differences for check in outcomes.values())
+        state.emit([{"experiment": name, **check} for name, check in outcomes.items()], baseline_text(outcomes))
+        compared = sum(check["compared"] for check in outcomes.values())
+        tables, differs = [], any(check["differences"] for check in outcomes.values())
     else:
         dirs = state.results_dirs
         papers = check_published(names, profile, dirs, show_progress)

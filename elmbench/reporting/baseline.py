@@ -16,7 +16,6 @@ The tolerance rule, the same for every model:
 """
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -35,27 +34,10 @@ UNDECIDED = 0.1
 _OF_RECALLS = {"accuracy", "gmean", "recall", "balanced_accuracy"}
 AT_A_POINT = 0.01
 _POINT = (AT_A_POINT, f"{AT_A_POINT}")
+#: What is known of a difference.
+_COLUMNS = ("cell", "column", "baseline", "value", "allowed")
 #: A line of `cells.csv`.
 _Line = dict[Any, Any]
-
-
-@dataclass(frozen=True)
-class Difference:
-    """A cell that differs from the baseline: the column, both values, and the tolerance in words."""
-
-    cell: str
-    column: str
-    baseline: str
-    value: str
-    allowed: str
-
-
-@dataclass(frozen=True)
-class BaselineCheck:
-    """The outcome of a comparison with a baseline: the number of compared cells, and those that differ."""
-
-    compared: int
-    differences: tuple[Difference, ...]
 
 
 def refuse_failures(cells: pd.DataFrame, path: Path) -> None:
@@ -77,8 +59,11 @@ def update_baseline(cells: pd.DataFrame, path: Path) -> int:
     return len(cells)
 
 
-def compare_with_baseline(cells: pd.DataFrame, path: Path, measures: Collection[Measure] = ()) -> BaselineCheck:
+def compare_with_baseline(cells: pd.DataFrame, path: Path, measures: Collection[Measure] = ()) -> dict[str, Any]:
     """Compare cells, as `cells.csv` has them, with a baseline by the rule above.
+
+    The outcome has the number of `compared` cells and the `differences`, each with the cell, the column, both values,
+    and the tolerance in words.
 
     `measures`: those of the table; those at a value of a hyperparameter have a tolerance of their own.
     """
@@ -88,11 +73,12 @@ def compare_with_baseline(cells: pd.DataFrame, path: Path, measures: Collection[
     differences = []
     for cell in old | new:
         if cell in old and cell in new:
-            differences += [Difference(cell, *line) for line in _compare_cell(old[cell], new[cell], points)]
+            differences += [(cell, *line) for line in _compare_cell(old[cell], new[cell], points)]
         else:
             was, now = ("there" if cell in lines else "missing" for lines in (old, new))
-            differences.append(Difference(cell, "cell", was, now, "the same cells"))
-    return BaselineCheck(len(old.keys() & new.keys()), tuple(differences))
+            differences.append((cell, "cell", was, now, "the same cells"))
+    lines = [dict(zip(_COLUMNS, difference, strict=True)) for difference in differences]
+    return {"compared": len(old.keys() & new.keys()), "differences": lines}
 
 
 def _name(line: _Line) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from elmbench.errors import ElmbenchError
 from elmbench.layouts import layout_of
 from elmbench.layouts.table import VERDICTS
-from elmbench.reporting.baseline import BaselineCheck, compare_with_baseline, refuse_failures, update_baseline
+from elmbench.reporting.baseline import compare_with_baseline, refuse_failures, update_baseline
 from elmbench.reporting.cells import read_cells
 from elmbench.reporting.claim_outcomes import ClaimOutcome
 from elmbench.reporting.folders import ResultsDirs, has_results, results_folder
@@ -30,7 +30,7 @@ def _baseline(file: ExperimentFile) -> Path:
     return file.path.with_suffix(".baseline.csv")
 
 
-def check_baselines(names: list[str], results_dir: Path, profile: str = "ci") -> dict[str, BaselineCheck]:
+def check_baselines(names: list[str], results_dir: Path, profile: str = "ci") -> dict[str, dict[str, Any]]:
     """Compare the cells of profile `ci` of the named tables with their baselines; by default, of all that have both.
 
     Raises NothingToCompareError if a named table has no baseline or no results, or if no table has both, and

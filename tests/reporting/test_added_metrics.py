@@ -86,7 +86,7 @@ def test_one_entry_is_in_tables_comparisons_searches_and_the_check(toy: Toy, sto
         update_baseline(frame(named, old).dropna(axis=1, how="all"), baseline)
         write_frame(frame(named, new), tmp_path / "cells.csv")
         differences = compare_with_baseline(read_cells(tmp_path / "cells.csv"), baseline)
-        assert [one.column for one in differences.differences] == differ
+        assert [one["column"] for one in differences["differences"]] == differ
 
 
 def test_metrics_of_yesterday_s_store(toy: Toy, store: Store, tmp_path: Path) -> None:
