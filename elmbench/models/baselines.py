@@ -34,13 +34,13 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.kernel_approximation import Nystroem, RBFSampler
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.svm import LinearSVC, NuSVR
+from sklearn.utils.validation import check_is_fitted
 
 from elmbench.models.base.family import check_real
 from elmbench.models.svm import EpsilonSVR
@@ -51,35 +51,28 @@ def logistic_regression_classifier(C: float = 1.0) -> LogisticRegression:
     return LogisticRegression(C=C, max_iter=1000)
 
 
-class _Neighbors(BaseEstimator):
-    """k nearest neighbours, where k is at most the number of training rows."""
+class _Neighbors:
+    """Mixin of k nearest neighbours, where k is at most the number of training rows."""
+
+    n_neighbors: int
+    n_samples_fit_: int
 
     def __init__(self, n_neighbors: int = 5) -> None:
-        self.n_neighbors = n_neighbors
+        super().__init__(n_neighbors, weights=None)  # type: ignore[call-arg]  # "uniform" may not use `kneighbors`
 
-    def fit(self, X: Any, y: Any) -> Any:
-        """Keep the training rows."""
-        kind = KNeighborsClassifier if isinstance(self, ClassifierMixin) else KNeighborsRegressor
-        self.model_ = kind(min(self.n_neighbors, len(y))).fit(X, y)
-        self.n_units_ = self.model_.n_samples_fit_
-        if isinstance(self, ClassifierMixin):
-            self.classes_ = self.model_.classes_
-        return self
-
-    def predict(self, X: Any) -> Any:
-        """Return the vote, or the mean, of the nearest training rows."""
-        return self.model_.predict(X)
+    def kneighbors(self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True) -> Any:
+        """Return the distances and the numbers of the nearest training rows, as scikit-learn's method."""
+        check_is_fitted(self)
+        most = self.n_samples_fit_ - (X is None)
+        nearest: Any = super().kneighbors  # type: ignore[misc]
+        return nearest(X, min(n_neighbors or self.n_neighbors, most), return_distance)
 
 
-class KNNClassifier(ClassifierMixin, _Neighbors):
+class KNNClassifier(_Neighbors, KNeighborsClassifier):
     """k nearest neighbours for classification."""
 
-    def predict_proba(self, X: Any) -> Any:
-        """Return the share of each class among the nearest training rows."""
-        return self.model_.predict_proba(X)
 
-
-class KNNRegressor(RegressorMixin, _Neighbors):
+class KNNRegressor(_Neighbors, KNeighborsRegressor):
     """k nearest neighbours for regression."""
 
 
@@ -154,6 +147,7 @@ hist_gradient_boosting_regressor = partial(_hist_gradient_boosting, HistGradient
 #: The size of an estimator from its first attribute among these.
 _SIZES: dict[str, Callable[[Any], Any]] = {
     "n_units_": int,
+    "n_samples_fit_": int,
     "component_indices_": len,
     "random_offset_": len,
     "support_vectors_": lambda vectors: vectors.shape[0],

@@ -16,6 +16,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import check_param_validation, parametrize_with_checks
 
 from elmbench import models
+from elmbench.models import baselines
 from elmbench.models.protocols import GridPath, MemoryEstimate
 from elmbench.models.svd_pipelines import SingularFeatures
 from elmbench.numerics.arrays import EPS
@@ -74,6 +75,8 @@ OPTIONS = [
     models.OSPVMClassifier(update_mean=False),
     models.SVMClassifier(class_weight="balanced", max_iter=1000),
     SingularFeatures(n_components=3),
+    baselines.KNNClassifier(),
+    baselines.KNNRegressor(),
 ]
 #: A repeated row is drawn as two centres, and a draw from weighted rows cannot know the order of repeated rows. The
 #: width of SVMs is that of unweighted rows, as in scikit-learn; for a given width they agree within LIBSVM's tolerance.

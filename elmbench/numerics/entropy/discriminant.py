@@ -34,8 +34,8 @@ class Moments:
     scatter: Array
     fourth: dict[int, float]
 
-    def covariance(self, size: int, dimension: int | None = None) -> tuple[Array, float]:
-        """Return the Ledoit-Wolf covariance of the leading features, in Fortran order, and the shrinkage.
+    def covariance(self, size: int, dimension: int | None = None) -> Array:
+        """Return the Ledoit-Wolf covariance of the leading features, in Fortran order.
 
         It is that of `sklearn.covariance.ledoit_wolf`, from the sums of products: (1 - e) S + e tr(S) / h I with the
         empirical covariance S (Ledoit and Wolf, J. Multivariate Analysis 88(2), 2004). `size` is one of the numbers of
@@ -52,7 +52,7 @@ class Moments:
         shrinkage = min(max(noise, 0.0) / distance, 1.0) if h > 1 and distance > 0 else 0.0
         covariance *= 1.0 - shrinkage
         diagonal += shrinkage * trace / h
-        return covariance, float(shrinkage)
+        return covariance
 
 
 def moments(
@@ -138,7 +138,7 @@ def discriminant(negative: Moments, positive: Moments, size: int, dimension: int
     tolerance = (negative.n_rows + positive.n_rows) * EPS * spread
     if spread < LEAST_SPREAD or np.abs(difference).max() <= tolerance:
         return no_direction(size)
-    S_negative, S_positive = (side.covariance(size, dimension)[0] for side in (negative, positive))
+    S_negative, S_positive = (side.covariance(size, dimension) for side in (negative, positive))
     system = RidgeSystem(S_negative + S_positive, 0.0, lifted=True)
     solution = system.solve(difference)
     beta = 2.0 / (difference @ solution) * solution
