@@ -66,7 +66,7 @@ def run(
     seconds = math.inf if budget is None else parse_duration(budget)
     settings = Settings(jobs, state.data_dir, state.plugins, blas_threads, parse_limits(limit))
     with executor_of(engine, settings, scheduler) as executor:
-        if not (dry_run or until_told or _has_run(experiments or (), profile)):
+        if not (dry_run or until_told or _has_run(experiments or (), paper, profile)):
             # The worker starts while the run is planned, which takes about as long, unless all may be stored.
             executor.warm()
         # Imported here because these imports take seconds.
@@ -103,9 +103,10 @@ def run(
             run_prepared(prepare(options, state.results_dir), executor)
 
 
-def _has_run(experiments: Sequence[str], profile: str) -> bool:
-    """Return True if each of these tables, or by default some table, has results under a profile."""
-    tables = {path.parent.name for path in (state.results_dir / profile).glob("*/*/cells.csv")}
+def _has_run(experiments: Sequence[str], paper: str | None, profile: str) -> bool:
+    """Return True if each of these tables, or by default some table (of a paper), has results under a profile."""
+    folders = [path.parent for path in (state.results_dir / profile).glob("*/*/cells.csv")]
+    tables = {folder.name for folder in folders if paper in (None, folder.parent.name)}
     return bool(tables) and tables.issuperset(PurePath(name).stem for name in experiments)
 
 

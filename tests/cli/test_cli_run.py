@@ -54,6 +54,8 @@ def test_no_worker_starts_if_all_cells_are_stored(elmbench: Callable, one: Path,
     elmbench("run", "toy/one", "--profile", "ci")
     elmbench("run", "--all", "--profile", "ci")
     assert starts == ["now"]
+    elmbench("run", "--paper", "other", "--profile", "ci", code=2)  # it has no results that may be stored
+    assert starts == ["now"] * 2
 
 
 def test_no_written_file_holds_a_path_of_this_machine(elmbench: Callable, toy: Callable, worker: dict) -> None:
