@@ -65,17 +65,9 @@ def warnings_of(
 
 
 def _about_target(
-    table: Table,
-    name: str,
-    codes: NDArray[np.int64],
-    target: NDArray[np.int64],
-    numbers: NDArray[np.float64] | None,
-    grouped: bool,
+    table: Table, name: str, codes: NDArray[np.int64], target: NDArray[np.int64], numbers: Any, grouped: bool
 ) -> Iterator[str]:
-    """Yield a warning if a column gives the target away, or looks like a group.
-
-    `target`: a code for each row. `numbers`: the targets of a regression.
-    """
+    """Yield a warning if a column gives the target away or looks like a group. `numbers`: targets of a regression."""
     sizes, values = np.bincount(codes), table.column(name)
     repeats = name in table.nominal or (len(sizes) <= len(target) / 2 and _is_whole(values))
     each_has_one = repeats and len(np.unique(codes * len(target) + target)) == len(sizes)

@@ -114,11 +114,10 @@ def identify(spec: DatasetSpec, data_dir: Path | str | None = None, run: int = 0
 
 def _read_identities(path: Path) -> dict[str, Any]:
     """Return the content of a JSON file; empty if it is missing or damaged."""
-    try:
+    with suppress(OSError, ValueError):
         content = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return content if isinstance(content, dict) else {}
+        return content if isinstance(content, dict) else {}
+    return {}
 
 
 def data_folder(data_dir: Path | str | None = None) -> Path | None:

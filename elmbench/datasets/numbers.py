@@ -129,10 +129,7 @@ def as_read(
         if is_numeric_dtype(values):
             frame[name] = values.to_numpy(dtype=np.float64, na_value=np.nan)
             continue
-        is_present = values.notna()
-        text = np.array(
-            [str(value) if is_known else None for value, is_known in zip(values, is_present, strict=True)], object
-        )
+        text = values.map(str, na_action="ignore").astype(object).where(values.notna(), None).to_numpy()
         plain, unit = _without_unit(text)
         check_units({name: unit}, units)
         parsed = [math.nan if word is None else _parse(word, decimal) for word in plain]

@@ -126,11 +126,8 @@ def compare(
 
     by_row = {"_groups": groups, "_order": time_order, "_fold": fold, "_weights": weights}
     # The index of a series need not be that of X.
-    extra = {
-        key: list(_unmasked(values)) if np.ndim(values) else [values]
-        for key, values in by_row.items()
-        if values is not None
-    }
+    vectors = {key: values if np.ndim(values) else [values] for key, values in by_row.items() if values is not None}
+    extra = {key: list(_unmasked(values)) for key, values in vectors.items()}
     X, y = X if sp.issparse(X) else to_frame(X), _unmasked(y)
     if test is not None:
         test = test[0] if sp.issparse(test[0]) else to_frame(test[0]), _unmasked(test[1])

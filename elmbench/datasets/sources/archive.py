@@ -150,8 +150,5 @@ def _refused(problem: str, expected: str) -> Iterator[None]:
 
 def _lines(content: bytes) -> list[bytes]:
     """Return the lines of a text, which may be compressed, without blank ones."""
-    for magic, decompress in _MAGIC.items():
-        if content.startswith(magic):
-            content = decompress(content)
-            break
-    return [line for line in content.split(b"\n") if line.strip()]
+    decompress = next((decompress for magic, decompress in _MAGIC.items() if content.startswith(magic)), bytes)
+    return [line for line in decompress(content).split(b"\n") if line.strip()]

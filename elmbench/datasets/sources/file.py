@@ -131,10 +131,7 @@ def _with_test_part(train: Table, source: FileSource, spec: RowColumns) -> Table
 
 
 def _target(source: FileSource, used: Collection[str | None], names: list[str]) -> str:
-    """Return the name of the target: the user's choice, else a usual name or the last column that is not `used`.
-
-    It is empty if there is no target.
-    """
+    """Return the name of the target: the user's choice, else a usual name or the last column that is not `used`."""
     if source.target is None:
         return ""
     if isinstance(source.target, int):
