@@ -11,6 +11,7 @@ from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.validation import _check_sample_weight
 
 from elmbench.models.base.paths import Grid, PathMixin
+from elmbench.models.base.weights import weight_key
 from elmbench.numerics.pairwise import Kernel
 
 MOST_BYTES = 2**30
@@ -108,17 +109,24 @@ class SVMClassifier(_StopRecorder, PathMixin, SVC):
 
     @classmethod
     def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
-        """Compute the kernel of each fold once for each `gamma`, unless it takes over `MOST_BYTES`."""
+        """Compute the kernel of each fold once for each `gamma`, unless it takes over `MOST_BYTES`.
+
+        If all dual coefficients stay below half of their bound, any larger C has the same fit, which is not repeated.
+        """
         for j, (train, test) in enumerate(grid.folds):
             shares_kernel = 8 * len(train) * (len(train) + len(test)) <= MOST_BYTES
-            for members in grid.group(lambda model: model.gamma):
+            for members in grid.group(lambda model: (model.gamma, weight_key(model), model.max_iter)):
                 rows, probes = grid.X[train], grid.X[test]
                 if shares_kernel:
                     kernel = Kernel(gamma=members[0][1].gamma)
                     rows, probes = kernel.matrix(rows), kernel.matrix(probes, rows)
-                for i, model in members:
-                    machine = clone(model)
-                    machine.kernel = "precomputed" if shares_kernel else "rbf"
-                    machine.fit(rows, grid.y[train])
+                free = False
+                for i, model in sorted(members, key=lambda member: member[1].C):
+                    if not free:
+                        machine = clone(model)
+                        machine.kernel = "precomputed" if shares_kernel else "rbf"
+                        machine.fit(rows, grid.y[train])
+                        outputs = getattr(machine, grid.output)(probes)
+                        free = np.abs(machine.dual_coef_).max() < machine.C * machine.class_weight_.min() / 2
                     grid.solvers.update(machine.solvers_)
-                    yield i, j, getattr(machine, grid.output)(probes)
+                    yield i, j, outputs

@@ -195,6 +195,18 @@ def test_path_of_the_support_vector_machine(kind, sparse, most_bytes, monkeypatc
     assert solvers["capped"] == stopped
 
 
+def test_the_path_repeats_no_fit_that_a_larger_C_does_not_change(monkeypatch):
+    X, y = problem(90, 5, 3, "multi")
+    folds, candidates = [(np.arange(60), np.arange(60, 90))], [{"gamma": 1.0, "C": 10.0**e} for e in range(8, -2, -1)]
+    expected = [SVMClassifier(**candidate).fit(X[:60], y[:60]).decision_function(X[60:]) for candidate in candidates]
+    fits, fit = [], SVMClassifier.fit
+    monkeypatch.setattr(SVMClassifier, "fit", lambda self, *args: fits.append(self.C) or fit(self, *args))
+    for i, _, outputs, _ in SVMClassifier.decision_grid(X, y, folds, candidates):
+        np.testing.assert_allclose(outputs, expected[i], rtol=0, atol=1e-10)
+    assert fits[0] == 0.1
+    assert 2 < len(fits) < 6
+
+
 def test_a_fit_that_is_stopped_says_so_and_is_counted():
     X, y = problem(200, 2, 0, "binary")
     with pytest.warns(ConvergenceWarning, match="max_iter=50"):
