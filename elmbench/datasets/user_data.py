@@ -44,19 +44,19 @@ _ENDING = re.compile(r"(\.(csv|tsv|txt|xlsx|svm|libsvm|svmlight|arff|npz|parquet
 class UserData(FileOptions, RowColumns):
     """A user's data, and the options that were given for them.
 
-    `location`: a path, `openml:ID` or `sklearn:NAME`. `target`: name of the target column; detected if empty. `task`:
-    None to detect it from the target. `impute`: impute missing values. `positive`: the label of the positive class, for
-    metrics such as precision; by default, the last one. `title`: by default, the location.
+    `location`: a path, `openml:ID` or `sklearn:NAME`. `target`: name or position of the target column; detected if
+    empty. `task`: None to detect it from the target. `impute`: impute missing values. `positive`: the label of the
+    positive class, for metrics such as precision; by default, the last one. `title`: by default, the location.
     """
 
     location: str
     title: str = ""
-    target: str = ""
+    target: str | int = ""
     task: Task | None = None
     impute: bool = False
     positive: str = ""
 
-    def __init__(self, location: str, target: str = "", task: Task | None = None, **options: Any) -> None:
+    def __init__(self, location: str, target: str | int = "", task: Task | None = None, **options: Any) -> None:
         super().__init__(**options | {"location": location, "target": target, "task": task})
 
 
@@ -113,7 +113,7 @@ def describe(request: UserData) -> DatasetSpec:
     if missing:
         settings.append(f"missing values, filled in on each training part: {few(missing, 8)}")
     n, d = table.X.shape
-    is_guessed = not (request.task or target)
+    is_guessed = not request.task and target == ""
     changes = {"target": table.target_name or target, "drop": (*request.drop, *names), "dates": dates}
     return DatasetSpec(
         **request.model_dump(include=set(RowColumns.model_fields)),
@@ -210,8 +210,8 @@ def _faults(
         yield problem, expected, "correct --positive or leave it out"
 
 
-def local_file(location: str, target: str = "") -> tuple[Path, str, str]:
-    """Return the file of a path, `openml:ID` or `sklearn:NAME`, its title and the name of its target column."""
+def local_file(location: str, target: str | int = "") -> tuple[Path, str, str | int]:
+    """Return the file of a path, `openml:ID` or `sklearn:NAME`, its title and its target column."""
     kind, _, name = location.partition(":")
     if kind not in ("openml", "sklearn") or not name:
         path = Path(os.path.realpath(os.path.expanduser(location)))
@@ -221,13 +221,13 @@ def local_file(location: str, target: str = "") -> tuple[Path, str, str]:
         raise ElmbenchError(problem, expected="openml: and a number", next_step="look it up on openml.org")
     folder = cache_folder() / "own"
     release = version("scikit-learn") if kind == "sklearn" else ""
-    stem = "-".join(filter(None, (kind, slug(name), target and slug(target), release)))
+    stem = "-".join(filter(None, (kind, slug(name), slug(str(target)) if target else "", release)))
     for cached in (folder / f"{stem}.parquet", folder / f"{stem}.npz"):
         if cached.is_file():
             return cached, location, "target"
     if kind == "sklearn":
         return _write_bunch(name, folder, stem), location, "target"
-    source = OpenMLSource(kind="openml", id=int(name), target=target or None)
+    source = OpenMLSource(kind="openml", id=int(name), target=str(target) or None)
     with fetch_job(0) as job:
         table = source.fetch(replace(job, layout=FileOptions()))["all"]
     return table.write(folder, stem), location, "target"

@@ -183,8 +183,9 @@ def test_a_folder_of_data_sets_and_tables(folder: Path, tmp_path: Path) -> None:
     add_spec_dir(folder)  # a second time, as two calls from Python do
 
 
-def test_a_file_is_read_as_its_entry_says_and_may_be_described_in_full(folder: Path) -> None:
-    source = {"kind": "file", "path": "rows/my-notes.csv", "target": "forged", "drop": ["b"]}
+@pytest.mark.parametrize("target", ["forged", 3])
+def test_a_file_is_read_as_its_entry_says_and_may_be_described_in_full(folder: Path, target: str | int) -> None:
+    source = {"kind": "file", "path": "rows/my-notes.csv", "target": target, "drop": ["b"]}
     (folder / "datasets.yaml").write_text(yaml.safe_dump({"my-notes": {"sources": [source]}}))
     add_spec_dir(folder)
     assert load_dataset("my-notes").feature_names == ("a", "c")
