@@ -5,7 +5,8 @@ from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 
 from elmbench.numerics.arrays import Array
-from elmbench.numerics.kernels import row_blocks
+
+BLOCK = 2**14  # most pairs of points whose terms are held at once: 128 kB, in the caches
 
 
 def leading_term(means: ArrayLike, variances: ArrayLike) -> Array:
@@ -66,8 +67,8 @@ def log_overlap(x: Array, y: Array, width: float) -> float:
     number = len(x) * len(y)
     x, y = (x - x[0]) / width, (y - x[0]) / width
     sums = []
-    for rows in row_blocks(len(x), len(y)):
-        exponents = -0.5 * (x[rows, np.newaxis] - y) ** 2
+    for part in np.array_split(x, min(len(x), 1 + number // BLOCK)):
+        exponents = -0.5 * (part[:, np.newaxis] - y) ** 2
         largest = exponents.max()
         sums.append(largest + np.log(np.exp(exponents - largest).sum()))
     return float(logsumexp(sums) - np.log(number * width) - 0.5 * np.log(2.0 * np.pi))
