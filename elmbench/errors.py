@@ -44,10 +44,11 @@ def closest(name: str, names: list[str]) -> str | None:
     """Return the one of some names that `name` is most likely a typo of, in any case; or None."""
     from difflib import get_close_matches
 
-    spellings, typed = {one.lower(): one for one in reversed(names)}, name.lower()
-    longer = [one for one in spellings if len(typed) > 2 and one.startswith(typed)]
-    guesses = sorted(longer, key=len) + get_close_matches(typed, spellings, n=1)
-    return spellings[guesses[0]] if guesses else None
+    spellings, typed = {one.lower(): one for one in names}, name.lower()
+    longer = [one for one in names if len(typed) > 2 and one.lower().startswith(typed)]
+    guesses = sorted(longer, key=len) + get_close_matches(name, names, n=1)
+    guesses += [spellings[guess] for guess in get_close_matches(typed, spellings, n=1)]
+    return next(iter(guesses), None)
 
 
 def first_line(error: BaseException) -> str:
