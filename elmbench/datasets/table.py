@@ -199,7 +199,9 @@ def few(names: Sequence[str], most: int) -> str:
 
 def is_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
     """Return True for each value that is None or NaN."""
-    return np.asarray((values == None) | (values != values), dtype=bool)  # noqa: E711  # value by value
+    import pandas as pd
+
+    return np.asarray(pd.isna(values))
 
 
 def is_number(text: str) -> bool:

@@ -46,7 +46,7 @@ def _compare(name: str, reading: Reading, results: Results) -> Iterator[dict[str
     """Yield a line for each published figure of a table that some values of a reading were run for."""
     resolved, layout = results.resolved, layout_of(results.resolved)
     value_of = {"" if value == reading.default else f"{name}={value}": value for value in reading.values}
-    if not {*results.cells["reading"]} - {""} & value_of.keys():
+    if not (value_of.keys() - {""}) & {*results.cells["reading"]}:
         return
     cells = results.cells[results.cells["status"] != "unavailable"]
     cells = cells.assign(reading=cells["reading"].map(value_of)).dropna(subset="reading").reset_index(drop=True)

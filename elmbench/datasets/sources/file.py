@@ -106,15 +106,9 @@ def _with_test_part(train: Table, source: FileSource, spec: RowColumns) -> Table
     target = train.target_name or source.target
     header = source.header if source.header is not None else header_of(train.names)
     decimal = "," if train.decimal == "," else source.decimal
-    changes: dict[str, Any] = {
-        "path": source.test,
-        "test": "",
-        "target": target,
-        "drop": (),
-        "words": (*train.nominal,),
-    }
-    changes |= {"decimal": decimal, "header": header}
-    test = read_user_file(source.model_copy(update=changes), spec, train.names)
+    words = tuple(train.nominal)
+    changes = {"path": source.test, "test": "", "target": target, "drop": (), "words": words, "decimal": decimal}
+    test = read_user_file(source.model_copy(update=changes | {"header": header}), spec, train.names)
     if sp.issparse(test.X):  # whose last features may be zero in all rows
         test.X.resize(test.X.shape[0], train.X.shape[1])
         test = replace(test, names=train.names)
