@@ -67,7 +67,11 @@ def end_marked(mark: str) -> None:
     They may start others meanwhile.
     """
     give_up = time.monotonic() + _PATIENCE
-    while (survivors := [p for p in psutil.process_iter() if _carries(p, mark)]) and time.monotonic() < give_up:
+    while time.monotonic() < give_up:
+        marks = {process: _mark_of(process) for process in psutil.process_iter()}
+        survivors = [process for process, its_mark in marks.items() if its_mark and its_mark.startswith(mark)]
+        if not survivors and None not in marks.values():
+            return
         for process in survivors:
             for pid in (*descendant_ids(process.pid), process.pid):
                 with contextlib.suppress(psutil.Error):
@@ -75,11 +79,18 @@ def end_marked(mark: str) -> None:
         time.sleep(0.001)
 
 
-def _carries(process: psutil.Process, mark: str) -> bool:
-    """Return True if a live process has a mark that begins with this text."""
+def _mark_of(process: psutil.Process) -> str | None:
+    """Return the mark of a live process, "" if it has none, or None if it can be read only once its program runs.
+
+    While a process replaces its program (exec), its environment and its command line are empty.
+    """
     with contextlib.suppress(psutil.Error, OSError):
-        return process.environ().get(MARK, "").startswith(mark) and lives(process)
-    return False
+        environment = process.environ()
+        starts = not environment and not process.cmdline()
+        if environment := environment or process.environ():
+            return environment.get(MARK, "") if lives(process) else ""
+        return None if starts else ""
+    return ""
 
 
 def lives(process: psutil.Process) -> bool:

@@ -9,9 +9,10 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -20,7 +21,7 @@ from made_runs import PLUGIN, Fits, run_in
 from elmbench.running.executors import Settings
 from elmbench.running.executors import sandbox as sandbox_module
 from elmbench.running.executors.sandbox import Sandbox, task_of
-from elmbench.running.processes import lives
+from elmbench.running.processes import MARK, end_marked, lives
 from elmbench.specs.limits import Limits
 
 TIMED_OUT = {"status": "timeout", "reason": "> 0.5 s", "limit": 0.5}
@@ -210,6 +211,22 @@ def test_a_child_in_a_session_of_its_own(fresh: Sandbox, fits: Fits, log: Path, 
     elif end != "worker dies":
         fresh.stop()
     assert ends(logged(log))
+
+
+def test_a_process_that_replaces_its_program_is_looked_at_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The system shows neither its environment nor its command line meanwhile."""
+    environ, cmdline = psutil.Process.environ, psutil.Process.cmdline
+    with subprocess.Popen(["sleep", "3600"], env=os.environ | {MARK: "mark-of-a-test"}) as child:
+        looks = [{}, [], {}]
+
+        def look(process: psutil.Process, real: Callable[[psutil.Process], Any]) -> Any:
+            return looks.pop() if process.pid == child.pid and looks else real(process)
+
+        monkeypatch.setattr(psutil.Process, "environ", lambda process: look(process, environ))
+        monkeypatch.setattr(psutil.Process, "cmdline", lambda process: look(process, cmdline))
+        end_marked("mark-of")
+        child.terminate()  # which does nothing to a process that was killed
+        assert (child.wait(), looks) == (-signal.SIGKILL, [])
 
 
 OWNER = """
