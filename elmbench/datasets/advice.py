@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from elmbench.datasets.numbers import unit_of
 from elmbench.datasets.sources.file import TARGETS
 from elmbench.datasets.table import Table, few, label_words, to_numbers
 
@@ -38,6 +39,10 @@ def warnings_of(
         spellings = Counter(label.casefold() for label in labels)
         if same := [label for label in labels if spellings[label.casefold()] > 1]:
             yield f"labels that differ in case alone are different classes: {few(same, 4)}: correct the file"
+    for name, words in [*table.nominal.items(), (table.target_name, table.target)]:
+        if words.dtype == object and name not in {*table.words, *dates} and (word := unit_of(words)):
+            problem = f"{name!r} is categorical, as its numbers have a unit ({word!r})"
+            yield f"{problem}: write plain numbers, or --words {quote(name)} if it holds categories"
     if sp.issparse(table.X):
         return
     columns = {name: _codes(table.column(name)) for name in table.names}

@@ -1,14 +1,21 @@
 """Dates as people write them: one format for a whole column."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from datetime import datetime
 from itertools import product
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from elmbench.datasets.numbers import is_missing_word
 from elmbench.errors import ElmbenchError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Dates = NDArray[np.datetime64]
 #: Formats beside ISO 8601. In dates with points the day comes first in every country.
@@ -24,38 +31,37 @@ _TIMES = ("", "%H:%M", "%H:%M:%S", "%H:%M:%S.%f", "%I:%M %p", "%I:%M:%S %p")
 
 def read_dates(words: Iterable[object], day_first: bool | None = None, column: str = "") -> Dates | None:
     """Read a column of dates; return None if it holds anything else. See `date_format` and `dates_in`."""
-    words = list(words)
+    words = _texts(words)
     text = date_format(words, day_first, column)
     return None if text is None else dates_in(words, text)
 
 
 def dates_in(words: Iterable[object], text: str) -> Dates:
-    """Return the dates of words in one format; NaT for None, and in UTC for times with an offset.
+    """Return the dates of words in one format; NaT for a missing value, and in UTC for times with an offset.
 
     Raises ValueError if a word is not a date in this format.
     """
     import pandas as pd
 
-    series = pd.Series(list(words), dtype=object)
-    dates = pd.to_datetime(series.dropna().astype(str).str.strip(), format=text, utc=True).dt.tz_localize(None)
-    return np.asarray(dates.reindex(series.index), dtype="datetime64[us]")
+    dates = pd.to_datetime(pd.Series(_texts(words), dtype=object), format=text, utc=True)
+    return np.asarray(dates.dt.tz_localize(None), dtype="datetime64[us]")
 
 
 def date_format(words: Iterable[object], day_first: bool | None = None, column: str = "") -> str | None:
     """Return the format of a column of dates, in the notation of pandas; None if it holds anything else.
 
-    `words`: None is a missing value. `day_first`: settles whether 1/2/2023 is in February or in January, if no value
-    does. `column`: name of the column, for the error.
+    `words`: None and the usual words for a missing value are ignored. `day_first`: settles whether 1/2/2023 is in
+    February or in January, if no value does. `column`: name of the column, for the error.
 
     Raises ElmbenchError if the values fit several formats that give different dates.
     """
-    texts = [str(word).strip() for word in words if word is not None]
-    if not texts or all(map(str.isdigit, texts)):
+    texts = [text for text in _texts(words) if text is not None]
+    if all(map(str.isdigit, texts)):
         return None
     readings: dict[str, Dates] = {}
-    for text in ["ISO8601", *_formats_of(texts[0])]:
+    for form in ["ISO8601", *_formats_of(texts[0])]:
         with suppress(ValueError):
-            readings[text] = dates_in(texts, text)
+            readings[form] = dates_in(texts, form)
     first = next(iter(readings), None)
     if first is None or all((dates == readings[first]).all() for dates in readings.values()):
         return first
@@ -78,20 +84,25 @@ def span(dates: Dates) -> str:
     return " to ".join(str(date.astype(f"datetime64[{unit}]")) for date in (dates.min(), dates.max()))
 
 
-def features_of(dates: Dates) -> dict[str, NDArray[np.float64]]:
-    """Return the features of dates, by name: the parts of `date_parts` that vary."""
+def features_of(dates: Dates) -> pd.DataFrame:
+    """Return the features of dates: the parts of `date_parts` that vary."""
     parts = date_parts(dates, dates[~np.isnat(dates)].min())
-    return {name: values for name, values in parts.items() if len(np.unique(values[~np.isnan(values)])) > 1}
+    return parts.loc[:, parts.max() > parts.min()]
 
 
-def date_parts(dates: Dates, first: np.datetime64) -> dict[str, NDArray[np.float64]]:
-    """Return the parts of dates by name, and the days since the first one; NaT becomes NaN."""
+def date_parts(dates: Dates, first: np.datetime64) -> pd.DataFrame:
+    """Return the parts of dates as numbers, and the days since the first one; NaN for NaT."""
     import pandas as pd
 
     index = pd.DatetimeIndex(dates)
-    days = (index - pd.Timestamp(first)) / pd.Timedelta(days=1)
+    days = (index - first) / pd.Timedelta(days=1)
     parts = {"year": index.year, "month": index.month, "weekday": index.day_of_week, "hour": index.hour, "days": days}
-    return {name: np.asarray(values, dtype=np.float64) for name, values in parts.items()}
+    return pd.DataFrame(parts, dtype=np.float64)
+
+
+def _texts(words: Iterable[object]) -> list[str | None]:
+    """Return words without surrounding spaces, None for a missing value."""
+    return [None if word is None or is_missing_word(text := str(word).strip()) else text for word in words]
 
 
 def _formats_of(word: str) -> Iterator[str]:

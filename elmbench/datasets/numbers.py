@@ -1,4 +1,4 @@
-"""Numbers in the notations of people: decimal commas, separators of thousands, units, and words for missing values."""
+"""Numbers in the notations of people: decimal commas, separators of thousands, and words for missing values."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from shlex import quote
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from elmbench.datasets.table import Table, category_word, few, is_number, label_word, to_frame
+from elmbench.datasets.table import Table, category_word, is_number, label_word, to_frame
 from elmbench.errors import ElmbenchError
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ MISSING = {
     "", "?", "NA", "N/A", "n/a", "<NA>", "#N/A", "#N/A N/A", "#NA", "NaN", "nan", "-NaN", "-nan", "NULL", "null",
     "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN",
 }  # fmt: skip
-#: Further words for a missing value, in lower case; in columns of numbers only.
+#: Further words for a missing value, in lower case; in columns of numbers and of dates only.
 _MISSING_NUMBER = {
     "", "none", "na", "n.a.", "n/a", "nan", "null", "nil", "-", "--", "---", ".", "..", "missing", "unknown", "(null)",
     "not available", "#n/a", "#value!", "#div/0!", "#ref!", "#num!", "#name?",
@@ -32,139 +32,98 @@ _MISSING_NUMBER = {
 MOSTLY = 0.8
 #: A target with at most this many distinct numbers may hold labels, and any other word is then a label as well.
 _FEW = 20
-_LIKE_A_NUMBER = re.compile(
-    r"[+\-\u2212]?(\d+([.,]\d*)?|[.,]\d+|[1-9]\d{0,2}(?P<mark>[.,'’ \u00a0\u202f])(\d{2,3}(?P=mark))*\d{3}([.,]\d*)?)"
-    r"([eE][+-]?\d+)?",
-    re.ASCII,
-)
-#: A number with a unit: a sign, such as % or $, or a word, such as kg.
-_WITH_UNIT = re.compile(
-    r"(?P<sign>[+\-\u2212]?)(?P<before>[$€£¥₹]?)\s?(?P<number>[\d.,](.*[\d.,])?)\s?(?P<after>[%$€£¥₹]|°?[^\W\d_][\w/]*|)"
-)
 #: Number of values of a column that determine its kind.
 _SAMPLE = 1000
-_PLAIN = {mark: re.compile(rf"[+-]?\d+(\{mark}\d+)?", re.ASCII) for mark in ",."}
-#: Thousands, or lakhs and crores, are separated: 1,234,567 or 12,34,567.
-_GROUPED = {mark: re.compile(rf"[+-]?[1-9]\d{{0,2}}(\{mark}\d{{2,3}})*\{mark}\d{{3}}", re.ASCII) for mark in ",."}
+#: Numbers by their decimal mark. Thousands, or lakhs and crores, may be separated: 1,234,567 or 12,34,567.
+_NUMBERS = {
+    mark: re.compile(
+        rf"[+-]?(([1-9]\d{{0,2}}(?P<mark>[{other}'’ \u00a0\u202f])(\d{{2,3}}(?P=mark))*\d{{3}}|\d+)(\{mark}\d*)?"
+        rf"|\{mark}\d+)([eE][+-]?\d+)?",
+        re.ASCII,
+    )
+    for mark, other in (".,", ",.")
+}
+#: The characters of a number, by its decimal mark, in the notation of Python.
+_PLAIN = {mark: str.maketrans({**dict.fromkeys(".,'’ \u00a0\u202f"), mark: "."}) for mark in ".,"}
+#: A number with a unit: a sign, such as % or $, or a word, such as kg.
+_WITH_UNIT = re.compile(r"[+-]?([$€£¥₹]?)\s?[+-]?\d[\d.,]*\s?(\D*)")
 
 
 def looks_numeric(word: str) -> bool:
     """Return True for a number with any decimal mark and any separator of thousands."""
-    return _LIKE_A_NUMBER.fullmatch(word.strip()) is not None
+    return any(pattern.fullmatch(_stripped(word)) for pattern in _NUMBERS.values())
+
+
+def is_missing_word(word: str) -> bool:
+    """Return True if a word of a column of numbers or dates stands for a missing value."""
+    return word.strip().lower() in _MISSING_NUMBER
+
+
+def unit_of(values: NDArray[Any]) -> str:
+    """Return the first word of a column of numbers with one unit, such as 12 kg; empty if it is another column."""
+    words = _sample(values)
+    units = {match.groups() if (match := _WITH_UNIT.fullmatch(word)) else ("", "") for word in words}
+    return words[0] if len(units) == 1 and units != {("", "")} else ""
 
 
 def with_numbers(table: Table, decimal: str = "") -> Table:
     """Convert numbers in other notations, in the features and the target, to floats.
 
-    `decimal` ({"", ".", ","}): the decimal mark; detected if empty. A unit that all values of a column have is left
-    out, but labels keep it. Raises ElmbenchError if most but not all values of a column are numbers, or the decimal
-    mark is ambiguous.
+    `decimal` ({"", ".", ","}): the decimal mark; detected if empty. Raises ElmbenchError if most but not all values of
+    a column are numbers, or the decimal mark is ambiguous.
     """
     columns: dict[str, NDArray[Any]] = {}
-    units: dict[str, str] = {}
     for name, values in [*table.nominal.items(), (table.target_name, table.target)]:
-        if values.dtype != object or name in table.words:
-            continue
-        values, unit = _without_unit(values) if name in table.nominal or len({*values}) > _FEW else (values, "")
-        sample = _sample(values)
+        sample = _sample(values) if values.dtype == object and name not in table.words else []
         if sample and sum(map(looks_numeric, sample)) >= MOSTLY * len(sample):
             columns[name] = values
-            units |= {name: unit} if unit else {}
     if not columns:
         return table
-    if units:
-        examples = few([f"{name} ({unit})" for name, unit in units.items()], 8)
-        table = table.remarked(f"numbers are read without their unit: {examples}")
     decimal = decimal or _decimal_of(table, columns)
     if decimal == ",":
         table = table.remarked("numbers have a decimal comma")
-    numbers: dict[str, list[float]] = {}
+    numbers: dict[str, list[Any]] = {}
     target = table.target
     for name, values in columns.items():
-        parsed = {word: _parse(word, decimal) for word in dict.fromkeys(values) if word is not None}
-        if name in table.nominal or len(parsed) > _FEW:
-            _check_all_parsed(values, parsed, table, name)
+        parsed: dict[Any, Any] = {word: _parse(word, decimal) for word in {*values}}
+        odd = [row for row, word in enumerate(values) if parsed[word] is None]
+        if odd and (name in table.nominal or len(parsed) > _FEW):
+            raise _not_all_numbers(table, name, odd)
         if name in table.nominal:
-            numbers[name] = [math.nan if word is None else cast(float, parsed[word]) for word in values]
-        elif None not in parsed.values():  # or else labels stay as they are
-            plain = {
-                word: None if math.isnan(number) else word if is_number(word) else repr(number)
-                for word, number in parsed.items()
-                if number is not None
-            }
-            target = np.array([plain.get(word) for word in values], dtype=object)
-    return replace(table.with_numbers(numbers), target=target, decimal=decimal, units=units)
+            numbers[name] = [parsed[word] for word in values]
+        elif not odd:  # or else labels stay as they are
+            words = {word: word if is_number(word) else repr(number) for word, number in parsed.items() if word}
+            target = np.array([None if math.isnan(parsed[word]) else words[word] for word in values], dtype=object)
+    return replace(table.with_numbers(numbers), target=target, decimal=decimal)
 
 
-def check_units(units: Mapping[str, str], trained: Mapping[str, str]) -> list[str]:
-    """Return a remark on each column without the unit that it has in the training rows.
-
-    Raises ElmbenchError if a column has another unit.
-    """
-    for name, unit in units.items():
-        if unit and unit != trained.get(name):
-            expected = f"{trained.get(name) or 'numbers without unit'}, as in the training rows"
-            raise ElmbenchError(f"the column {name!r} is in {unit}", expected=expected, next_step="convert it")
-    gone = [f"{name} ({unit})" for name, unit in trained.items() if not units.get(name)]
-    return [f"numbers without unit are taken in that of the training rows: {few(gone, 8)}"] if gone else []
-
-
-def as_read(
-    X: Any, numbers: Collection[str], words: Collection[str], decimal: str, units: Mapping[str, str]
-) -> pd.DataFrame:
+def as_read(X: Any, numbers: Collection[str], words: Collection[str], decimal: str) -> pd.DataFrame:
     """Return rows as a data frame whose columns have the values that a file of it would be read as: floats and words.
 
-    `decimal`, `units`: the decimal mark, and the units by column, of numbers that are text. Raises ValueError if a
-    column of numbers holds anything else.
+    `decimal`: the decimal mark of numbers that are text. Raises ValueError if a column of numbers holds anything else.
     """
-    from pandas.api.types import is_numeric_dtype
+    import pandas as pd
 
     frame = to_frame(X)
     for name in words:
-        values = frame[name].astype(object)
-        spelled = values.map(lambda value: category_word(label_word(value)))
-        frame[name] = spelled.where(values.notna(), np.nan)
+        spelled = frame[name].astype(object).map(lambda value: category_word(label_word(value)), na_action="ignore")
+        frame[name] = spelled.where(frame[name].notna(), np.nan)
     for name in numbers:
         values = frame[name]
-        if is_numeric_dtype(values):
-            frame[name] = values.to_numpy(dtype=np.float64, na_value=np.nan)
-            continue
-        text = values.map(str, na_action="ignore").astype(object).where(values.notna(), None).to_numpy()
-        plain, unit = _without_unit(text)
-        check_units({name: unit}, units)
-        parsed = [math.nan if word is None else _parse(word, decimal) for word in plain]
-        if None in parsed:
-            raise ValueError(f"the column {name!r} holds {text[parsed.index(None)]!r}; expected a number")
-        frame[name] = np.array(parsed, dtype=np.float64)
+        if not pd.api.types.is_numeric_dtype(values):
+            text = values.map(str, na_action="ignore").astype(object).where(values.notna(), None).to_numpy()
+            parsed = [_parse(word, decimal) for word in text]
+            if None in parsed:
+                raise ValueError(f"the column {name!r} holds {text[parsed.index(None)]!r}; expected a number")
+            values = pd.Series(parsed, frame.index)
+        frame[name] = values.to_numpy(dtype=np.float64, na_value=np.nan)
     return frame
-
-
-def _without_unit(values: NDArray[Any]) -> tuple[NDArray[Any], str]:
-    """Return the words of a column without the unit that all its numbers have, and the unit; empty if there is none."""
-    units = {_split(word)[1] for word in _sample(values)}
-    unit = units.pop() if len(units) == 1 else ""
-    if unit:
-        split = {word: _split(word) for word in dict.fromkeys(values) if word is not None}
-        plain = {word: number for word, (number, other) in split.items() if other == unit}
-        values = np.array([plain.get(word, word) for word in values], dtype=object)
-    return values, unit
-
-
-def _split(word: str) -> tuple[str, str]:
-    """Return a number without its unit, and the unit."""
-    match = _WITH_UNIT.fullmatch(word.strip())
-    return (match["sign"] + match["number"], match["before"] + match["after"]) if match else (word, "")
-
-
-def _is_missing(word: str) -> bool:
-    return word.strip().lower() in _MISSING_NUMBER
 
 
 def _sample(values: NDArray[Any]) -> list[str]:
     """Return evenly spaced words of a column, or all if they are few."""
     texts = values[[word is not None for word in values]]
-    words = texts[:: 1 + len(texts) // _SAMPLE]
-    return [word for word in words if not _is_missing(word)]
+    return [word for word in texts[:: 1 + len(texts) // _SAMPLE] if not is_missing_word(word)]
 
 
 def _decimal_of(table: Table, columns: Mapping[str, NDArray[Any]]) -> str:
@@ -188,30 +147,25 @@ def _decimal_of(table: Table, columns: Mapping[str, NDArray[Any]]) -> str:
     return "," if comma else "."
 
 
-def _parse(word: str, decimal: str) -> float | None:
+def _stripped(word: str) -> str:
+    return word.strip().replace("\u2212", "-")
+
+
+def _parse(word: str | None, decimal: str) -> float | None:
     """Return the number of a word: NaN for a missing value, None if it is not a number."""
-    if _PLAIN[decimal].fullmatch(word):
-        return float(word.replace(decimal, "."))
-    if _is_missing(word):
+    if word is None or is_missing_word(word):
         return math.nan
-    text = re.sub("(?<=\\d)['’ \u00a0\u202f](?=\\d{3}(?!\\d))", "", word.strip().replace("\u2212", "-"))
-    whole, mark, fraction = text.partition(decimal)
-    thousands = "," if decimal == "." else "."
-    if _GROUPED[thousands].fullmatch(whole):
-        whole = whole.replace(thousands, "")
-    text = f"{whole}{'.' if mark else ''}{fraction}"
-    return float(text) if thousands not in whole and is_number(text) else None
+    text = _stripped(word)
+    return float(text.translate(_PLAIN[decimal])) if _NUMBERS[decimal].fullmatch(text) else None
 
 
-def _check_all_parsed(values: NDArray[Any], parsed: Mapping[str, float | None], table: Table, name: str) -> None:
-    """Raise ElmbenchError if a word of a column of numbers is not a number."""
-    odd = [row for row, word in enumerate(values) if word is not None and parsed[word] is None]
-    if odd:
-        kind = "column" if name in table.nominal else "target"
-        value = f"{values[odd[0]]!r}" + (f" (and {len(odd) - 1} more)" if len(odd) > 1 else "")
-        ways = f"; --words {quote(name)} if they are categories, --drop {quote(name)} to leave it out"
-        raise ElmbenchError(
-            f"{table.origin}: the {kind} {name!r} is mostly numbers, but row {odd[0] + 1} holds {value}",
-            expected="a number, or a usual word for a missing value such as NA",
-            next_step=f"correct the file{ways * (kind == 'column')}",
-        )
+def _not_all_numbers(table: Table, name: str, odd: list[int]) -> ElmbenchError:
+    """Return the error for a column of numbers in which some rows hold words."""
+    kind, values = ("column", table.nominal[name]) if name in table.nominal else ("target", table.target)
+    value = f"{values[odd[0]]!r}" + (f" (and {len(odd) - 1} more)" if len(odd) > 1 else "")
+    ways = f"; --words {quote(name)} if they are categories, --drop {quote(name)} to leave it out"
+    return ElmbenchError(
+        f"{table.origin}: the {kind} {name!r} is mostly numbers, but row {odd[0] + 1} holds {value}",
+        expected="a number, or a usual word for a missing value such as NA",
+        next_step=f"correct the file{ways * (kind == 'column')}",
+    )

@@ -49,11 +49,10 @@ class Table:
     #: Remarks for the user of the rows.
     notes: tuple[str, ...] = ()
     #: Name of the target column, if the file has names; separator of the fields, if it is text; decimal mark of numbers
-    #: that were converted from text, and the units that these had, by column.
+    #: that were converted from text.
     target_name: str = ""
     separator: str = ""
     decimal: str = ""
-    units: dict[str, str] = field(default_factory=dict)
     #: Columns of categories, even if they look like numbers or dates.
     words: frozenset[str] = frozenset()
     #: The number of each row in its file, from 0; None if they are all there, in their order.

@@ -38,11 +38,11 @@ class DateFeatures(TransformerMixin, BaseEstimator):
 
     def transform(self, X: pd.DataFrame) -> NDArray[np.float64]:
         """Return the features of new rows, of shape (n, n_features_out); NaN for a missing date."""
-        features = []
-        for name, (text, first, parts) in self.columns_.items():
-            values = date_parts(_dates(X[name], text), first)
-            features += [values[part] for part in parts]
-        return np.column_stack(features) if features else np.empty((len(X), 0))
+        features = [
+            date_parts(_dates(X[name], text), first)[list(parts)]
+            for name, (text, first, parts) in self.columns_.items()
+        ]
+        return np.hstack([np.empty((len(X), 0)), *features])
 
 
 def _dates(column: pd.Series[Any], text: str) -> Dates:

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from elmbench.datasets.numbers import as_read, check_units
+from elmbench.datasets.numbers import as_read
 from elmbench.datasets.sources.file import FileSource, header_of, read_user_file, take_row_columns
 from elmbench.datasets.table import Table, few, label_words
 from elmbench.errors import ElmbenchError, first_line
@@ -128,8 +128,7 @@ def _pipeline(table: Table, model: Any, spec: DatasetSpec) -> Any:
         words = [name for name in table.nominal if name not in dates]
         numbers = [name for name in table.names if name not in {*words, *dates}]
         inputs = encoder(numbers, words, dates, spec.day_first)
-        units = {name: table.units[name] for name in numbers if name in table.units}
-        kinds = {"numbers": numbers, "words": words, "decimal": table.decimal or ".", "units": units}
+        kinds = {"numbers": numbers, "words": words, "decimal": table.decimal or "."}
         steps = [("values", FunctionTransformer(as_read, kw_args=kinds)), ("inputs", inputs)]
         pipeline = Pipeline([*steps, ("scale", StandardScaler()), ("model", model)])
     if spec.task == "classification":
@@ -203,12 +202,9 @@ def predict_file(
     remarks: list[str] = []
     try:
         if names:
-            units = steps["values"].kw_args["units"]
             # The last features of sparse rows may be zero in all rows.
             frame = table.frame().reindex(columns=names, fill_value=0.0)
-            X: Any = as_read(frame, columns["numbers"], columns["words"], table.decimal or ".", units)
-            units_here = {name: unit for name, unit in table.units.items() if name in columns["numbers"]}
-            remarks = check_units(units_here, units)
+            X: Any = as_read(frame, columns["numbers"], columns["words"], table.decimal or ".")
             remarks += _unknown_categories(X[columns["words"]], steps["inputs"])
         else:
             X = sp.csr_matrix(table.X)

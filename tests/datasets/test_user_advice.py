@@ -151,8 +151,9 @@ def test_a_span_has_times_only_if_there_are_any() -> None:
         assert span(dates) == expected
 
 
-def test_dates_become_features(tmp_path: Path) -> None:
-    words = [None, *DAYS[1:].strftime("%d.%m.%Y")]
+@pytest.mark.parametrize("missing", [None, "n.a.", "-"])
+def test_dates_become_features(tmp_path: Path, missing: str | None) -> None:
+    words = [missing, *DAYS[1:].strftime("%d.%m.%Y")]
     spec = described(tmp_path, FRAME.assign(day=words, kind=LABELS), impute=True)
     data = load(spec)
     assert data.feature_names == ("a", "b", "day.year", "day.month", "day.weekday", "day.days")

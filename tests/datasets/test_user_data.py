@@ -222,7 +222,14 @@ def test_dates_of_arff_are_dates(tmp_path: Path) -> None:
     np.testing.assert_array_equal(data.X[:, data.feature_names.index("a day.days")], np.arange(N))
 
 
-@pytest.mark.parametrize("words", [["week 9", "week 10"], ["32.1.2023", "1.1.2023"]])
-def test_an_order_of_words_is_refused(tmp_path: Path, words: list[str]) -> None:
-    with pytest.raises(ElmbenchError, match=f"sorted by, holds '{words[0]}'"):
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (["week 9", "week 10"], "holds 'week 9'"),
+        (["32.1.2023", "1.1.2023"], r"holds '32\.1\.2023'"),
+        (["1.1.2023", "n.a."], "has missing values"),
+    ],
+)
+def test_an_order_of_words_is_refused(tmp_path: Path, words: list[str], problem: str) -> None:
+    with pytest.raises(ElmbenchError, match=f"sorted by, {problem}"):
         described(tmp_path, FRAME.assign(day=words * (N // 2)), "kind", ordered_by="day")

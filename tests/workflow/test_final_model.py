@@ -114,7 +114,7 @@ def test_dates_are_in_the_pipeline() -> None:
     days = pd.Timestamp("2022-01-20") + pd.to_timedelta(np.random.default_rng(0).integers(0, 600, 120), unit="D")
     frame["when"] = days.strftime("%d/%m/%Y")
     frame["spends"] += np.where(days.month > 6, 100, 0)
-    frame.loc[::9, "when"] = None
+    frame.loc[::9, "when"] = "n.a."
     X, y = frame[["when", "age", "colour"]], frame["spends"]
     results = elmbench.compare(X, y, ["ridge"], grids={"ridge": {"C": [8.0]}}, folds=3, impute=True)
     best = results.best_estimator()
@@ -122,7 +122,7 @@ def test_dates_are_in_the_pipeline() -> None:
     data = load(spec)
     expected = prepared_inputs(data.X, np.arange(120), None, data.nominal)
     np.testing.assert_array_equal(best.regressor_["inputs"].transform(X), expected)
-    dates = X.assign(when=pd.to_datetime(X["when"], dayfirst=True))
+    dates = X.assign(when=pd.to_datetime(X["when"], format="%d/%m/%Y", errors="coerce"))
     np.testing.assert_array_equal(best.predict(dates), best.predict(X))
 
     save(best, Path("best.joblib"))
@@ -143,33 +143,24 @@ def test_dates_are_in_the_pipeline() -> None:
 
 
 def test_numbers_in_words_are_predicted_as_they_are_written() -> None:
-    frame = shop(60).assign(share="5%")
-    frame["price"] = [f"${value:,.2f}" for value in np.exp(7 + frame["spends"] / 100)]
-    X = frame[["price", "colour", "share"]]
+    frame = shop(60)
+    frame["price"] = [f"{value:,.2f}" for value in np.exp(7 + frame["spends"] / 100)]
+    X = frame[["price", "colour"]]
     best = elmbench.compare(X, frame["spends"], ["ridge"], folds=3, impute=True).best_estimator()
-    plain = X.assign(price=X["price"].str.replace("[$,]", "", regex=True).astype(float), share=[5.0] * 60)
+    plain = X.assign(price=X["price"].str.replace(",", "").astype(float))
     np.testing.assert_array_equal(best.predict(X), best.predict(plain))
     price = X["price"].where(X.index > 0)
     np.testing.assert_array_equal(best.predict(X.assign(price=price))[1:], best.predict(X)[1:])
     with pytest.raises(ValueError, match="the column 'price' holds 'cheap'; expected a number"):
         best.predict(X.assign(price="cheap"))
     save(best, Path("best.joblib"))
-    X.to_csv("new.csv", index=False)
+    plain[["price", "colour"]].to_csv("new.csv", index=False)
     np.testing.assert_allclose(predicted(), best.predict(X))
     # A column that was not a feature may hold anything.
     X.assign(remark=["1,5"] * 57 + ["x"] * 3).to_csv("new.csv", index=False)
     np.testing.assert_allclose(predicted(), best.predict(X))
     X.assign(remark=[[1]] * 60).to_parquet("new.parquet")
     np.testing.assert_allclose(predict_file(Path("best.joblib"), Path("new.parquet"))[0]["prediction"], best.predict(X))
-    X.assign(price=plain["price"])[["price", "share", "colour"]].to_csv("new.csv", index=False)
-    predictions, remarks = predict_file(Path("best.joblib"), Path("new.csv"))
-    np.testing.assert_allclose(predictions["prediction"], best.predict(X))
-    assert remarks == ["numbers without unit are taken in that of the training rows: price ($)"]
-    X["price"].str.replace("$", "€").to_frame().assign(colour="red", share="5%").to_csv("new.csv", index=False)
-    with pytest.raises(ElmbenchError, match="the column 'price' is in €"):
-        predicted()
-    with pytest.raises(ElmbenchError, match="the column 'share' is in kg\nExpected: %, as in the training rows"):
-        best.predict(X.assign(share="5 kg"))
 
 
 @pytest.mark.parametrize("labels", [("yes", "no"), (True, False)])

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from elmbench.datasets.dates import features_of, read_dates, span
-from elmbench.datasets.numbers import check_units, with_numbers
+from elmbench.datasets.numbers import with_numbers
 from elmbench.datasets.parts import join_parts
 from elmbench.datasets.prepare import category_order
 from elmbench.datasets.readers import COMPRESSIONS, FORMATS, form_of, read_table
@@ -112,7 +112,6 @@ def _with_test_part(train: Table, source: FileSource, spec: RowColumns) -> Table
     if sp.issparse(test.X):  # whose last features may be zero in all rows
         test.X.resize(test.X.shape[0], train.X.shape[1])
         test = replace(test, names=train.names)
-    train = train.remarked(*check_units(test.units, train.units))
     for odd in [name for name in test.nominal if name not in train.nominal]:
         numbers = to_numbers(test.nominal[odd])  # only the test rows look like codes
         if numbers is None:
@@ -169,21 +168,17 @@ def _sorted_by(table: Table, name: str, day_first: bool | None) -> tuple[Table, 
     """Sort the rows by a column of numbers or dates; return them without that column, and its first and last value."""
     table, values = _take_column(table, name)
     title = f"{table.origin}: the column {name!r}, which the rows are sorted by,"
+    values = values.astype(np.float64) if are_codes(values) else values
+    if values.dtype == object and (dates := read_dates(values, day_first, name)) is not None:
+        values = dates
     if is_missing(values).any():
         next_step = "complete or remove these rows"
         raise ElmbenchError(f"{title} has missing values", expected="a value in every row", next_step=next_step)
-    values = values.astype(np.float64) if are_codes(values) else values
     if values.dtype == object:
-        words, dates = values, read_dates(values, day_first, name)
-        if dates is None:
-            odd = next((word for word in words if read_dates([word], True) is None), words[0])
-            next_step = "write its values as YYYY-MM-DD, or as numbers that rise with time"
-            raise ElmbenchError(
-                f"{title} holds {odd!r}", expected="numbers, or dates in one format", next_step=next_step
-            )
-        values, ends = dates, span(dates)
-    else:
-        ends = f"{values.min():.12g} to {values.max():.12g}"
+        problem = f"{title} holds {next((word for word in values if read_dates([word], True) is None), values[0])!r}"
+        next_step = "write its values as YYYY-MM-DD, or as numbers that rise with time"
+        raise ElmbenchError(problem, expected="numbers, or dates in one format", next_step=next_step)
+    ends = span(values) if values.dtype.kind == "M" else f"{values.min():.12g} to {values.max():.12g}"
     # Test rows remain below training rows.
     part = np.arange(len(values)) >= (len(values) if table.n_train is None else table.n_train)
     return table.select_rows(np.lexsort((values, part))), ends
@@ -197,9 +192,8 @@ def with_date_features(table: Table, names: Collection[str], day_first: bool | N
         if dates is None:
             problem = f"{table.origin}: the column {name!r} holds {next(filter(None, words), None)!r}"
             raise ElmbenchError(problem, expected="dates in one format", next_step="correct the file")
-        features = features_of(dates)
-        X = np.column_stack([table.X, *features.values()])
-        table = replace(table, X=X, names=(*table.names, *(f"{name}.{part}" for part in features)))
+        features = features_of(dates).add_prefix(f"{name}.")
+        table = replace(table, X=np.column_stack([table.X, features]), names=(*table.names, *features))
     return table
 
 
