@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from elmbench.layouts.figures import Figure, png
+from elmbench.layouts.figures import Figure, entries_in, png
 from elmbench.layouts.table import UNJUDGED, Column, Entry, Line, Note
 from elmbench.metrics import PREQUENTIAL, columns, counts_rows
 from elmbench.specs.experiments import Experiment
@@ -188,8 +188,14 @@ class Layout(ABC):
     def points_of(self, cells: DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> Points | DataFrame:
         """Return the data of the figure from the cells and the stored results under the default readings, read in turn.
 
-        They are empty if the kind of table has no figure.
+        By default, they are those of each entry, by its data set and model; empty if the kind of table has no figure.
         """
+        for dataset, model, group in entries_in(cells):
+            names = {"dataset": resolved.spelling(dataset), "model": model}
+            yield from (names | point for point in self.points_of_entry(group, dataset, model, resolved))
+
+    def points_of_entry(self, cells: DataFrame, dataset: str, model: str, resolved: Resolved) -> Points:
+        """Return the data of the figure from the cells of one model on one data set."""
         return ()
 
     def draw(self, points: DataFrame, resolved: Resolved) -> Any:

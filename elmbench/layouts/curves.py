@@ -9,8 +9,8 @@ from itertools import product
 from typing import Any, ClassVar
 
 from elmbench.errors import ElmbenchError
-from elmbench.layouts.base import DataFrame, DatasetPlanner, Entry, Layout, Outputs, Points, Work
-from elmbench.layouts.figures import entries_in, exponents_of, line_styles, mean_of, new_figure, title_of, words_for
+from elmbench.layouts.base import DataFrame, DatasetPlanner, Entry, Layout, Points, Work
+from elmbench.layouts.figures import exponents_of, line_styles, mean_of, new_figure, title_of, words_for
 from elmbench.layouts.table import Line
 from elmbench.registry import registry
 from elmbench.specs.experiments import Experiment, Model
@@ -108,14 +108,13 @@ class Curves(Layout):
         points = _thin_points(list(dict.fromkeys(number_of(entry.measure) for entry in entries)))
         yield from super().lines([entry for entry in entries if number_of(entry.measure) in points], resolved)
 
-    def points_of(self, cells: DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> Points:
-        """Yield the points of the curves: the mean over the cells that ended ok under the default readings."""
-        for dataset, model, group in entries_in(cells):
-            for measure in self.measures(resolved, dataset, model):
-                values = self.values_of(group[group["status"] == "ok"], measure).dropna()
-                if len(values):
-                    point = {"dataset": resolved.spelling(dataset), "model": model, "metric": measure.metric}
-                    yield point | {"parameter": measure.parameter, "value": number_of(measure), **mean_of(values)}
+    def points_of_entry(self, cells: DataFrame, dataset: str, model: str, resolved: Resolved) -> Points:
+        """Yield the points of a curve: the mean over the cells that ended ok."""
+        for measure in self.measures(resolved, dataset, model):
+            values = self.values_of(cells[cells["status"] == "ok"], measure).dropna()
+            if len(values):
+                point = {"metric": measure.metric, "parameter": measure.parameter, "value": number_of(measure)}
+                yield point | mean_of(values)
 
     def draw(self, points: DataFrame, resolved: Resolved) -> Any:
         """Draw a line for each data set and model, as in Fig. 3 of the EEM paper and Fig. 2 of the RKELM paper."""

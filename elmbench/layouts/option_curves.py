@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from typing import Any
 
-from elmbench.layouts.base import DATASET, MODEL, DataFrame, Outputs, Points
-from elmbench.layouts.figures import entries_in, finish, line_styles, mean_of, panels, plot_with_band, title_of
+from elmbench.layouts.base import DATASET, MODEL, DataFrame, Points
+from elmbench.layouts.figures import finish, line_styles, mean_of, panels, plot_with_band, title_of
 from elmbench.layouts.metrics import RATIOS, TIMES
 from elmbench.layouts.table import Column, ending
 from elmbench.layouts.times import Times
@@ -34,15 +34,14 @@ class OptionCurves(Times):
     def columns(self, resolved: Resolved, datasets: Collection[str]) -> tuple[Column, ...]:
         return (DATASET, MODEL, *TIMES, *RATIOS)
 
-    def points_of(self, cells: DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> Points:
-        """Yield the mean time of a fit by generator, model and value of the option, with the first ending but ok."""
-        for dataset, model, group in entries_in(cells):
-            spec = resolved.dataset(dataset)
-            ((option, value),) = split_name(spec.name)[1].items()
-            ok = group["status"] == "ok"
-            seconds = group.loc[ok, "fit_seconds"].dropna().astype(float)
-            point = {"dataset": spec.base, "model": model, "option": option, "value": value, **mean_of(seconds)}
-            yield point | {"ending": "" if ok.all() else group.loc[~ok, "status"].iloc[0]}
+    def points_of_entry(self, cells: DataFrame, dataset: str, model: str, resolved: Resolved) -> Points:
+        """Yield the mean time of a fit at a value of the option, and the first ending but ok, by generator."""
+        spec = resolved.dataset(dataset)
+        ((option, value),) = split_name(spec.name)[1].items()
+        ok = cells["status"] == "ok"
+        seconds = cells.loc[ok, "fit_seconds"].dropna().astype(float)
+        point = {"dataset": spec.base, "option": option, "value": value, **mean_of(seconds)}
+        yield point | {"ending": "" if ok.all() else cells.loc[~ok, "status"].iloc[0]}
 
     def draw(self, points: DataFrame, resolved: Resolved) -> Any:
         """Draw a panel for each generator, as in Fig. 4 of the RKELM paper; models that did not end ok have marks."""

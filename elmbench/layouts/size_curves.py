@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 from typing import Any
 
 from elmbench.layouts import figures
-from elmbench.layouts.base import DataFrame, Outputs, Points
-from elmbench.layouts.figures import entries_in
+from elmbench.layouts.base import DataFrame, Points
 from elmbench.layouts.metrics import Metrics
 from elmbench.specs.profiles import Resolved
 
@@ -20,17 +18,15 @@ class SizeCurves(Metrics):
     model. A model with one column is a horizontal line.
     """
 
-    def points_of(self, cells: DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> Points:
-        """Yield a point for each column: its mean size, and its model if other columns have it too."""
-        columns = resolved.spec.models
-        models = Counter(column.model for column in columns.values())
-        for dataset, column, group in entries_in(cells[cells["model"].isin(columns)]):
-            ok, metric, model = group[group["status"] == "ok"], resolved.metric_of(dataset), columns[column].model
-            values = ok[metric].astype(float).dropna()
-            if len(values):
-                point = {"dataset": resolved.spelling(dataset), "model": column if models[model] == 1 else model}
-                size = ok["n_units"].astype(float).mean()
-                yield point | {"column": column, "size": size, "metric": metric, **figures.mean_of(values)}
+    def points_of_entry(self, cells: DataFrame, dataset: str, model: str, resolved: Resolved) -> Points:
+        """Yield the point of a column: its mean size, and its model if other columns have it too."""
+        columns = {name: column.model for name, column in resolved.spec.models.items()}
+        ok, metric = cells[cells["status"] == "ok"], resolved.metric_of(dataset)
+        values = ok[metric].astype(float).dropna()
+        if len(values) and model in columns:
+            line = model if Counter(columns.values())[columns[model]] == 1 else columns[model]
+            size = ok["n_units"].astype(float).mean()
+            yield {"model": line, "column": model, "size": size, "metric": metric, **figures.mean_of(values)}
 
     def draw(self, points: DataFrame, resolved: Resolved) -> Any:
         """Draw the metric over the size of the models, with bands of one deviation to both sides."""

@@ -102,19 +102,16 @@ class StreamCurves(Curves):
     def draw(self, points: DataFrame, resolved: Resolved) -> Any:
         """Draw the measures over the rows learnt so far, as in Figs. 1 and 2 of the OSPVM paper."""
         models, words = points["model"].unique(), points["metric"].map(_WORDS)
-        points = points.assign(axis=points["metric"].map(_AXES))
-        if points.groupby("axis")["metric"].nunique().max() == 1:
-            labels = points["model"]
-        else:
-            labels = words if len(models) == 1 else points["model"] + ", " + words
-        points = points.assign(line=labels)
+        points = points.assign(axis=points["metric"].map(_AXES), line=points["model"])
+        if points.groupby("axis")["metric"].nunique().max() > 1:
+            points["line"] = words if len(models) == 1 else points["model"] + ", " + words
+
         styles = line_styles(points["line"])
         figure, parts = panels(points, ["dataset", "axis"])
         for axes, group in parts:
             for line, curve in group.groupby("line", sort=False):
                 plot_with_band(axes, "value", curve, styles[str(line)])
-            metrics = set(group["metric"])
-            label = _WORDS[metrics.pop()] if len(metrics) == 1 else group["axis"].iloc[0]
+            metrics = group["metric"].unique()
+            label = _WORDS[metrics[0]] if len(metrics) == 1 else group["axis"].iloc[0]
             axes.set(xlabel="training rows learnt", ylabel=label)
-        title = title_of(resolved)
-        return finish(figure, styles, title if len(models) > 1 else f"{title}: {models[0]}")
+        return finish(figure, styles, title_of(resolved) + f": {models[0]}" * (len(models) == 1))

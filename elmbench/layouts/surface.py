@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
-from elmbench.layouts.base import DataFrame, LayoutOptions, Outputs, Points
+from elmbench.layouts.base import DataFrame, LayoutOptions, Points
 from elmbench.layouts.curves import Curves
 from elmbench.layouts.figures import exponents_of, panels, title_of, words_for
 from elmbench.metrics import less_is_better
@@ -38,12 +37,11 @@ class Surface(Curves):
             if isinstance(value, bool) or not isinstance(value, int | float) or values.count(value) > 1:
                 raise ValueError(f"models.{column}.params.{rows} is {value!r}; expected a number of its own")
 
-    def points_of(self, cells: DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> Points:
+    def points_of_entry(self, cells: DataFrame, dataset: str, model: str, resolved: Resolved) -> Points:
         """Yield the points of the curves with the name and the value of the second hyperparameter."""
         rows = self.options(resolved.spec).rows
-        for point in super().points_of(cells, outputs, resolved):
-            value = resolved.file.spec.models[point["model"]].params[rows]
-            yield point | {"row": symbol_of(rows), "row_value": value}
+        row = {"row": symbol_of(rows), "row_value": resolved.file.spec.models[model].params[rows]}
+        yield from (point | row for point in super().points_of_entry(cells, dataset, model, resolved))
 
     def draw(self, points: DataFrame, resolved: Resolved) -> Any:
         """Draw a panel for each data set, as in Fig. 1 of the RKELM paper; all points have tiles of the same size."""

@@ -9,13 +9,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from made_cells import cell, cell_of, headings, row, table_of
-from made_figures import Toy, data_of
+from made_figures import Toy, data_of, draw
 from made_work import units
 
 from elmbench.errors import ElmbenchError
-from elmbench.layouts import layout_of, weight_paths
+from elmbench.layouts import layout_of
 from elmbench.layouts.base import Outputs
-from elmbench.layouts.weight_paths import draw_weight_paths
 from elmbench.specs.profiles import Resolved
 from elmbench.work.plan import Plan
 
@@ -107,14 +106,12 @@ def test_the_figure_has_the_first_fold_of_weights_that_were_learnt(toy: Toy, dra
         np.testing.assert_array_equal(part[["weight 1", "weight 2", "weight 3"]], weights)
 
 
-def test_kernels_have_the_names_that_the_table_gives(toy: Toy, drawn: list[Learnt], monkeypatch: Any) -> None:
-    result: dict[str, Any] = {}
-    draw = weight_paths.draw_weight_paths
-    monkeypatch.setattr(
-        weight_paths, "draw_weight_paths", lambda paths, labels, title: result.update(labels) or draw(paths, labels, "")
-    )
-    data(toy(**TABLE, options={"kernels": {"wdbc": ["wide", "narrow", "plane"]}}), *drawn)
-    assert result == {"wdbc": ("wide", "narrow", "plane"), "sylva": ["rbf, gamma 0.5", "rbf, gamma 0.0312", "linear"]}
+def test_kernels_have_the_names_that_the_table_gives(toy: Toy, drawn: list[Learnt]) -> None:
+    resolved = toy(**TABLE, options={"kernels": {"wdbc": ["wide", "narrow", "plane"]}})
+    legends = [axes.get_legend() for axes in draw(resolved, data(resolved, *drawn)).axes]
+    names = [[text.get_text() for text in legend.get_texts()] for legend in legends if legend is not None]
+    assert ["wide", "narrow", "plane"] in names
+    assert ["rbf, gamma 0.5", "rbf, gamma 0.0312", "linear"] in names
 
 
 def test_as_many_names_as_kernels(toy: Toy) -> None:
@@ -122,15 +119,16 @@ def test_as_many_names_as_kernels(toy: Toy) -> None:
         layout_of(toy(**TABLE | {"models": {"sparse": MODELS["sparse"]}}, options={"kernels": {"wdbc": ["a", "b"]}}))
 
 
-def test_a_panel_has_a_line_for_each_kernel_or_model() -> None:
+def test_a_panel_has_a_line_for_each_kernel_or_model(toy: Toy) -> None:
     paths = pd.DataFrame(PATH, columns=["weight 1", "weight 2", "weight 3"])
-    paths = paths.assign(dataset="a", model="sparse", iteration=range(3), objective=[8.0, 4.0, 2.0])
+    paths = paths.assign(dataset="wdbc", model="sparse", iteration=range(3), objective=[8.0, 4.0, 2.0])
     other = pd.DataFrame([[0.5, 0.5], [0.4, 0.6]], columns=["weight 1", "weight 2"])
-    other = other.assign(dataset="b", model="q = 2", iteration=range(2), objective=[4.0, 1.0])
-    labels = {"a": ["x", "y", "z"], "b": ["u", "v"]}
-    figure = draw_weight_paths(pd.concat([paths, other]), labels, "Algorithm 1")
+    other = other.assign(dataset="sylva", model="added", iteration=range(2), objective=[4.0, 1.0])
+    figure = draw(toy(**TABLE), pd.concat([paths, other]))
     panels = [[list(line.get_ydata()) for line in axes.lines] for axes in figure.axes]
     assert panels[0] == [[1.0, 0.5, 0.25]]
     assert panels[1] == [list(weights) for weights in zip(*PATH, strict=True)]
     assert [[1.0, 0.25]] in panels[2:]
     assert panels[-1] == [[0.5, 0.4], [0.5, 0.6]]
+    # The kernels of a model that the table does not have are numbered.
+    assert [text.get_text() for text in figure.axes[-1].get_legend().get_texts()] == ["kernel 1", "kernel 2"]
