@@ -179,7 +179,9 @@ def report(
 ) -> None:
     """Build the site of all results."""
     from elmbench.cli.progress import show_progress
-    from elmbench.workflow.report import report
+    from elmbench.workflow.report import comparisons_in, report
 
     page = report(state.results_dirs, out, show_progress)
     state.emit([str(page)], f"written to {page}")
+    if names := comparisons_in(state.results_dir):
+        state.say(f"without comparisons ({', '.join(names)}); the page of one: elmbench compare ... --html FILE")

@@ -190,9 +190,11 @@ class Layout(ABC):
 
         By default, they are those of each entry, by its data set and model; empty if the kind of table has no figure.
         """
-        for dataset, model, group in entries_in(cells):
-            names = {"dataset": resolved.spelling(dataset), "model": model}
-            yield from (names | point for point in self.points_of_entry(group, dataset, model, resolved))
+        return (
+            {"dataset": resolved.spelling(dataset), "model": model} | point
+            for dataset, model, group in entries_in(cells)
+            for point in self.points_of_entry(group, dataset, model, resolved)
+        )
 
     def points_of_entry(self, cells: DataFrame, dataset: str, model: str, resolved: Resolved) -> Points:
         """Return the data of the figure from the cells of one model on one data set."""

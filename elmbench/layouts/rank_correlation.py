@@ -22,7 +22,7 @@ class RankCorrelation(Curves):
     # All lines belong to one model and are shown; the paper draws no curves.
     own_columns = WITHOUT_MODELS
     lines = Layout.lines
-    points_of_entry = Layout.points_of_entry  # type: ignore[assignment]
+    points_of_entry = Layout.points_of_entry
 
     class Options(LayoutOptions):
         """The numbers of random hidden layers and operators, and the form of D_CS."""

@@ -110,7 +110,7 @@ class WeightPaths(Metrics):
             top = max(axes.get_ylim()[1] for axes in row[1:] if axes.lines)
             for axes in row[1:]:
                 axes.set_ylim(0, top)
-            names = self._kernel_names(datasets[dataset], str(paths["model"].iloc[0]), len(columns), resolved)
+            names = self._kernel_names(datasets[str(dataset)], str(paths["model"].iloc[0]), len(columns), resolved)
             row[-1].legend(lines, names, loc="center left", bbox_to_anchor=(1.02, 0.5), fontsize="x-small")
         for axes, heading in zip(grid[0], ["objective, share of the start", *models], strict=True):
             axes.set_title(heading, fontsize="medium")
@@ -129,7 +129,7 @@ class WeightPaths(Metrics):
         if names := self.options(resolved.spec).kernels.get(dataset):
             return names
         column = resolved.spec.models.get(model)
-        kernels = column.on(dataset).params.get("kernels") if column else None
+        kernels: Any = column.on(dataset).params.get("kernels") if column else None
         if not isinstance(kernels, list):
             return [f"kernel {p + 1}" for p in range(count)]
         labels = []

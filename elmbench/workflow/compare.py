@@ -43,7 +43,7 @@ def compare(
     positive: Any = None,
     metric: str | Sequence[str] = (),
     grids: Mapping[str, Mapping[str, Any]] | None = None,
-    folds: Annotated[int, Field(ge=2)] = 5,
+    folds: Annotated[int, Field(ge=2)] | None = None,
     runs: Count = 1,
     groups: Any = None,
     time_order: Any = None,
@@ -86,7 +86,7 @@ def compare(
         Grids in place of the models' own, such as `{"k-elm": {"C": [1, 10]}, "SVC": {"C": [1, 10]}}`. An estimator
         without a grid keeps its parameters.
     folds, runs : int
-        Outer folds, and repetitions of them.
+        Outer folds, five by default, and repetitions of them.
     groups : array-like of shape (n_samples,), optional
         Rows of one group stay in one fold.
     time_order : array-like of shape (n_samples,), optional

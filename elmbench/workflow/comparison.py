@@ -39,7 +39,7 @@ MANY_ROWS, TUNE_ROWS = 5000, 2000
 LARGE_MODELS, MOST_ROWS = ("k-elm", "ls-svm", "svm"), 20_000
 #: The default limit of a search or a fit.
 LIMIT = "time=600s"
-INNER_FOLDS = 3
+FOLDS, INNER_FOLDS = 5, 3
 #: LIBSVM is stopped after this number of steps: with a large C it may take hours without better predictions.
 SVM_STEPS = 100_000
 
@@ -50,7 +50,7 @@ class Comparison:
 
     `models`: by default those of `MODELS` for the task. `grids`: in place of the models' own, as an experiment file
     writes them. `metrics`: in front of `METRICS`; the first that fits the task chooses hyperparameters. `folds`,
-    `runs`: outer folds, and repetitions of them. `limit`: of each search and fit. `name`: of the results folder; by
+    `runs`: outer folds, by default `FOLDS`, and repetitions of them. `limit`: of each search and fit. `name`: of the results folder; by
     default the names of the data. `left_out`: models that are not run, with the reasons.
     """
 
@@ -58,7 +58,7 @@ class Comparison:
     models: tuple[str, ...] = ()
     grids: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     metrics: tuple[str, ...] = ()
-    folds: int = 5
+    folds: int | None = None
     runs: int = 1
     limit: str = ""
     name: str = ""
@@ -165,7 +165,10 @@ def _outer(comparison: Comparison, specs: Sequence[DatasetSpec], kind: str) -> d
     """Return the outer splits: the user's own, or folds of a kind."""
     splits = [option for option, value in (("--test", specs[0].shape.split), ("--fold", specs[0].fold)) if value]
     if not splits:
-        return {"kind": kind, "folds": comparison.folds}
+        return {"kind": kind, "folds": comparison.folds or FOLDS}
+    if comparison.folds is not None:
+        step = f"leave --folds or {splits[0]} out"
+        raise ElmbenchError(f"--folds is given with {splits[0]}", expected="one of the two", next_step=step)
     if len(splits) > 1 or len(specs) > 1:
         problem = f"{splits[0]} is given with " + (splits[1] if len(splits) > 1 else f"{len(specs)} data sets")
         raise ElmbenchError(problem, expected="one split of one data set", next_step="compare them one by one")
@@ -180,7 +183,7 @@ def _outer(comparison: Comparison, specs: Sequence[DatasetSpec], kind: str) -> d
 
 def _columns(comparison: Comparison, specs: Sequence[DatasetSpec]) -> dict[str, Any]:
     """Return the columns of the table: models with their grids, and the data sets that they are too slow for."""
-    tasks = {spec.task for spec in specs}
+    tasks, folds = {spec.task for spec in specs}, comparison.folds or FOLDS
     metrics = [find_metric(name) for name in (*comparison.metrics, *METRICS)]
     columns = {}
     for name in dict.fromkeys((*(comparison.models or MODELS), DUMMY)):
@@ -199,7 +202,7 @@ def _columns(comparison: Comparison, specs: Sequence[DatasetSpec]) -> dict[str, 
         not_run = {}
         for spec in suitable:
             criterion = next(metric for metric in metrics if metric.task == spec.task)
-            rows = spec.shape.instances * (comparison.folds - 1) // comparison.folds
+            rows = spec.shape.instances * (folds - 1) // folds
             if not comparison.models and name in LARGE_MODELS and rows > MOST_ROWS:
                 reason = f"its time and memory grow with the square of {rows} rows, or faster"
                 not_run[spec.name] = f"{reason}; -m {name} runs it anyway"

@@ -13,6 +13,7 @@ from elmbench.registry import registry
 from elmbench.reporting.folders import SITE_MARK, ResultsDirs
 from elmbench.specs.catalogue import PROFILES, Watch, load_catalogue
 from elmbench.specs.files import spec_root
+from elmbench.specs.profiles import COMPARE
 
 if TYPE_CHECKING:
     from elmbench.reporting.papers import PaperResults
@@ -55,9 +56,14 @@ def gather(dirs: ResultsDirs, watch: Watch = iter) -> list[PaperResults]:
         raise ElmbenchError(
             f"no table has results in {dirs.user}",
             expected="cells.csv of an earlier run",
-            next_step="elmbench run table4",
+            next_step="elmbench run table4, or for the page of a comparison: elmbench compare ... --html FILE",
         )
     return papers
+
+
+def comparisons_in(results_dir: Path) -> list[str]:
+    """Return the ids of the comparisons in a results folder, which the site leaves out."""
+    return sorted(f"own/{path.parent.name}" for path in (results_dir / COMPARE / "own").glob("*/cells.csv"))
 
 
 def _is_current(site: Path, digest: str) -> bool:

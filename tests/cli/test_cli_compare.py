@@ -123,6 +123,7 @@ def test_every_option_reaches_the_comparison(elmbench: Callable, monkeypatch: py
     ("words", "message"),
     [
         (["-t", "sells"], "no column 'sells'"),
+        (["-t", "buys", "--test", "shop.csv", "--folds", "5"], "--folds is given with --test"),
         (["-t", "buys", "--grid", "k-elm: [1"], "is not valid YAML"),
         (["-t", "buys", "--grid", "k-elm"], "the grid 'k-elm' does not give a model"),
         (["-t", "buys", "--grid", "k-elm: {C: {from: 1}}"], "'k-elm.C': a range needs from, to and step"),

@@ -114,5 +114,9 @@ def test_readings_on_one_page(elmbench: Callable, one: Path, worker: dict) -> No
     for shown in ("WDBC ELM mcc (Table I, paper, nested, 6 cells)", "0.920 ± 0.000", "0.510 ± 0.000", "shuffled"):
         assert shown in text
     assert str(Path().resolve()) not in text
-    elmbench("report", "--out", "elsewhere")
+    compared = Path("elmbench-results/compare/own/mine")
+    compared.mkdir(parents=True)
+    (compared / "cells.csv").touch()
+    result = elmbench("report", "--out", "elsewhere")
     assert Path("elsewhere/index.html").is_file()
+    assert "without comparisons (own/mine); the page of one: elmbench compare ... --html FILE" in result.out

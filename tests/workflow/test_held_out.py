@@ -45,7 +45,7 @@ def prepared(frame: pd.DataFrame, *models: str, target: str = "buys", **options:
     frame.to_csv("shop.csv", index=False)
     data = UserData("shop.csv", target, **options)
     grids = {name: GRIDS[name] for name in models if name in GRIDS}
-    return prepare_comparison(Comparison((data,), models, grids, folds=3), RunOptions(), Path("elmbench-results"))
+    return prepare_comparison(Comparison((data,), models, grids), RunOptions(), Path("elmbench-results"))
 
 
 def predictions(results: Results) -> pd.DataFrame:
@@ -81,7 +81,7 @@ def test_held_out_rows_choose_no_parameters_of_the_saved_model() -> None:
     pd.DataFrame({"age": ages, "spends": ages}).to_csv("shop.csv", index=False)
     pd.DataFrame({"age": ages, "spends": 80 - ages}).to_csv("held-out.csv", index=False)
     data = UserData("shop.csv", "spends", test="held-out.csv")
-    comparison = Comparison((data,), ("ridge",), {"ridge": {"C": [0.0001, 1000.0]}}, folds=3)
+    comparison = Comparison((data,), ("ridge",), {"ridge": {"C": [0.0001, 1000.0]}})
     run = prepare_comparison(comparison, RunOptions(), Path("elmbench-results"))
     (results,) = execute(run)
     assert fit_final(run, results, "ridge").regressor_["model"].alpha == 0.001
