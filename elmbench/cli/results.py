@@ -184,4 +184,4 @@ def report(
     page = report(state.results_dirs, out, show_progress)
     state.emit([str(page)], f"written to {page}")
     if names := comparisons_in(state.results_dir):
-        state.say(f"without comparisons ({', '.join(names)}); the page of one: elmbench compare ... --html FILE")
+        state.say(f"left out, comparisons: {', '.join(names)}", "the page of one: elmbench compare ... --html FILE")

@@ -50,8 +50,8 @@ class Comparison:
 
     `models`: by default those of `MODELS` for the task. `grids`: in place of the models' own, as an experiment file
     writes them. `metrics`: in front of `METRICS`; the first that fits the task chooses hyperparameters. `folds`,
-    `runs`: outer folds, by default `FOLDS`, and repetitions of them. `limit`: of each search and fit. `name`: of the results folder; by
-    default the names of the data. `left_out`: models that are not run, with the reasons.
+    `runs`: outer folds, by default `FOLDS`, and repetitions of them. `limit`: of each search and fit. `name`: of the
+    results folder; by default the names of the data. `left_out`: models that are not run, with the reasons.
     """
 
     data: tuple[UserData, ...]
