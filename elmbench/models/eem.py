@@ -97,7 +97,7 @@ class EntropyClassifier(RowWeightedClassifier):
 
     def _set_discriminants(self, result: list[Discriminant]) -> None:
         """Set the fitted attributes that follow from the discriminants of all outputs."""
-        weights = self._log_weights(self.classes_)
+        self._log_priors = weights = self._log_weights(self.classes_)
         self._discriminants = result
         self.means_ = np.array([d.means for d in result])
         self.variances_ = np.array([d.variances for d in result])
@@ -115,7 +115,7 @@ class EntropyClassifier(RowWeightedClassifier):
         return np.log(weights / others)[1 if len(classes) == 2 else 0 :]
 
     def _outputs(self, X: Array) -> Array:
-        return class_odds(self._projections(X), self._discriminants, self._log_weights(self.classes_))
+        return class_odds(self._projections(X), self._discriminants, self._log_priors)
 
     def _projections(self, X: Array) -> Array:
         raise NotImplementedError
@@ -223,7 +223,7 @@ class EEMClassifier(EntropyClassifier, HiddenNodesMixin, PathMixin):
     0.92
     """
 
-    _interval, _layer = (0.0, 1.0), staticmethod(node_outputs)
+    _interval, _node_function = (0.0, 1.0), staticmethod(node_outputs)
     _parameter_constraints: ClassVar[dict[str, Any]] = {"activation": [StrOptions(set(NODES))]}
 
     def _fit(self, X: Rows, T: Array, weights: Array | None) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import field
+from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -26,11 +27,11 @@ CONSTANT_LAYER = (
 class HiddenNodesMixin:
     """Random hidden nodes and the outputs of their network.
 
-    Weights and biases are uniform on `_interval`; `_layer` returns the outputs of the nodes.
+    Weights and biases are uniform on `_interval`; `_node_function` returns the outputs of the nodes.
     """
 
     _interval: ClassVar[tuple[float, float]] = (-1.0, 1.0)
-    _layer: ClassVar[Any] = staticmethod(hidden_layer)
+    _node_function: ClassVar[Any] = staticmethod(hidden_layer)
 
     beta_: Array = field(init=False)
     n_hidden: int = 100
@@ -41,6 +42,7 @@ class HiddenNodesMixin:
         random_state = check_random_state(self.random_state)
         self.weights_, self.biases_ = draw_hidden_nodes(self.n_hidden, n_features, random_state, *self._interval)
         self.n_units_ = self.n_hidden
+        self._layer: Callable[..., Array] = partial(self._node_function, activation=self.activation)
 
     def _nodes_key(self) -> tuple[Any, ...]:
         """Return a key that is equal for models that draw the same nodes, apart from their number."""
@@ -48,7 +50,7 @@ class HiddenNodesMixin:
 
     def _hidden(self, X: Rows) -> Array:
         """Return the outputs of the hidden nodes, of shape (n, n_hidden)."""
-        return np.asarray(self._layer(X, self.weights_, self.biases_, self.activation))
+        return np.asarray(self._layer(X, self.weights_, self.biases_))
 
     def _outputs(self, X: Rows) -> Array:
         """Return h(x)' beta for every row."""
@@ -101,11 +103,12 @@ class _ELM(HiddenNodesMixin, PathMixin):
         # The condition of H is the root of that of its products.
         self.condition_ = check_condition(self, system, EPS**2)
 
+    def _draw_nodes(self, n_features: int) -> None:
+        super()._draw_nodes(n_features)
+        self._layer = partial(self._layer, slope=self.slope)
+
     def _nodes_key(self) -> tuple[Any, ...]:
         return *super()._nodes_key(), self.slope, weight_key(self)
-
-    def _hidden(self, X: Rows) -> Array:
-        return hidden_layer(X, self.weights_, self.biases_, self.activation, self.slope)
 
     @classmethod
     def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:

@@ -26,7 +26,7 @@ class StochasticClassifier(FamilyClassifier):
     def _fit(self, X: Rows, T: Array) -> None:
         random_state = check_random_state(self.random_state)
         self._start(X, T)
-        self._n_rows = X.shape[0]
+        self._count_rows(X.shape[0])
         labels = class_numbers(T)
         for epoch in range(self.n_epochs):
             order = random_state.permutation(X.shape[0]) if self.shuffle else np.arange(X.shape[0])
@@ -35,9 +35,10 @@ class StochasticClassifier(FamilyClassifier):
     def _start(self, X: Rows, T: Array) -> None:
         self._state, self._sparse = self._new_state(X.shape[1], T.shape[1]), sp.issparse(X)
         self._n_rows = 0
+        self._ridge_factor = 1.0
 
     def _update(self, X: Rows, T: Array) -> None:
-        self._n_rows += X.shape[0]
+        self._count_rows(X.shape[0])
         self._pass(X, class_numbers(T), np.arange(X.shape[0]), 0)
 
     def _pass(self, X: Rows, labels: Numbers, order: Numbers, epoch: int) -> None:
@@ -45,9 +46,10 @@ class StochasticClassifier(FamilyClassifier):
         for block in layer_blocks(len(order)):
             self._state.extend(X[order[block]], labels[order[block]], self._ridge)
 
-    @property
-    def _ridge(self) -> float:
-        return 1.0 / (self._n_rows * float(self.C))
+    def _count_rows(self, n_rows: int) -> None:
+        """Add to the number of rows, which the ridge lambda depends on."""
+        self._n_rows += n_rows
+        self._ridge = self._ridge_factor / (self._n_rows * float(self.C))
 
     @property
     def n_steps_(self) -> int:
@@ -73,9 +75,9 @@ class HyperplaneClassifier(StochasticClassifier):
     def _new_state(self, n_features: int, n_outputs: int) -> HyperplaneState:
         return HyperplaneState(n_features, max(2, n_outputs), float(self.fit_intercept))
 
-    @property
-    def _ridge(self) -> float:
-        return (2.0 if self._state.n_classes == 2 else 1.0) * super()._ridge
+    def _start(self, X: Rows, T: Array) -> None:
+        super()._start(X, T)
+        self._ridge_factor = 2.0 if self._state.n_classes == 2 else 1.0
 
     def _outputs(self, X: Rows) -> Array:
         weights, intercepts, owners = self._solution()

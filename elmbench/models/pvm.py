@@ -63,13 +63,13 @@ class ProjectionClassifier(FamilyClassifier):
 
     def _solve(self, inputs: Array, T: Array) -> None:
         """Compute the output weights from the inputs of the nodes, of shape (n, L), and all targets, eq. (10)."""
-        self.n_units_ = inputs.shape[1]
+        self.n_units_, self._activation = inputs.shape[1], self.activation
         ((_, self.beta_, self.condition_),) = least_squares(inputs, self.activation, T, [self.n_units_])
 
     def _outputs(self, X: Rows) -> Array:
         """Return g(W (x - mean) + b)' beta for every row."""
         H = project_rows(X, self.mean_, self.weights_, self.biases_)
-        return ACTIVATIONS[self.activation](H) @ self.beta_
+        return ACTIVATIONS[self._activation](H) @ self.beta_
 
 
 def centred_decomposition(X: Rows) -> tuple[Array, Spectrum, Array]:

@@ -96,7 +96,7 @@ class WELMClassifier(WeightedClassifier, HiddenNodesMixin, PathMixin):
     """
 
     _local = True
-    _interval, _layer = (0.0, 1.0), staticmethod(node_outputs)
+    _interval, _node_function = (0.0, 1.0), staticmethod(node_outputs)
     _parameter_constraints: ClassVar[dict[str, Any]] = {"activation": [StrOptions(set(NODES))]}
 
     class_weight: str | Mapping[Any, float] | None = "balanced"

@@ -1,14 +1,16 @@
 """The evaluation of a grid of candidates on folds: by the model's path over the grid, or by one fit each."""
 
 import time
+import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from elmbench.errors import ElmbenchWarning
 from elmbench.metrics import Metric, find_metric
 from elmbench.models.protocols import Evaluated
 from elmbench.numerics.arrays import Array
@@ -97,22 +99,50 @@ class GridProblem:
         for candidate in self.candidates:
             check_memory(self.factory, shape, self.labels, self.fixed | candidate, self.context.memory_limit)
         run = getattr(self.factory, path, None) if self.paths and self.weights is None else None
-        results = run(self.X, self.y, self.folds, self.candidates, **self.fixed) if run else self.clone_and_fit(outputs)
-        for evaluation in results:
-            if evaluation.solvers:
+        done: set[tuple[int, int]] = set()
+        try:
+            for evaluation in run(self.X, self.y, self.folds, self.candidates, **self.fixed) if run else ():
+                done.add(evaluation[:2])
                 self.context.solvers.update(evaluation.solvers)
+                yield evaluation
+        except (ArithmeticError, ValueError):  # of one candidate, which ends the path for all
+            run = None
+        for evaluation in () if run else self.clone_and_fit(outputs, done):
+            self.context.solvers.update(evaluation.solvers)
             yield evaluation
 
     def clone_and_fit(
-        self, outputs: Callable[[Any, Any], Any] = lambda model, X: model.predict(X)
+        self,
+        outputs: Callable[[Any, Any], Any] = lambda model, X: model.predict(X),
+        done: Container[tuple[int, int]] = (),
     ) -> Iterator[Evaluated]:
-        """Yield the outputs of one fit for each candidate and fold; every path must agree with these."""
+        """Yield the outputs of one fit for each candidate and fold that are not done; every path must agree with these.
+
+        Candidates whose fit fails are left out, with a warning, unless all of them fail.
+        """
+        failures: dict[int, Exception] = {}
         for i, candidate in enumerate(self.candidates):
             for j, (train, test) in enumerate(self.folds):
+                if (i, j) in done:
+                    continue
                 weights = None if self.weights is None else self.weights[train]
-                estimator = fit_model(self.factory(**self.fixed, **candidate), self.X[train], self.y[train], weights)
-                solvers = Counter(getattr(estimator, "solvers_", {})) + Counter({"clone and fit": 1})
-                yield Evaluated(i, j, outputs(estimator, self.X[test]), solvers)
+                try:
+                    model = fit_model(self.factory(**self.fixed, **candidate), self.X[train], self.y[train], weights)
+                    result = outputs(model, self.X[test])
+                except (ArithmeticError, ValueError) as error:
+                    failures[i] = error
+                    break
+                yield Evaluated(i, j, result, Counter(getattr(model, "solvers_", {})) + Counter({"clone and fit": 1}))
+        if failures:
+            number, failure = next(iter(failures.items()))
+            if len(failures) == len(self.candidates):
+                raise failure
+            warnings.warn(
+                f"{len(failures)} of {len(self.candidates)} candidates fail and are not chosen, such as "
+                f"{self.candidates[number]}: {type(failure).__name__}: {failure}",
+                ElmbenchWarning,
+                stacklevel=2,
+            )
 
 
 def grid_scores(problems: Iterable[GridProblem], metric_name: str) -> tuple[NDArray[np.float64], float]:

@@ -124,6 +124,28 @@ def test_second_fit_equals_a_fresh_one(name, kind):
     assert model.n_units_ == fresh.n_units_
 
 
+#: Other values of all parameters that a prediction might depend on.
+OTHERS = {
+    "C": 3.0, "gamma": 2.0, "n_hidden": 7, "n_landmarks": 7, "budget": 7, "activation": "sigmoid", "slope": 2.0,
+    "kernel": "linear", "degree": 2, "coef0": 2.0, "widths": "random", "kernels": [("linear", {})], "q": 2.0,
+    "radius": True, "smoothing": 1.0, "epsilon": 1.0, "delta": 0.5, "max_atoms": 1, "start": "pinv", "theta": 0.5,
+    "mode": "batch", "pruning": 1.0, "fit_intercept": False, "maintenance": "removal", "update_mean": False,
+    "priors": [0.9, 0.1], "costs": [0.9, 0.1], "weighting": "as-printed", "class_weight": "balanced",
+}  # fmt: skip
+
+
+@quiet
+@each_case
+def test_parameters_that_are_set_after_a_fit_change_no_prediction(name, kind):
+    X, y = problem(30, 5, 0, kind)
+    model = small(name, kind)
+    if "activation" in model.get_params():
+        model.set_params(activation="rbf" if name in ("WELM", "EEM") else "tanh")
+    before = real_outputs(model.fit(X, y), X)
+    model.set_params(**{key: value for key, value in OTHERS.items() if key in model.get_params()})
+    np.testing.assert_array_equal(real_outputs(model, X), before)
+
+
 @quiet
 @each_case
 @pytest.mark.parametrize(("n", "d"), [(1, 3), (4, 9), (30, 1), (40, 6)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from toy_data import AddModel, MakeUnit, forget_data
 
 from elmbench.datasets.dataset import Dataset
+from elmbench.errors import ElmbenchWarning
 from elmbench.models import FBKOSELMClassifier, KELMClassifier, KELMRegressor
 from elmbench.models.protocols import Evaluated
 from elmbench.protocol import folds
@@ -242,6 +244,23 @@ def test_a_path_is_left_aside_where_the_unit_says_so(
     do(make_unit(kind, **how) | {"paths": False})
     assert len(recorder) == 2 * (3 if kind == "search" else 1)
     assert not any("path" in entry for entry in recorder)
+
+
+@pytest.mark.parametrize("paths", [True, False])
+@pytest.mark.parametrize("metric", ["accuracy", "log_loss"])
+def test_a_candidate_that_fails_does_not_lose_the_others(paths: bool, metric: str) -> None:
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    y = np.where(X[:, 0] * X[:, 1] > 0, 1, -1)
+    folds = [(np.arange(20), np.arange(20, 40)), (np.arange(20, 40), np.arange(20))]
+    grid = [{"degree": degree} for degree in (1, 2.5, 2)]  # a broken power of a negative number
+    problem = GridProblem(KELMClassifier, X, y, folds, grid, {"kernel": "poly", "gamma": 1.0}, [-1, 1], paths)
+    with pytest.warns(ElmbenchWarning, match=r"1 of 3 candidates fail .*\{'degree': 2.5\}: ValueError: kernel"):
+        scores, _ = grid_scores([problem], metric)
+    others, _ = grid_scores([replace(problem, candidates=[grid[0], grid[2]])], metric)
+    np.testing.assert_allclose(scores[[0, 2]], others, atol=1e-12)
+    assert np.isnan(scores[1]).all()
+    with pytest.raises(ValueError, match="kernel: expected finite values"):
+        grid_scores([replace(problem, candidates=[grid[1]])], metric)
 
 
 def test_a_path_that_leaves_one_out_never_chooses_it() -> None:
