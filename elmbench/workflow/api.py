@@ -1,6 +1,8 @@
 """Running tables from Python, as `elmbench run` does from the shell."""
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import wraps
 from pathlib import Path
@@ -22,6 +24,12 @@ from elmbench.workflow.user_specs import add_spec_dir
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Count = Annotated[int, Field(ge=1)]
+#: Arguments in place of options that have other names, by patterns.
+_ARGUMENTS: dict[str, Any] = {
+    r"--grid\b": "grids",
+    r"with -m\b": "to models",
+    r"--([a-z]+)-?([a-z]*)": lambda option: "_".join(filter(None, option.groups())),
+}
 
 
 def checked(function: Function) -> Function:
@@ -31,7 +39,8 @@ def checked(function: Function) -> Function:
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         try:
-            return validated(*args, **kwargs)
+            with errors_in_python(_ARGUMENTS):
+                return validated(*args, **kwargs)
         except ValidationError as error:
             first = error.errors()[0]
             name, step = ".".join(map(str, first["loc"])), f"help(elmbench.{function.__name__})"
@@ -39,6 +48,24 @@ def checked(function: Function) -> Function:
             raise ElmbenchError(problem, expected=first["msg"], next_step=step) from error
 
     return cast("Function", call)
+
+
+@contextmanager
+def errors_in_python(replacements: Mapping[str, Any]) -> Iterator[None]:
+    """Replace what an error says of files and options by words of a program, by patterns, except in whole commands."""
+
+    def translate(text: str) -> str:
+        parts = re.split(r"(elmbench [a-z]+ [^,;:]*)", text)
+        for pattern, words in replacements.items():
+            parts[::2] = [re.sub(pattern, words, part) for part in parts[::2]]
+        return "".join(parts)
+
+    try:
+        yield
+    except ElmbenchError as error:
+        for part in ("found", "expected", "next_step"):
+            setattr(error, part, getattr(error, part) and translate(getattr(error, part)))
+        raise
 
 
 @checked

@@ -1,6 +1,7 @@
 """Comparison of models on a user's data from Python."""
 
 import atexit
+import re
 import shutil
 import sys
 import tempfile
@@ -24,12 +25,24 @@ from elmbench.registry.plugins import load_plugin, loaded_plugins, write_plugin
 from elmbench.running.engine import Event
 from elmbench.running.executors import Settings
 from elmbench.specs.limits import parse_limits
-from elmbench.workflow.api import Count, checked
+from elmbench.workflow.api import Count, checked, errors_in_python
 from elmbench.workflow.comparison import Comparison, prepare_comparison, unused_name
 from elmbench.workflow.execute import compute, execute
 from elmbench.workflow.final_model import ComparisonResults
 from elmbench.workflow.prepare import RunOptions
 from elmbench.workflow.stages import run_within_budget
+
+#: What a program does instead of what errors about a file recommend, by patterns.
+_IN_PYTHON = {
+    "correct the file": "correct the data",
+    "name a column, remove lines .*": "name one of these columns",
+    "--dates day-first or --dates month-first": "convert it by pandas.to_datetime",
+    r"--decimal , or --decimal \.( \(.*?\))?": "convert the column to floats",
+    r"--words ('.*?'|\S+)": "astype('category')",
+    "--impute": "impute=True",
+    "name another column with --target": "give another y",
+    "--target": "y",
+}
 
 
 @checked
@@ -170,7 +183,9 @@ def compare(
     comparison = Comparison((rows,), tuple(names), dict(grids or {}), metrics, folds, runs, limit, title)
     settings = Settings(jobs, None, tuple(map(str, (*paths, *files))), blas_threads, parse_limits(limit))
     options = RunOptions(settings=settings, command=f"elmbench.compare(X, y, name={name!r})")
-    with loaded_plugins(files):
+    arguments = {f"the column '{key}'": key.strip("_").replace("order", "time_order") for key in extra}
+    arguments |= {re.escape(file): word for file, word in ((str(path), "X"), (held_out, "test")) if file} | _IN_PYTHON
+    with errors_in_python(arguments), loaded_plugins(files):
         if budget:
             run = run_within_budget(
                 comparison, options, results_dir, budget, lambda run, executor: compute(run, on_event, executor)

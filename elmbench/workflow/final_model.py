@@ -190,13 +190,12 @@ def predict_file(
     source = FileSource(
         kind="file",
         path=str(file),
-        target=None,
         words=(*columns.get("words", ()), *columns.get("dates", ())),
         separator=separator,
         decimal=decimal,
         header=header_of(names),
     )
-    table = read_user_file(source, features=names)
+    table = read_user_file(source, features=names, has_target=False)
     if not len(table.target):
         raise ElmbenchError(f"{file} has no rows", expected="rows below the header", next_step="add rows")
     remarks: list[str] = []

@@ -69,7 +69,6 @@ def _complete_entry(name: object, path: Path, entry: Any) -> Any:
     file = parse_spec(FileSource, sources[0], path, f"{name}.sources.0")
     options = {key: entry[key] for key in ("task", *RowColumns.model_fields) if key in entry}
     options |= file.model_dump(include=set(FileOptions.model_fields))
-    target = "" if file.target is None else file.target
-    data = UserData(file.path, target, impute=bool(entry.get("by_fold", False)), **options)
+    data = UserData(file.path, file.target, impute=bool(entry.get("by_fold", False)), **options)
     description = describe(data).model_dump(mode="json", exclude_defaults=True, exclude={"name"})
     return description | {key: value for key, value in entry.items() if key != "sources"}

@@ -71,6 +71,37 @@ def test_an_argument_that_is_not_allowed(argument: dict[str, Any], expected: str
     assert error.value.next_step == "help(elmbench.compare)"
 
 
+WORDS = pd.DataFrame(X).assign(a=["x", *map(str, X[1:, 0])])
+
+
+@pytest.mark.parametrize(
+    ("rows", "options", "found", "next_step"),
+    [
+        (WORDS, {}, "X: the column 'a' is mostly numbers", "correct the data; astype('category') if"),
+        (
+            WORDS.assign(a=["2023-01-01", "n.a.", "2023-02-03"] * 50),
+            {},
+            "values are missing",
+            "impute=True replaces them",
+        ),
+        (WORDS.assign(a=["1/2/2023", "3/4/2023"] * 75), {}, "may be", "convert it by pandas.to_datetime"),
+        (X, {"time_order": ["b", "a"] * 75}, "X: time_order, which", "write its values"),
+        (X, {"folds": 60}, "too few for 60 folds", "give fewer folds"),
+        (X, {"test": (X[:, :2], y)}, "test has no column 'x2'", "name one of these columns"),
+        (X, {"fold": [0, 1] * 75, "test": (X, y)}, "test is given with fold", "one by one"),
+        (X, {"grids": {"elm": {}}}, "'elm'", "correct grids, or add it to models"),
+    ],
+)
+def test_errors_name_arguments_instead_of_files_and_options(
+    rows: Any, options: dict[str, Any], found: str, next_step: str
+) -> None:
+    with pytest.raises(ElmbenchError) as caught:
+        elmbench.compare(rows, y, ["ridge"], **options)
+    assert found in caught.value.found
+    assert next_step in str(caught.value.next_step)
+    assert "--" not in str(caught.value)
+
+
 def test_targets_and_columns_beside_the_rows_that_cannot_be_used() -> None:
     with pytest.raises(ElmbenchError, match="y has 1 missing values"):
         elmbench.compare(X, [None, *y[1:]], ["ridge"])

@@ -199,6 +199,11 @@ def test_a_file_is_read_as_its_entry_says_and_may_be_described_in_full(folder: P
     with pytest.raises(ElmbenchError, match="40 rows") as caught:
         load_dataset("my-notes")
     assert "41 rows" in str(caught.value.expected)
+    for entry in (whole, {}):
+        null = {"my-notes": entry | {"sources": [source | {"target": None}]}}
+        (folder / "datasets.yaml").write_text(yaml.safe_dump(null))
+        with pytest.raises(ElmbenchError, match=r"my-notes\.sources\.0\.target' is None"):
+            add_spec_dir(folder)
 
 
 def test_an_entry_may_have_held_out_rows_and_missing_values(folder: Path) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from shlex import quote
 from typing import Any, Literal
 
 import numpy as np
@@ -33,16 +34,15 @@ class FileSource(Source, FileOptions):
     """A user's file, its path relative to the YAML file that names it.
 
     `target` is the name of the target column or its position (-1: the last); if empty, it is a column that is
-    called target, class, label or y, else the last; None for rows without a target. `drop` names columns that are
-    not features, `words` columns of categories even if they look like numbers, `dates` columns of dates, which
-    become features. `separator`, `decimal` and `header` describe a text table; they are detected unless they are
-    given. `drop_missing_target` leaves out rows without a target. `test` is another file with the official test
-    rows.
+    called target, class, label or y, else the last. `drop` names columns that are not features, `words` columns of
+    categories even if they look like numbers, `dates` columns of dates, which become features. `separator`, `decimal`
+    and `header` describe a text table; they are detected unless they are given. `drop_missing_target` leaves out rows
+    without a target. `test` is another file with the official test rows.
     """
 
     kind: Literal["file"]
     path: str
-    target: str | int | None = "target"
+    target: str | int = "target"
     dates: tuple[str, ...] = ()
 
     @property
@@ -59,10 +59,12 @@ class FileSource(Source, FileOptions):
         return with_date_features(read_user_file(self, request.spec), self.dates, request.spec.day_first)
 
 
-def read_user_file(source: FileSource, spec: RowColumns | None = None, features: Sequence[str] = ()) -> Table:
+def read_user_file(
+    source: FileSource, spec: RowColumns | None = None, features: Sequence[str] = (), has_target: bool = True
+) -> Table:
     """Return the rows of a user's file; raise ElmbenchError if it cannot be read or lacks a named column.
 
-    `features`: the only columns to take; by default all. Sparse rows may lack some.
+    `features`: the only columns to take; by default all. Sparse rows may lack some. `has_target`: False for new rows.
     """
     path = Path(source.path)
     if not path.is_file():
@@ -79,7 +81,8 @@ def read_user_file(source: FileSource, spec: RowColumns | None = None, features:
     words = {*source.words, *filter(None, (spec.groups, spec.fold))}  # their values keep their spelling
     layout = source.model_copy(update={"words": words})
     used = {*source.drop, spec.groups, spec.fold, spec.weights, spec.ordered_by}
-    table = read_table(path, partial(_target, source, used), form=form, layout=layout, sparse=True)
+    choose = partial(_target, source, used) if has_target else lambda names: ""
+    table = read_table(path, choose, form=form, layout=layout, sparse=True)
     if features and not sp.issparse(table.X):
         check_columns(table, features)
         table = table.columns(features)
@@ -116,7 +119,10 @@ def _with_test_part(train: Table, source: FileSource, spec: RowColumns) -> Table
         numbers = to_numbers(test.nominal[odd])  # only the test rows look like codes
         if numbers is None:
             word = next(filter(None, test.nominal[odd]), None)
-            problem, next_step = f"{test.origin}: the column {odd!r} holds {word!r}", f"--words {odd}, or --drop it"
+            problem, next_step = (
+                f"{test.origin}: the column {odd!r} holds {word!r}",
+                f"--words {quote(odd)}, or --drop it",
+            )
             raise ElmbenchError(problem, expected=f"numbers, as in {train.origin}", next_step=next_step)
         test = test.with_numbers({odd: numbers})
     rows = [np.arange(len(part.target)) if part.positions is None else part.positions for part in (train, test)]
@@ -125,8 +131,6 @@ def _with_test_part(train: Table, source: FileSource, spec: RowColumns) -> Table
 
 def _target(source: FileSource, used: Collection[str | None], names: list[str]) -> str:
     """Return the name of the target: the user's choice, else a usual name or the last column that is not `used`."""
-    if source.target is None:
-        return ""
     if isinstance(source.target, int):
         return names[source.target]
     if not source.target:
