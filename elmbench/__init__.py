@@ -24,7 +24,7 @@ __all__ = [
 _MODULES = {
     "PathSearchCV": "elmbench.models.path_search",
     "load_dataset": "elmbench.datasets.load",
-    "run": "elmbench.workflow.api",
+    "run": "elmbench.workflow.execute",
     "compare": "elmbench.workflow.compare",
     "read_results": "elmbench.reporting.saved",
     "make_model": "elmbench.registry",

@@ -17,7 +17,7 @@ import typer
 from typer import Option
 
 import elmbench
-from elmbench.cli.state import state
+from elmbench.cli.options import state
 from elmbench.errors import ElmbenchError
 
 app = typer.Typer(

@@ -10,7 +10,7 @@ import pandas as pd
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from elmbench.cli.state import state
+from elmbench.cli.options import state
 from elmbench.errors import ElmbenchError
 from elmbench.files import write_atomically
 from elmbench.layouts import layout_of
@@ -51,11 +51,9 @@ def show_statistics(results: Results, diagram: Path | None = None, form: str = "
     comparisons, spec, layout = compare_models(results.summary, resolved), resolved.file.spec, layout_of(resolved)
     several = layout.shows_metrics and min(len(spec.datasets), len(spec.models)) > 1
     if not (comparisons or several or layout.ranks):
-        raise ElmbenchError(
-            f"{resolved.file.id} ({spec.title}) has no models to be compared over data sets",
-            expected="a table of metrics of several models on several data sets",
-            next_step="elmbench list experiments",
-        )
+        problem = f"{resolved.file.id} ({spec.title}) has no models to be compared over data sets"
+        expected = "a table of metrics of several models on several data sets"
+        raise ElmbenchError(problem, expected=expected, next_step="elmbench list experiments")
     if not comparisons:
         raise ElmbenchError(
             f"{resolved.file.id} has no two models on the same two data sets to be compared",

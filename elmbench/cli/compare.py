@@ -13,9 +13,8 @@ import typer
 from typer import Option
 
 from elmbench.cli.app import app
-from elmbench.cli.options import Decimal, DryRun, Jobs, Retry, Words, models, split_words
+from elmbench.cli.options import DecimalMark, DryRun, Jobs, Retry, Words, models, split_words, state
 from elmbench.cli.run import run_cells, run_prepared, show_plan
-from elmbench.cli.state import state
 
 if TYPE_CHECKING:
     from elmbench.reporting.results import Results
@@ -56,7 +55,7 @@ def compare(
         bool, Option("--drop-missing-target", help="Leave out rows without a target.")
     ] = False,
     sep: Annotated[str, Option(help="Separator of a text table; detected by default.")] = "",
-    decimal: Decimal = None,
+    decimal: DecimalMark = None,
     header: Annotated[
         bool | None, Option("--header/--no-header", help="Line 1 holds names, or data; detected by default.")
     ] = None,
@@ -175,7 +174,7 @@ def predict(
     data: Annotated[Path, typer.Argument(help="File of new rows, with the same columns as the training data.")],
     proba: Annotated[bool, Option("--proba", help="Add the probability of each class.")] = False,
     sep: Annotated[str, Option(help="Separator of a text table, such as ';' or tab; detected by default.")] = "",
-    decimal: Decimal = None,
+    decimal: DecimalMark = None,
 ) -> None:
     """Predict new rows with a model of `compare --save`, as CSV."""
     from elmbench.workflow.final_model import predict_file

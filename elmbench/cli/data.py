@@ -9,8 +9,7 @@ from typing import Annotated
 import typer
 
 from elmbench.cli.app import app
-from elmbench.cli.options import Words, datasets
-from elmbench.cli.state import state
+from elmbench.cli.options import Words, datasets, state
 from elmbench.errors import ElmbenchError
 
 data_app = typer.Typer(
@@ -73,11 +72,9 @@ def import_(
     from elmbench.datasets.fetch import import_file
 
     if state.data_dir is None:
-        raise ElmbenchError(
-            "no data directory is given",
-            expected="a folder to copy the file into",
-            next_step=f"elmbench --data-dir FOLDER data import {name} {file}",
-        )
+        problem = "no data directory is given"
+        next_step = f"elmbench --data-dir FOLDER data import {name} {file}"
+        raise ElmbenchError(problem, expected="a folder to copy the file into", next_step=next_step)
     data = import_file(name, file, state.data_dir, test=test, other_data=other_data)
     rows, columns = data.X.shape
     imported = {"name": data.name, "rows": rows, "columns": columns, "checksum": data.checksum, "notes": data.notes}

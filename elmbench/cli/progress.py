@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Self
 
-from elmbench.cli.state import state
+from elmbench.cli.options import state
 
 if TYPE_CHECKING:
     from elmbench.running.engine import Event

@@ -10,7 +10,7 @@ import typer
 
 from elmbench.cli import options
 from elmbench.cli.app import app
-from elmbench.cli.state import state
+from elmbench.cli.options import state
 from elmbench.errors import ElmbenchError
 
 baseline_app = typer.Typer(

@@ -14,8 +14,7 @@ import typer
 from typer import Argument, Option
 
 from elmbench.cli.app import app
-from elmbench.cli.options import DryRun, Jobs, Profile, Retry, Words, datasets, models, split_words, tables
-from elmbench.cli.state import state
+from elmbench.cli.options import DryRun, Jobs, Profile, Retry, Words, datasets, models, split_words, state, tables
 from elmbench.errors import ElmbenchError
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from elmbench.cli.app import app
-from elmbench.cli.options import tables
-from elmbench.cli.state import state
+from elmbench.cli.options import state, tables
 
 
 @app.command("list")

@@ -45,11 +45,9 @@ def refuse_failures(cells: pd.DataFrame, path: Path) -> None:
     bad = cells[cells["status"].isin(["failed", "timeout", "out-of-memory", "unavailable"])]
     if not len(cells) or len(bad):
         fault = f"{len(bad)} of {len(cells)} cells ended {bad['status'].iloc[0]}" if len(bad) else "there are no cells"
-        raise ElmbenchError(
-            f"{fault}: no baseline is written",
-            expected="cells that ended ok or diverged",
-            next_step=f"elmbench run {path.parent.name}/{path.name.split('.')[0]} --profile ci",
-        )
+        problem = f"{fault}: no baseline is written"
+        next_step = f"elmbench run {path.parent.name}/{path.name.split('.')[0]} --profile ci"
+        raise ElmbenchError(problem, expected="cells that ended ok or diverged", next_step=next_step)
 
 
 def update_baseline(cells: pd.DataFrame, path: Path) -> int:

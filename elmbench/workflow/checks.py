@@ -37,18 +37,14 @@ def check_baselines(names: list[str], results_dir: Path, profile: str = "ci") ->
     ElmbenchError for another profile.
     """
     if profile != "ci":
-        raise ElmbenchError(
-            f"--profile {profile} has no baselines",
-            expected="profile ci, or a comparison with the paper",
-            next_step=f"elmbench check {' '.join([*names, '--against'])} published --profile {profile}",
-        )
+        problem = f"--profile {profile} has no baselines"
+        next_step = f"elmbench check {' '.join([*names, '--against'])} published --profile {profile}"
+        raise ElmbenchError(problem, expected="profile ci, or a comparison with the paper", next_step=next_step)
     files = _files(names, lambda file: _baseline(file).is_file() and has_results(results_dir, "ci", file.id))
     if lacking := [file.id for file in files if not _baseline(file).is_file()]:
-        raise NothingToCompareError(
-            f"{lacking[0]} has no baseline",
-            expected="experiments/PAPER/TABLE.baseline.csv",
-            next_step=f"elmbench run {lacking[0]} --profile ci, then: elmbench baseline update {lacking[0]}",
-        )
+        problem = f"{lacking[0]} has no baseline"
+        next_step = f"elmbench run {lacking[0]} --profile ci, then: elmbench baseline update {lacking[0]}"
+        raise NothingToCompareError(problem, expected="experiments/PAPER/TABLE.baseline.csv", next_step=next_step)
     compare = f", or to compare with the paper: elmbench check {' '.join([*names, '--against'])} published"
     _require_results([file.id for file in files], "ci", results_dir, compare)
     outcomes = {}
@@ -69,11 +65,9 @@ def _require_results(tables: list[str], profile: str, results_dir: Path, alterna
     lacking = [table for table in tables if not has_results(results_dir, profile, table)]
     if lacking or not tables:
         table, problem = (lacking[0], f"{lacking[0]} has no") if lacking else ("--all", "no table has")
-        raise NothingToCompareError(
-            f"{problem} results of profile {profile} in {results_dir}",
-            expected="those of an earlier run",
-            next_step=f"elmbench run {table} --profile {profile}{alternative}",
-        )
+        problem = f"{problem} results of profile {profile} in {results_dir}"
+        next_step = f"elmbench run {table} --profile {profile}{alternative}"
+        raise NothingToCompareError(problem, expected="those of an earlier run", next_step=next_step)
 
 
 def require_figures(compared: int, tables: Sequence[TableResults], profile: str | None, results_dir: Path) -> None:
@@ -86,11 +80,9 @@ def require_figures(compared: int, tables: Sequence[TableResults], profile: str 
             next_step=f"elmbench table {first.file.id} --profile {first.profile}",
         )
     if not compared:
-        raise NothingToCompareError(
-            f"{results_dir} holds no figure to compare",
-            expected="results of an earlier run that ended ok",
-            next_step=f"elmbench run --all --profile {profile or 'fast'}, then check again",
-        )
+        problem = f"{results_dir} holds no figure to compare"
+        next_step = f"elmbench run --all --profile {profile or 'fast'}, then check again"
+        raise NothingToCompareError(problem, expected="results of an earlier run that ended ok", next_step=next_step)
 
 
 def update_baselines(names: list[str], results_dir: Path) -> list[dict[str, Any]]:

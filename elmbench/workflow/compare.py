@@ -25,9 +25,8 @@ from elmbench.registry.plugins import load_plugin, loaded_plugins, write_plugin
 from elmbench.running.engine import Event
 from elmbench.running.executors import Settings
 from elmbench.specs.limits import parse_limits
-from elmbench.workflow.api import Count, checked, errors_in_python
 from elmbench.workflow.comparison import Comparison, prepare_comparison, unused_name
-from elmbench.workflow.execute import compute, execute
+from elmbench.workflow.execute import Count, checked, compute, errors_in_python, execute
 from elmbench.workflow.final_model import ComparisonResults
 from elmbench.workflow.prepare import RunOptions
 from elmbench.workflow.stages import run_within_budget

@@ -94,11 +94,8 @@ def _check_rows(spec: DatasetSpec, split: Split) -> None:
     rows = max(filter(None, classes.values())) if isinstance(classes, dict) else spec.shape.instances
     if rows < split.folds + (split.kind == "ordered-kfold"):
         of_class = " in its largest class" if classes else ""
-        raise ElmbenchError(
-            f"{spec.title} has {rows} rows{of_class}, too few for {split.folds} folds",
-            expected="more rows than folds",
-            next_step="give fewer --folds",
-        )
+        problem = f"{spec.title} has {rows} rows{of_class}, too few for {split.folds} folds"
+        raise ElmbenchError(problem, expected="more rows than folds", next_step="give fewer --folds")
 
 
 def _check_groups(data: Dataset, split: Split) -> None:
@@ -106,11 +103,9 @@ def _check_groups(data: Dataset, split: Split) -> None:
     assert data.groups is not None
     n_groups = min(len(set(data.groups[train])) for train, _ in outer_parts(data, split, run=0))
     if n_groups < INNER_FOLDS:
-        raise ElmbenchError(
-            f"{data.name}: a training part of {split.folds} folds has {n_groups} groups of rows",
-            expected=f"at least {INNER_FOLDS}, for the {INNER_FOLDS} inner folds",
-            next_step="change --folds, or name a column with more groups",
-        )
+        problem = f"{data.name}: a training part of {split.folds} folds has {n_groups} groups of rows"
+        expected = f"at least {INNER_FOLDS}, for the {INNER_FOLDS} inner folds"
+        raise ElmbenchError(problem, expected=expected, next_step="change --folds, or name a column with more groups")
 
 
 def experiment_of(comparison: Comparison, specs: Sequence[DatasetSpec]) -> Resolved:

@@ -1,17 +1,39 @@
-"""Execution of a prepared run: missing results are computed, and tables are written."""
+"""Execution of a prepared run: missing results are computed, and tables are written; and the same from Python."""
 
 import json
+import re
 import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import wraps
 from pathlib import Path
+from typing import Annotated, Any, TypeVar, cast
 
-from elmbench.files import sweep
+from pydantic import ConfigDict, Field, ValidationError, validate_call
+
+from elmbench.errors import ElmbenchError
+from elmbench.files import RESULTS_DIR, sweep
+from elmbench.registry.plugins import load_plugin
 from elmbench.reporting.folders import results_folder
 from elmbench.reporting.results import Results, is_current, read_results, write_results
-from elmbench.running.engine import OnEvent, Run
-from elmbench.running.executors import Executor
+from elmbench.running.engine import Event, OnEvent, Run
+from elmbench.running.executors import Executor, Settings, executor_of
+from elmbench.specs.limits import parse_limits
 from elmbench.specs.profiles import Resolved
 from elmbench.work.fit import Fit
-from elmbench.workflow.prepare import PreparedRun, RunOptions
+from elmbench.work.plan import Request
+from elmbench.workflow.prepare import PreparedRun, RunOptions, prepare
+from elmbench.workflow.user_specs import add_spec_dir
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+Count = Annotated[int, Field(ge=1)]
+#: Arguments in place of options that have other names, by patterns.
+_ARGUMENTS: dict[str, Any] = {
+    r"--grid\b": "grids",
+    r"with -m\b": "to models",
+    r"--([a-z]+)-?([a-z]*)": lambda option: "_".join(filter(None, option.groups())),
+}
 
 
 def execute(
@@ -91,3 +113,139 @@ def command_of(resolved: Resolved, options: RunOptions) -> str:
     # Only the names of plug-ins: their folders exist on one machine.
     words += [word for path in options.settings.plugins for word in ("--plugin", Path(path).name)]
     return shlex.join(words)
+
+
+def checked(function: Function) -> Function:
+    """Return a function that raises ElmbenchError for an argument that its annotation does not allow."""
+    validated = validate_call(config=ConfigDict(arbitrary_types_allowed=True))(function)
+
+    @wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            with errors_in_python(_ARGUMENTS):
+                return validated(*args, **kwargs)
+        except ValidationError as error:
+            first = error.errors()[0]
+            name, step = ".".join(map(str, first["loc"])), f"help(elmbench.{function.__name__})"
+            problem = f"the argument {name} is {first['input']!r:.100}"
+            raise ElmbenchError(problem, expected=first["msg"], next_step=step) from error
+
+    return cast("Function", call)
+
+
+@contextmanager
+def errors_in_python(replacements: Mapping[str, Any]) -> Iterator[None]:
+    """Replace what an error says of files and options by words of a program, by patterns, except in whole commands."""
+
+    def translate(text: str) -> str:
+        parts = re.split(r"(elmbench [a-z]+ [^,;:]*)", text)
+        for pattern, words in replacements.items():
+            parts[::2] = [re.sub(pattern, words, part) for part in parts[::2]]
+        return "".join(parts)
+
+    try:
+        yield
+    except ElmbenchError as error:
+        for part in ("found", "expected", "next_step"):
+            setattr(error, part, getattr(error, part) and translate(getattr(error, part)))
+        raise
+
+
+@checked
+def run(
+    experiment: str,
+    *,
+    profile: str = "fast",
+    datasets: Sequence[str] = (),
+    models: Sequence[str] = (),
+    select: Sequence[Any] = (),
+    runs: Count | None = None,
+    readings: Mapping[str, str] | None = None,
+    with_baselines: bool = False,
+    grids: Mapping[str, Mapping[str, Any]] | None = None,
+    jobs: Count = 1,
+    blas_threads: Count = 1,
+    limit: str = "",
+    data_dir: Path | str | None = None,
+    plugins: Sequence[Path | str] = (),
+    spec_dirs: Sequence[Path | str] = (),
+    results_dir: Path | str = RESULTS_DIR,
+    retry: bool = False,
+    force: bool = False,
+    clean_times: bool = False,
+    engine: str = "local",
+    scheduler: str | None = None,
+    on_event: Callable[[Event], None] = lambda event: None,
+) -> Results:
+    """Run a table and write its files; what has been computed before is not computed again.
+
+    Parameters
+    ----------
+    experiment : str
+        Id or alias, such as "kos-elm/table4" or "table4", or the YAML file of your own table.
+    profile : {"ci", "fast", "paper"}, default="fast"
+    datasets, models : sequence of str
+        Only these; by default, all of the table's. A model may be any name of `list_models`, or an address
+        `package.module:Class`.
+    select : sequence of {"nested", "oracle", "published"}
+        Replaces the selections of the profile.
+    runs : int, optional
+        Replaces the number of runs of the profile.
+    readings : mapping of str to str, optional
+        Values of readings by id, such as `{"c-grid": "all-powers"}`.
+    with_baselines : bool, default=False
+        Add ridge, support vector machine, trees and others as columns.
+    grids : mapping of str to mapping, optional
+        Grids of models that the table does not have, such as `{"my_models:Mine": {"C": [1, 10]}}`.
+    jobs, blas_threads : int, default=1
+        Worker processes, and threads of the linear algebra library in each.
+    limit : str
+        Limit of each search and fit, such as "time=600s,memory=4GB".
+    data_dir : path, optional
+        Folder of data files; by default `ELMBENCH_DATA_DIR`.
+    plugins : sequence of path
+        Files that declare models, kinds of table or kinds of work.
+    spec_dirs : sequence of path
+        Folders of your own data sets and tables.
+    results_dir : path, default="elmbench-results"
+    retry, force : bool, default=False
+        Retry failed cells, or recompute everything.
+    clean_times : bool, default=False
+        Time the chosen fits again, one by one, with nothing beside them.
+    engine : {"local", "dask"}, default="local"
+        The executor.
+    scheduler : str, optional
+        Address of a dask scheduler, for "dask" only.
+    on_event : callable, optional
+        Called at the start and end of all work.
+
+    Returns
+    -------
+    Results
+        `cells` and `summary` as data frames, `text` for the terminal; a notebook shows the table.
+
+    Raises
+    ------
+    ElmbenchError
+        If something in the request does not exist, or a data file is bad.
+    """
+    paths = [load_plugin(path) for path in plugins]
+    for spec_dir in spec_dirs:
+        add_spec_dir(Path(spec_dir))
+    folder = None if data_dir is None else str(data_dir)
+    settings = Settings(jobs, folder, tuple(map(str, paths)), blas_threads, parse_limits(limit))
+    with executor_of(engine, settings, scheduler) as executor:
+        options = RunOptions(
+            experiments=(experiment,),
+            profile=profile,
+            readings=dict(readings or {}),
+            request=Request(
+                tuple(datasets), tuple(models), tuple(select), runs, with_baselines, grids=dict(grids or {})
+            ),
+            settings=replace(settings, memory=executor.memory),
+            retry=retry,
+            force=force,
+            clean_times=clean_times,
+        )
+        (results,) = execute(prepare(options, Path(results_dir)), on_event, executor)
+    return results

@@ -35,19 +35,15 @@ def merge(folders: list[Path], into: Path) -> dict[str, Any]:
     sources = {folder: Store(folder) for folder in folders if folder.resolve() != into.resolve()}
     for folder, store in sources.items():
         if not store.tables():
-            raise ElmbenchError(
-                f"{folder} holds no results of a run",
-                expected="results folders, each with its .store",
-                next_step="copy the whole folder from the other machine, .store included",
-            )
+            problem = f"{folder} holds no results of a run"
+            next_step = "copy the whole folder from the other machine, .store included"
+            raise ElmbenchError(problem, expected="results folders, each with its .store", next_step=next_step)
     differences = list(dict.fromkeys(_differences({into: target} | sources)))
     if differences:
         rest = f"\n... and {len(differences) - _MOST_DIFFERENCES} more" if len(differences) > _MOST_DIFFERENCES else ""
-        raise ElmbenchError(
-            "these results do not belong together:\n" + "\n".join(differences[:_MOST_DIFFERENCES]) + rest,
-            expected="results of the same specs, data and versions",
-            next_step="update elmbench and its packages on all machines and run again there, or leave a folder out",
-        )
+        problem = "these results do not belong together:\n" + "\n".join(differences[:_MOST_DIFFERENCES]) + rest
+        next_step = "update elmbench and its packages on all machines and run again there, or leave a folder out"
+        raise ElmbenchError(problem, expected="results of the same specs, data and versions", next_step=next_step)
     catalogue = load_catalogue()
     try:
         count = sum(_copy(store, target) for store in sources.values())

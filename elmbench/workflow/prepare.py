@@ -149,11 +149,8 @@ def find_experiments(options: RunOptions) -> list[ExperimentFile]:
     catalogue = load_catalogue()
     paper, everything = f"--paper {options.paper}" * (options.paper is not None), "--all" * options.everything
     if len(tables := [*filter(None, (" ".join(options.experiments), paper, everything))]) > 1:
-        raise ElmbenchError(
-            f"{' and '.join(tables)} are given together",
-            expected="tables by name, or --paper KEY, or --all",
-            next_step="give one of them",
-        )
+        problem = f"{' and '.join(tables)} are given together"
+        raise ElmbenchError(problem, expected="tables by name, or --paper KEY, or --all", next_step="give one of them")
     choices = {"profile": (PROFILES, (options.profile,)), "selection": (get_args(Selection), options.request.select)}
     for kind, (values, request) in choices.items():
         for name in set(request).difference(values):
@@ -168,11 +165,9 @@ def find_experiments(options: RunOptions) -> list[ExperimentFile]:
             if options.profile in file.profiles and file.spec.paper == (options.paper or file.spec.paper)
         ]
     if not options.experiments:
-        raise ElmbenchError(
-            "no experiment is named",
-            expected="one or more ids, or --paper KEY, or --all",
-            next_step="elmbench list experiments",
-        )
+        problem = "no experiment is named"
+        expected = "one or more ids, or --paper KEY, or --all"
+        raise ElmbenchError(problem, expected=expected, next_step="elmbench list experiments")
     names = options.experiments
     files = [add_table(Path(name)) if name.endswith(TABLE_ENDINGS) else find_experiment(name) for name in names]
     return list({file.id: file for file in files}.values())
@@ -193,11 +188,8 @@ def prepare(options: RunOptions, results_dir: Path) -> PreparedRun:
                 continue
         requests.append((with_metrics(resolved, options.metrics), request))
     if not requests:
-        raise ElmbenchError(
-            "no table has these data sets under this profile",
-            expected="data sets of the tables",
-            next_step="elmbench list experiments",
-        )
+        problem = "no table has these data sets under this profile"
+        raise ElmbenchError(problem, expected="data sets of the tables", next_step="elmbench list experiments")
     for name, value in options.readings.items():
         if not any(name in resolved.file.spec.readings for resolved, _ in requests):
             resolve(requests[0][0].file, options.profile, {name: value})  # says which readings it has

@@ -53,11 +53,9 @@ def gather(dirs: ResultsDirs, watch: Watch = iter) -> list[PaperResults]:
         tables.append(read_table(file, {name: dirs.find(name, file.id) for name in profiles}))
     papers = papers_of(tables)
     if not any(paper.results for paper in papers):
-        raise ElmbenchError(
-            f"no table has results in {dirs.user}",
-            expected="cells.csv of an earlier run",
-            next_step="elmbench run table4, or for the page of a comparison: elmbench compare ... --html FILE",
-        )
+        problem = f"no table has results in {dirs.user}"
+        next_step = "elmbench run table4, or for the page of a comparison: elmbench compare ... --html FILE"
+        raise ElmbenchError(problem, expected="cells.csv of an earlier run", next_step=next_step)
     return papers
 
 

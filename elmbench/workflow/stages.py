@@ -126,17 +126,13 @@ class TwoStages:
     def __init__(self, options: RunOptions, results_dir: Path) -> None:
         self.size = options.request.runs or FEWEST_RUNS
         if self.size < FEWEST_RUNS:
-            raise ElmbenchError(
-                f"--until-told has a first stage of --runs {self.size}",
-                expected=f"{FEWEST_RUNS} runs or more, for a deviation",
-                next_step=f"give --runs {FEWEST_RUNS}, or leave it out",
-            )
+            problem = f"--until-told has a first stage of --runs {self.size}"
+            expected = f"{FEWEST_RUNS} runs or more, for a deviation"
+            raise ElmbenchError(problem, expected=expected, next_step=f"give --runs {FEWEST_RUNS}, or leave it out")
         if options.retry or options.force:
-            raise ElmbenchError(
-                "--until-told is given with --retry or --force",
-                expected="one of them",
-                next_step="run with --retry or --force first, then with --until-told",
-            )
+            problem = "--until-told is given with --retry or --force"
+            next_step = "run with --retry or --force first, then with --until-told"
+            raise ElmbenchError(problem, expected="one of them", next_step=next_step)
         self.options = replace(options, request=replace(options.request, runs=self.size, first_runs=self.size))
         self.results_dir = results_dir
         self.first = prepare(self.options, results_dir)

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from elmbench.cli import main
-from elmbench.cli.state import state
+from elmbench.cli.options import state
 from elmbench.running.executors import Answer, Task
 from elmbench.specs import catalogue, published
 from elmbench.specs.limits import Limits

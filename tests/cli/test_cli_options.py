@@ -13,7 +13,7 @@ import pytest
 import typer
 
 from elmbench.cli.app import app, hoist
-from elmbench.cli.state import state
+from elmbench.cli.options import state
 
 PLUGIN = '''
 from sklearn.linear_model import LogisticRegression

@@ -9,7 +9,7 @@ import pytest
 from made_store import log_files, lose
 
 from elmbench.cli import progress
-from elmbench.cli.state import state
+from elmbench.cli.options import state
 from elmbench.running.store import Store
 from elmbench.specs.catalogue import load_catalogue
 

@@ -24,7 +24,7 @@ from elmbench.specs.datasets import load_dataset_specs
 from elmbench.specs.limits import Limits, parse_limits
 from elmbench.specs.profiles import resolve
 from elmbench.work.plan import Request
-from elmbench.workflow import api
+from elmbench.workflow import execute as execution
 from elmbench.workflow.execute import command_of
 from elmbench.workflow.prepare import PreparedRun, RunOptions, find_experiments, prepare
 from elmbench.workflow.stages import TwoStages
@@ -79,9 +79,9 @@ def test_from_python_too_the_default_limit_is_the_memory_of_the_workers(
         memory = 10**15
 
     runs: list[PreparedRun] = []
-    monkeypatch.setattr(api, "executor_of", lambda engine, settings, scheduler: Large(settings))
-    monkeypatch.setattr(api, "execute", lambda run, *_: [runs.append(run)])
-    api.run("table4", profile="ci", models=["ELM"], results_dir=tmp_path)
+    monkeypatch.setattr(execution, "executor_of", lambda engine, settings, scheduler: Large(settings))
+    monkeypatch.setattr(execution, "execute", lambda run, *_: [runs.append(run)])
+    execution.run("table4", profile="ci", models=["ELM"], results_dir=tmp_path)
     assert set(runs[0].limits.values()) == {Limits(memory=10**15)}
 
 

@@ -43,11 +43,9 @@ def refuse_other(folder: Path) -> None:
     """Raise ElmbenchError if a folder holds something other than a site."""
     is_site = folder.is_dir() and ((folder / SITE_MARK).is_file() or not any(folder.iterdir()))
     if folder.exists() and not is_site:
-        raise ElmbenchError(
-            f"{folder} holds something other than a site of elmbench",
-            expected="a folder that is empty or not there, or an earlier site",
-            next_step="elmbench report --out ANOTHER-FOLDER",
-        )
+        problem = f"{folder} holds something other than a site of elmbench"
+        expected = "a folder that is empty or not there, or an earlier site"
+        raise ElmbenchError(problem, expected=expected, next_step="elmbench report --out ANOTHER-FOLDER")
 
 
 def write_site(papers: list[PaperResults], folder: Path, mark: Mapping[str, Any] | None = None) -> list[Path]:
