@@ -18,7 +18,7 @@ from benchmarks.problems import series
 from elmbench.datasets.generators import waveform
 from elmbench.models import ALDKOSELMRegressor, FBKOSELMRegressor, KELMRegressor, MKELMClassifier, RKELMClassifier
 from elmbench.numerics.projection import StreamedDecomposition
-from elmbench.protocol.scaling import scale_columns
+from elmbench.protocol.folds import scale_columns
 from elmbench.specs.protocol import Scale
 
 # Table III of the KOS-ELM paper for Mackey-Glass.

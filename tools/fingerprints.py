@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from elmbench.datasets.fingerprint import fingerprint_of
+from elmbench.datasets.dataset import fingerprint_of
 from elmbench.datasets.load import load
 from elmbench.errors import DataUnavailableError
 from elmbench.specs.datasets import DatasetSpec, load_dataset_specs

@@ -10,9 +10,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from elmbench.datasets.numbers import unit_of
 from elmbench.datasets.sources.file import TARGETS
 from elmbench.datasets.table import Table, few, label_words, to_numbers
+from elmbench.datasets.values import unit_of
 
 #: A column looks like a group if each of its values has one target, and chance would do so with at most this
 #: probability.

@@ -1,4 +1,8 @@
-"""A data set that is ready for use, and its checksum."""
+"""A data set that is ready for use, its checksum and its fingerprint.
+
+A fingerprint is a few numbers that identify the rows. They depend neither on the order of rows and columns nor on the
+names of the labels, and little on rounding.
+"""
 
 import hashlib
 from dataclasses import dataclass, replace
@@ -7,6 +11,24 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+
+from elmbench.specs.datasets.sources import Fingerprint
+
+Array = NDArray[np.float64]
+
+#: Decimals of the numbers in `datasets.yaml`.
+PLACES = 7
+#: The allowed difference of two numbers: values that are rounded to three decimals change them by less.
+_SAME = 1e-3
+#: Values that are processed at once.
+_BLOCK = 1_000_000
+
+_MEANING = {
+    "columns": "the columns have other means or another scale",
+    "rows": "the columns go together in another way",
+    "target": "the targets are others, or belong to other rows",
+    "parts": "other rows are the training part",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,3 +118,100 @@ def array_checksum(X: Any, y: NDArray[Any], *more: str) -> str:
     for word in more:
         digest.update(f"|{word}".encode())
     return digest.hexdigest()
+
+
+def fingerprint_of(data: Dataset) -> Fingerprint:
+    """Return the fingerprint of the rows, with the digits of `datasets.yaml`."""
+    n_train = len(data.splits["train"]) if data.splits else None
+    numbers = _numbers(data.X, data.y, data.task, n_train)
+    rounded = {name: tuple(round(value, PLACES) + 0.0 for value in values) for name, values in numbers.items()}
+    return Fingerprint.model_validate(rounded)
+
+
+def differences(data: Dataset, expected: Fingerprint) -> tuple[str, ...]:
+    """Return a description of how rows differ from those of a fingerprint; empty if they do not.
+
+    Official parts are compared if both have them. A fingerprint with `part: train` is compared with the training part.
+    """
+    X, y, n_train = data.X, data.y, len(data.splits["train"]) if data.splits else None
+    if expected.part == "train":
+        X, y, n_train = X[:n_train], y[:n_train], None
+    pairs = {name: (values, getattr(expected, name)) for name, values in _numbers(X, y, data.task, n_train).items()}
+    return tuple(
+        _MEANING[name]
+        for name, (one, other) in pairs.items()
+        if one and other and not (np.abs(np.subtract(one, other)) <= _SAME).all()
+    )
+
+
+def _weights(y: NDArray[Any], task: str) -> Array:
+    """Return the weights that columns are correlated with, of shape (n, k): classes, or standardised targets."""
+    if task == "regression":
+        return _standardise(y)[:, None]
+    indicators = (y[:, None] == np.unique(y)).astype(np.float64)
+    return np.asarray(indicators / np.sqrt(indicators.mean(axis=0)))
+
+
+def _numbers(X: Any, y: NDArray[Any], task: str, n_train: int | None) -> dict[str, tuple[float, ...]]:
+    """Return the numbers of a fingerprint, by what they describe, from prepared rows and targets."""
+    if sp.issparse(X):
+        mean = np.asarray(X.mean(axis=0)).ravel()
+        squares = np.asarray(X.multiply(X).mean(axis=0)).ravel()
+        std = np.sqrt(np.maximum(squares - mean**2, 0.0))
+    else:
+        mean, std = X.mean(axis=0), X.std(axis=0)
+    varying = std > 1e-9 * np.maximum(np.abs(mean), np.finfo(float).tiny)
+    total, energy, together = _projections(X, mean, std, varying, _weights(y, task))
+    target = np.asarray(y, dtype=np.float64)
+    if not varying.any() or target.std() == 0:  # which no data set has
+        return {"columns": (np.nan,) * 3}
+    logs = np.log(std[varying])
+    numbers = {
+        # A constant added to a column changes arcsinh(mean / deviation), but not the scale.
+        "columns": (np.mean(np.arcsinh(mean[varying] / std[varying])), np.mean(logs), np.std(logs)),
+        "rows": (np.std(total), np.mean(_standardise(total) ** 3), np.std(energy)),
+        "target": (
+            np.arcsinh(target.mean() / target.std()),
+            np.log(target.std()),
+            np.mean(np.sum(together**2, axis=1)),
+            _correlation(total, target),
+            _correlation(energy, target),
+        ),
+        "parts": (),
+    }
+    if n_train is not None:
+        part = (np.arange(len(target)) < n_train).astype(np.float64)
+        numbers["parts"] = tuple(_correlation(values, part) for values in (total, energy, target))
+    return {name: tuple(map(float, values)) for name, values in numbers.items()}
+
+
+def _projections(
+    X: Any, mean: Array, std: Array, varying: NDArray[np.bool_], weights: Array
+) -> tuple[Array, Array, Array]:
+    """Return the mean and the mean square of each row's standardised values, and Z'W / n of shape (d, k)."""
+    n, d = X.shape[0], int(varying.sum())
+    factors = np.where(varying, 1.0 / np.where(varying, std, 1.0), 0.0)
+    if sp.issparse(X):
+        Z = sp.csr_matrix(X @ sp.diags(factors))
+        shift = mean * factors
+        total = np.asarray(Z.sum(axis=1)).ravel() - shift.sum()
+        energy = np.asarray(Z.multiply(Z).sum(axis=1)).ravel() - 2.0 * (Z @ shift) + shift @ shift
+        together = Z.T @ weights - np.outer(shift, weights.sum(axis=0))
+    else:
+        total, energy, together = np.empty(n), np.empty(n), np.zeros((X.shape[1], weights.shape[1]))
+        for rows in np.array_split(np.arange(n), max(1, X.size // _BLOCK)):
+            block = (X[rows] - mean) * factors
+            total[rows], energy[rows] = block.sum(axis=1), np.einsum("ij,ij->i", block, block)
+            together += block.T @ weights[rows]
+    return total / d, energy / d, together[varying] / n
+
+
+def _standardise(values: NDArray[Any]) -> Array:
+    std = values.std()
+    # A constant with round-off has no skewness and no correlations.
+    level = 1e-9 * max(1.0, float(np.abs(values).max()))
+    return np.asarray((values - values.mean()) / std) if std > level else np.zeros(len(values))
+
+
+def _correlation(one: Array, other: Array) -> float:
+    return float(np.mean(_standardise(one) * _standardise(other)))

@@ -13,8 +13,7 @@ from typing import Any, cast
 import numpy as np
 import scipy.sparse as sp
 
-from elmbench.datasets.dataset import Dataset, array_checksum
-from elmbench.datasets.fingerprint import differences
+from elmbench.datasets.dataset import Dataset, array_checksum, differences
 from elmbench.datasets.parts import PATTERN, find_parts
 from elmbench.datasets.prepare import check_numeric, check_shape, code_target, prepare, with_labels
 from elmbench.datasets.sources.base import FolderSource, NetworkSource, Request, Source, hash_of

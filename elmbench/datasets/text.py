@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elmbench.datasets.numbers import MISSING, looks_numeric
 from elmbench.datasets.table import Table, few, have_equal_digits, target_of
+from elmbench.datasets.values import MISSING, looks_numeric
 from elmbench.errors import ElmbenchError
 from elmbench.specs.datasets.sources import FileOptions
 

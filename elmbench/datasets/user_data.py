@@ -14,13 +14,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from elmbench.datasets.advice import warnings_of
-from elmbench.datasets.dates import read_dates
-from elmbench.datasets.numbers import looks_numeric
 from elmbench.datasets.prepare import category_order
 from elmbench.datasets.sources.base import fetch_job
 from elmbench.datasets.sources.file import FileSource, read_user_file, take_row_columns, with_date_features
 from elmbench.datasets.sources.openml import OpenMLSource
 from elmbench.datasets.table import Table, few, is_missing, label_word, label_words, to_frame, to_numbers
+from elmbench.datasets.values import looks_numeric, read_dates
 from elmbench.errors import ElmbenchError, unknown_name
 from elmbench.files import cache_folder, replace_file
 from elmbench.specs.datasets import DatasetSpec, RowColumns, Shape

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from elmbench.datasets.dates import Dates, date_format, date_parts, dates_in, features_of
+from elmbench.datasets.values import Dates, date_format, date_parts, dates_in, features_of
 
 if TYPE_CHECKING:
     import pandas as pd

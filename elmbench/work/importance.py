@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elmbench.metrics import find_metric
-from elmbench.protocol.folds import FoldData
+from elmbench.protocol.folds import FoldData, encoder
 from elmbench.protocol.predictions import FoldScores, outputs_for
-from elmbench.protocol.scaling import encoder
 from elmbench.work.base import Context, Result
 from elmbench.work.fit import Fit
 

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from elmbench.numerics.seeds import integer_seed
 from elmbench.protocol.content import FLAT, OPTIONAL
-from elmbench.protocol.folds import FoldData, fold_data
-from elmbench.protocol.scaling import prepared_inputs
+from elmbench.protocol.folds import FoldData, fold_data, prepared_inputs
 from elmbench.protocol.splits import Indices, splitter, stratified_rows
 from elmbench.registry import find_model
 from elmbench.specs.protocol import Split

@@ -13,14 +13,13 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from elmbench.datasets.numbers import as_read
 from elmbench.datasets.sources.file import FileSource, header_of, read_user_file, take_row_columns
 from elmbench.datasets.table import Table, few, label_words
+from elmbench.datasets.values import as_read
 from elmbench.errors import ElmbenchError, first_line
 from elmbench.files import replace_file
 from elmbench.layouts.comparison import ranking
-from elmbench.protocol.folds import fold_of, load_rows
-from elmbench.protocol.scaling import encoder, prepared_inputs
+from elmbench.protocol.folds import encoder, fold_of, load_rows, prepared_inputs
 from elmbench.protocol.splits import splitter
 from elmbench.registry.plugins import loaded_plugins
 from elmbench.reporting.results import Results

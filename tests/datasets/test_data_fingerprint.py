@@ -11,9 +11,8 @@ import pytest
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from elmbench.datasets.dataset import Dataset
+from elmbench.datasets.dataset import Dataset, differences, fingerprint_of
 from elmbench.datasets.fetch import import_file
-from elmbench.datasets.fingerprint import differences, fingerprint_of
 from elmbench.datasets.load import identify, load, load_dataset
 from elmbench.errors import DataUnavailableError, ElmbenchError
 from elmbench.specs.datasets import load_dataset_specs

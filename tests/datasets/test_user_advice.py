@@ -10,8 +10,8 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from user_files import described, loaded
 
-from elmbench.datasets.dates import read_dates, span
 from elmbench.datasets.load import load
+from elmbench.datasets.values import read_dates, span
 from elmbench.errors import ElmbenchError
 
 N = 120

@@ -14,7 +14,7 @@ from toy_data import MakeUnit, forget_data
 from elmbench.datasets import load as datasets_load
 from elmbench.datasets.dataset import Dataset
 from elmbench.numerics.seeds import integer_seed
-from elmbench.protocol.scaling import MOST_CATEGORIES, prepared_inputs, scale_columns
+from elmbench.protocol.folds import MOST_CATEGORIES, prepared_inputs, scale_columns
 from elmbench.protocol.splits import stratified_rows
 from elmbench.specs.datasets import DatasetSpec, Shape
 from elmbench.specs.protocol import Scale

@@ -19,8 +19,7 @@ from toy_data import MakeUnit
 
 from elmbench.datasets.dataset import Dataset
 from elmbench.errors import ElmbenchError
-from elmbench.protocol.folds import split_of_rows
-from elmbench.protocol.scaling import scale_columns
+from elmbench.protocol.folds import scale_columns, split_of_rows
 from elmbench.protocol.splits import check_splittable, order_rows, outer_parts, part_sizes, rare_class_remark
 from elmbench.protocol.stored import StoredPredictions
 from elmbench.specs.protocol import Outer, Protocol, Scale, Split

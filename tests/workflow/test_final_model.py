@@ -25,7 +25,7 @@ from sklearn.svm import SVC
 import elmbench
 from elmbench.datasets.load import load
 from elmbench.errors import ElmbenchError
-from elmbench.protocol.scaling import prepared_inputs
+from elmbench.protocol.folds import prepared_inputs
 from elmbench.workflow.final_model import predict_file, save
 
 

@@ -12,13 +12,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from elmbench.datasets.dates import features_of, read_dates, span
-from elmbench.datasets.numbers import with_numbers
 from elmbench.datasets.parts import join_parts
 from elmbench.datasets.prepare import category_order
 from elmbench.datasets.readers import COMPRESSIONS, FORMATS, form_of, read_table
 from elmbench.datasets.sources.base import Request, Source, State
 from elmbench.datasets.table import Table, are_codes, few, is_missing, label_words, to_numbers
+from elmbench.datasets.values import features_of, read_dates, span, with_numbers
 from elmbench.errors import ElmbenchError, closest
 from elmbench.specs.datasets import RowColumns
 from elmbench.specs.datasets.sources import FileOptions

@@ -1,11 +1,14 @@
-"""Numbers in the notations of people: decimal commas, separators of thousands, and words for missing values."""
+"""Numbers and dates as people write them: decimal commas, separators of thousands, and words for missing values."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
+from datetime import datetime
+from itertools import product
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
@@ -47,6 +50,16 @@ _NUMBERS = {
 _PLAIN = {mark: str.maketrans({**dict.fromkeys(".,'’ \u00a0\u202f"), mark: "."}) for mark in ".,"}
 #: A number with a unit: a sign, such as % or $, or a word, such as kg.
 _WITH_UNIT = re.compile(r"[+-]?([$€£¥₹]?)\s?[+-]?\d[\d.,]*\s?(\D*)")
+Dates = NDArray[np.datetime64]
+#: Formats beside ISO 8601. In dates with points the day comes first in every country.
+_DATES = (
+    "%Y.%m.%d", "%d.%m.%Y", "%d.%m.%y",
+    "%d/%m/%Y", "%m/%d/%Y", "%d/%m/%y", "%m/%d/%y", "%y/%m/%d",
+    "%d-%m-%Y", "%m-%d-%Y", "%d-%m-%y", "%m-%d-%y", "%y-%m-%d",
+    "%d %b %Y", "%d %B %Y", "%d. %b %Y", "%d. %B %Y", "%d-%b-%Y", "%d-%b-%y", "%b %d, %Y", "%B %d, %Y",
+    "%b %Y", "%B %Y", "%m/%Y", "%m.%Y",
+)  # fmt: skip
+_TIMES = ("", "%H:%M", "%H:%M:%S", "%H:%M:%S.%f", "%I:%M %p", "%I:%M:%S %p")
 
 
 def looks_numeric(word: str) -> bool:
@@ -169,3 +182,92 @@ def _not_all_numbers(table: Table, name: str, odd: list[int]) -> ElmbenchError:
         expected="a number, or a usual word for a missing value such as NA",
         next_step=f"correct the file{ways * (kind == 'column')}",
     )
+
+
+# --- dates
+
+
+def read_dates(words: Iterable[object], day_first: bool | None = None, column: str = "") -> Dates | None:
+    """Read a column of dates; return None if it holds anything else. See `date_format` and `dates_in`."""
+    words = _texts(words)
+    text = date_format(words, day_first, column)
+    return None if text is None else dates_in(words, text)
+
+
+def dates_in(words: Iterable[object], text: str) -> Dates:
+    """Return the dates of words in one format; NaT for a missing value, and in UTC for times with an offset.
+
+    Raises ValueError if a word is not a date in this format.
+    """
+    import pandas as pd
+
+    dates = pd.to_datetime(pd.Series(_texts(words), dtype=object), format=text, utc=True)
+    return np.asarray(dates.dt.tz_localize(None), dtype="datetime64[us]")
+
+
+def date_format(words: Iterable[object], day_first: bool | None = None, column: str = "") -> str | None:
+    """Return the format of a column of dates, in the notation of pandas; None if it holds anything else.
+
+    `words`: None and the usual words for a missing value are ignored. `day_first`: settles whether 1/2/2023 is in
+    February or in January, if no value does. `column`: name of the column, for the error.
+
+    Raises ElmbenchError if the values fit several formats that give different dates.
+    """
+    texts = [text for text in _texts(words) if text is not None]
+    if all(map(str.isdigit, texts)):
+        return None
+    readings: dict[str, Dates] = {}
+    for form in ["ISO8601", *_formats_of(texts[0])]:
+        with suppress(ValueError):
+            readings[form] = dates_in(texts, form)
+    first = next(iter(readings), None)
+    if first is None or all((dates == readings[first]).all() for dates in readings.values()):
+        return first
+    start = {True: "%d", False: "%m", None: "?"}[day_first]
+    chosen = [text for text in readings if text.startswith(start)]
+    if len(chosen) == 1:
+        return chosen[0]
+    row = next(row for row, dates in enumerate(zip(*readings.values(), strict=True)) if len(set(dates)) > 1)
+    days = dict.fromkeys(str(dates[row].astype("datetime64[D]")) for dates in readings.values())
+    raise ElmbenchError(
+        f"the column {column!r} holds dates such as {texts[row]!r}, which may be {' or '.join(days)}",
+        expected="a date that decides, such as one with a day above 12",
+        next_step="--dates day-first or --dates month-first, or write the dates as YYYY-MM-DD",
+    )
+
+
+def span(dates: Dates) -> str:
+    """Return the first and the last of dates in words, with the time of day if there is one."""
+    unit = "D" if (dates == dates.astype("datetime64[D]")).all() else "s"
+    return " to ".join(str(date.astype(f"datetime64[{unit}]")) for date in (dates.min(), dates.max()))
+
+
+def features_of(dates: Dates) -> pd.DataFrame:
+    """Return the features of dates: the parts of `date_parts` that vary."""
+    parts = date_parts(dates, dates[~np.isnat(dates)].min())
+    return parts.loc[:, parts.max() > parts.min()]
+
+
+def date_parts(dates: Dates, first: np.datetime64) -> pd.DataFrame:
+    """Return the parts of dates as numbers, and the days since the first one; NaN for NaT."""
+    import pandas as pd
+
+    index = pd.DatetimeIndex(dates)
+    days = (index - first) / pd.Timedelta(days=1)
+    parts = {"year": index.year, "month": index.month, "weekday": index.day_of_week, "hour": index.hour, "days": days}
+    return pd.DataFrame(parts, dtype=np.float64)
+
+
+def _texts(words: Iterable[object]) -> list[str | None]:
+    """Return words without surrounding spaces, None for a missing value."""
+    return [None if word is None or is_missing_word(text := str(word).strip()) else text for word in words]
+
+
+def _formats_of(word: str) -> Iterator[str]:
+    """Yield the formats that fit a word."""
+    for date, time in product(_DATES, _TIMES):
+        for separator in (" ", ", ", "T") if time else ("",):
+            text = f"{date}{separator}{time}"
+            with suppress(ValueError):
+                datetime.strptime(word, text)
+                yield text
