@@ -62,6 +62,7 @@ def show_statistics(results: Results, diagram: Path | None = None, form: str = "
         )
     if diagram is not None:
         write_atomically(diagram, draw_critical_differences(comparisons[0], title_of(resolved)))
+        state.remark(f"written to {diagram}")
     if form != "text" and not state.as_json:
         names = comparisons[0].columns
         columns = tuple(Column(name, name, numeric=name != "model") for name in names)

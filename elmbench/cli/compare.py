@@ -144,7 +144,7 @@ def _finish(prepared: PreparedRun, save: Path | None, page: Path | None, tables:
         from elmbench.workflow import final_model
 
         final_model.save(final_model.fit_final(prepared, results), save)
-        state.say(f"written to {save}; next: elmbench predict {save} NEW.csv")
+        state.say(f"written to {save}; next: elmbench predict {shlex.quote(str(save))} NEW.csv")
         state.say("Loading a joblib file runs code that it names: load only files that you trust.")
     if page is not None:
         _write_page(prepared, results, page)

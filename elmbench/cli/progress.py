@@ -63,8 +63,8 @@ class RunProgress:
         self._bar.stop()
         if not self.quiet and kind is None:
             endings = ", ".join(f"{n} {status}" for status, n in self.endings.items()) or "none ended"
-            seconds = time.monotonic() - self._start_time
-            print(f"{self.endings.total()} cells in {duration(seconds)}: {endings}", file=sys.stderr)
+            seconds, n = time.monotonic() - self._start_time, self.endings.total()
+            print(f"{n} cell{'s' * (n != 1)} in {duration(seconds)}: {endings}", file=sys.stderr)
 
     def on_event(self, event: Event) -> None:
         """Update the display at the start or end of some work."""

@@ -138,7 +138,7 @@ def run_cells(prepared: PreparedRun, executor: Executor, carry_out: Callable[...
     reused = counts["planned"] - counts["to_run"] - counts["unavailable"]
     if counts["to_run"]:
         stored = f"; {reused} are stored" if reused else ""
-        state.say(f"{counts['to_run']} cells to run {_workers(executor.workers)}{stored}")
+        state.say(f"{counts['to_run']} cell{'s' * (counts['to_run'] > 1)} to run {_workers(executor.workers)}{stored}")
     if damaged := counts["to_run"] and prepared.store.n_damaged:
         typer.echo(f"{prepared.store.root} has {damaged} damaged records, which are computed again", err=True)
     handlers = {number: signal.signal(number, signal.default_int_handler) for number in (signal.SIGINT, signal.SIGTERM)}

@@ -29,8 +29,8 @@ def warnings_of(
     Columns of dates are not checked against the target. `is_guessed`: neither the target nor the task was given.
     """
     if task == "regression" and is_guessed and table.target_name not in ("", *TARGETS):
-        text = f"the target is the last column, {table.target_name!r}, and its numbers are a regression's"
-        yield f"{text}: --target COLUMN or --task classification for another one"
+        text = f"no target is named, so the last column, {table.target_name!r}, is the target of a regression"
+        yield f"{text}: --target COLUMN or --task classification to change that"
     if task == "classification":
         words = label_words(table.target)
         labels = sorted({*words} - {None})

@@ -22,6 +22,7 @@ from elmbench.datasets.table import Table, few, is_missing, label_word, label_wo
 from elmbench.datasets.values import looks_numeric, read_dates
 from elmbench.errors import ElmbenchError, unknown_name
 from elmbench.files import cache_folder, replace_file
+from elmbench.numerics.rows import LARGEST
 from elmbench.specs.datasets import DatasetSpec, RowColumns, Shape
 from elmbench.specs.datasets.sources import FileOptions
 
@@ -185,10 +186,10 @@ def _faults(
         problem = f": the target{column} is missing in {gone} of {n} rows"
         next_step = "--drop-missing-target skips them" if gone < n else "name another column with --target"
         yield problem, "a target in every row", next_step
-    if not sp.issparse(table.X) and np.isinf(table.X).any():
-        column = table.names[int(np.isinf(table.X).any(axis=0).argmax())]
-        problem = f": a value in the column {column!r} is infinite or larger than any float (1.8e308)"
-        yield problem, "finite numbers", f"correct the file, or --drop {quote(column)}"
+    if not sp.issparse(table.X) and (huge := (np.abs(table.X) > LARGEST).any(axis=0)).any():
+        column = table.names[int(huge.argmax())]
+        problem = f": a value in the column {column!r} is infinite or too large to be squared"
+        yield problem, f"magnitudes up to {LARGEST:g}", f"correct the file, or --drop {quote(column)}"
     columns = [] if request.impute else _missing_columns(table)
     if columns:
         missing = table.missing()

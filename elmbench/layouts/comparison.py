@@ -162,8 +162,10 @@ def _with_runs(counts: Mapping[str, int | None]) -> str:
     groups = []
     for runs in sorted(set(counts.values()), key=lambda runs: runs or math.inf):
         models = ", ".join(model for model, count in counts.items() if count == runs)
-        groups.append(f"{models} ({f'--runs {runs} would' if runs else 'nor would more runs'})")
-    return "; ".join(groups) + "; if the differences stay as large as they are" * any(counts.values())
+        groups.append(
+            f"{models} ({f'--runs {runs} would, if the differences stay as large' if runs else 'nor would more runs'})"
+        )
+    return "; ".join(groups)
 
 
 def dummies(resolved: Resolved) -> list[str]:

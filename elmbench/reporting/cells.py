@@ -185,7 +185,7 @@ def read_cells(path: Path) -> pd.DataFrame:
             return _mark_overflow(frame if "reason" in frame else frame.assign(reason=""))
         problem = f"{path}: {damage}"
     except (FileNotFoundError, NotADirectoryError):
-        problem, expected = f"{path} is not there", "results of an earlier run"
+        problem, expected = f"{path} does not exist", "results of an earlier run"
     except (OSError, ValueError, TypeError, OverflowError) as error:
         problem = f"cannot read {path}: {error}"
     paper, table = path.parent.parent, path.parent.name

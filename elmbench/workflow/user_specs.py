@@ -37,7 +37,7 @@ def add_spec_dir(folder: Path) -> None:
     tables = sorted(path for path in folder.glob("*") if path.suffix in TABLE_ENDINGS and path.name != _DATASETS)
     papers = (folder / "experiments").is_dir()
     if not (datasets.is_file() or tables or papers):
-        problem = f"{folder} {'holds no specs' if folder.is_dir() else 'is not there'}"
+        problem = f"{folder} {'holds no specs' if folder.is_dir() else 'does not exist'}"
         expected = f"a folder with {_DATASETS}, files of tables such as my-table.yaml, or experiments/<paper>/"
         raise ElmbenchError(problem, expected=expected, next_step="correct --spec-dir")
     if datasets.is_file():

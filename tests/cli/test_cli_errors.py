@@ -63,7 +63,7 @@ MISTAKES = [
     ("run rkelm", "'rkelm' is a paper", "rkelm/table1, "),
     ("table own/mine", "elmbench-results holds no comparison 'own/mine'", "one that `elmbench compare` wrote"),
     ("run --all -d iris", "unknown data set 'iris'", LISTED),
-    ("table table4", "elmbench-results/fast/kos-elm/table4/cells.csv is not there", "an earlier run"),
+    ("table table4", "elmbench-results/fast/kos-elm/table4/cells.csv does not exist", "an earlier run"),
     ("table", "no table is named", "an id or alias"),
     ("status --results-dir=", "--results-dir is '', which is not a folder", "a folder"),
     (f"status --results-dir {__file__}", "which is not a folder", "a folder"),

@@ -96,6 +96,7 @@ REFUSED = {
     "missing values": (FRAME.assign(a=[np.nan] * 5 + [1.0] * (N - 5)), {}, "5 values are missing, in 5 rows"),
     "few rows": (FRAME[:10], {}, "10 rows"),
     "infinite": (FRAME.assign(b=[np.inf, *ROWS[1:, 1]]), {}, "a value in the column 'b' is infinite"),
+    "huge": (FRAME.assign(b=ROWS[:, 1] * 1e306), {}, "'b' is infinite or too large to be squared"),
     "target dropped": (FRAME, {"drop": ("kind",)}, "'kind' is the target, and another option names it"),
     "no target": (FRAME.assign(kind=""), {}, f"the target 'kind' is missing in {N} of {N} rows\\n.*\\n.* --target"),
     "separator": (FRAME, {"separator": "||"}, "'||' has 2 characters"),
@@ -128,7 +129,7 @@ def test_a_path_that_leads_nowhere(tmp_path: Path) -> None:
     loop = tmp_path / "loop.csv"
     loop.symlink_to(loop)
     for path in (str(loop), "~nobody-of-that-name/x.csv", str(tmp_path / "x.csv")):
-        with pytest.raises(ElmbenchError, match="is not there"):
+        with pytest.raises(ElmbenchError, match="does not exist"):
             describe(UserData(path))
     with pytest.raises(ElmbenchError, match="unknown kind of file"):
         described(tmp_path, "a", name="x.xls")

@@ -203,7 +203,7 @@ def test_columns_that_are_dropped_and_rows_without_a_target(tmp_path: Path) -> N
     assert "--drop-missing-target" in str(caught.value.next_step)
     spec = described(tmp_path, frame, drop=("b",), drop_missing_target=True)
     np.testing.assert_array_equal(load(spec).X, ROWS[2:, [0, 2]])
-    assert "2 of 60 rows have no target and are left out" in spec.notes
+    assert "rows without a target, left out: 2 of 60" in spec.notes
 
 
 def test_a_wide_table_is_read(tmp_path: Path) -> None:

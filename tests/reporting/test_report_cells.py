@@ -130,7 +130,7 @@ def test_other_slashes_stay(written: Callable[..., pd.DataFrame], text: str) -> 
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (None, "is not there"),
+        (None, "does not exist"),
         ("", "cannot read"),
         ("a,b\n1,2\n", "lacks the columns dataset, model, run, fold, select, reading, status"),
         ('"broken\n', "cannot read"),
@@ -149,7 +149,7 @@ def test_a_file_that_is_not_a_table_of_cells(tmp_path: Path, content: str | byte
 
 def test_a_results_folder_below_a_file_is_not_there(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(ElmbenchError, match="is not there"):
+    with pytest.raises(ElmbenchError, match="does not exist"):
         read_cells(tmp_path / "file" / "ci" / "toy" / "one" / "cells.csv")
 
 

@@ -114,7 +114,7 @@ def test_results_are_read_from_cells_and_not_from_the_store(resolved: Resolved, 
     path.write_text(path.read_text().replace(",0.9,", ",0.8,"))
     assert read_results(resolved, tmp_path).summary["mean"].iloc[0] == pytest.approx(0.8)
     path.unlink()
-    with pytest.raises(ElmbenchError, match="is not there"):
+    with pytest.raises(ElmbenchError, match="does not exist"):
         read_results(resolved, tmp_path)
 
 

@@ -247,7 +247,7 @@ def test_tables_are_checked_like_ours(folder: Path, change: dict[str, Any], mess
 
 
 def test_what_is_not_there_or_has_a_name_of_ours_is_said(folder: Path, tmp_path: Path) -> None:
-    with pytest.raises(ElmbenchError, match="nowhere is not there"):
+    with pytest.raises(ElmbenchError, match="nowhere does not exist"):
         add_spec_dir(tmp_path / "nowhere")
     with pytest.raises(ElmbenchError, match="holds no specs"):
         add_spec_dir(folder / "rows")

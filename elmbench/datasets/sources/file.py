@@ -67,7 +67,7 @@ def read_user_file(
     """
     path = Path(source.path)
     if not path.is_file():
-        problem = f"{path} is {'not a regular file' if path.exists() else 'not there'}"
+        problem = f"{path} {'is not a regular file' if path.exists() else 'does not exist'}"
         raise ElmbenchError(problem, expected="a file of rows", next_step="check the path")
     form = form_of(path).lower()
     form = _OTHER_ENDINGS.get(form, form)
@@ -87,14 +87,14 @@ def read_user_file(
         table = table.columns(features)
     check_columns(table, source.drop)
     table = table.drop_columns(source.drop)
-    check_columns(table, {*source.words} - {table.target_name})
+    check_columns(table, {*source.words} - {table.target_name, *source.drop})
     codes = [name for name, column in table.nominal.items() if name not in table.words and are_codes(column)]
     if codes:
         table = table.remarked(f"codes with leading zeros are categories, not numbers: {few(codes, 8)}")
     table = with_numbers(replace(table, words=table.words.union(codes)), source.decimal)
     gone = is_missing(table.target)
     if source.drop_missing_target and gone.any():
-        table = table.rows(~gone).remarked(f"{gone.sum()} of {len(gone)} rows have no target and are left out")
+        table = table.rows(~gone).remarked(f"rows without a target, left out: {gone.sum()} of {len(gone)}")
     return _with_test_part(table, source, spec) if source.test else table
 
 
