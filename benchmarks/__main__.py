@@ -15,9 +15,9 @@ from elmbench.files import RESULTS_DIR
 
 def all_rows() -> dict[str, Run]:
     """Return every row in the order of the report."""
-    from benchmarks import fits, packages, searches, suite, tables
+    from benchmarks import fits, packages, searches, suite
 
-    return {key: run for module in (searches, tables, fits, packages, suite) for key, run in module.ROWS.items()}
+    return {key: run for module in (searches, suite, fits, packages) for key, run in module.ROWS.items()}
 
 
 def main() -> None:

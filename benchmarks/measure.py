@@ -45,13 +45,6 @@ def dgemm_rate() -> float:
     return 2 * 2000**3 / min(time_call(lambda: A @ B)[0] for _ in range(5))
 
 
-@cache
-def copy_rate() -> float:
-    """Return the bytes a second that a copy of a matrix of 5,000 rows reads and writes, the best of five."""
-    source, target = np.ones((5000, 5000)), np.empty((5000, 5000))
-    return 2 * source.nbytes / min(time_call(lambda: np.copyto(target, source))[0] for _ in range(5))
-
-
 @dataclass(frozen=True)
 class Rounds:
     """The seconds of both sides, one a round, and the results of the first round."""
@@ -68,10 +61,7 @@ def rounds_for(first: float) -> int:
 
 
 def in_turn(ours: Callable[[], Any], theirs: Callable[[], Any], *, scale: float = 1.0) -> Rounds:
-    """Measure two sides in turn, `theirs` first, for several rounds.
-
-    The times of `theirs` are multiplied by `scale`, if it does only a part of the work.
-    """
+    """Measure two sides in turn, `theirs` first, with times multiplied by `scale` if it does a part of the work."""
     their_seconds, their_result = time_call(theirs)
     our_seconds, our_result = time_call(ours)
     rounds = [(their_seconds, our_seconds)]
@@ -85,10 +75,9 @@ def make_record(
 ) -> Record:
     """Return a line of the benchmark; the ratio of a round is the time of the other side over ours.
 
-    `operations`: the least floating-point operations of the work; their time at the rate of dgemm over ours is the
-    `share` of the bound. `facts`: `target`, the ratio to reach; `subset`, the candidates that the other side was
-    measured on, if not all; `same_choice`, True if both sides chose the same candidate; `largest_difference` between
-    their scores; `note`; `skipped`, the reason why there are no `rounds`.
+    `operations`: the least of the work; their time at the rate of dgemm over ours is the `share` of the bound. `facts`:
+    `target`, the ratio to reach; `subset` of candidates; `same_choice`; `largest_difference` of scores; `note`;
+    `skipped`, the reason why there are no `rounds`.
     """
     defaults = dict.fromkeys(("target", "same_choice", "largest_difference", "skipped"))
     facts = {"subset": "", "note": "", **defaults, **facts}

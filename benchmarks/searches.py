@@ -4,12 +4,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
 from sklearn.model_selection import GridSearchCV
 
-from benchmarks.measure import Array, Record, Run, copy_rate, in_turn, make_record, time_call
+from benchmarks.measure import Record, Run, in_turn, make_record, time_call
 from benchmarks.problems import (
     Problem,
     Side,
@@ -25,7 +24,6 @@ from benchmarks.problems import (
 from elmbench import PathSearchCV
 from elmbench.errors import DataUnavailableError
 from elmbench.models import KELMClassifier
-from elmbench.numerics.fold_solutions import FoldView
 from elmbench.specs.grids import candidates
 from elmbench.work.scoring import best
 
@@ -53,10 +51,7 @@ class Sides:
 
 
 def compare(problem: Problem, grid: Grid, sides: Sides, name: str, **facts: Any) -> Record:
-    """Measure a search by two sides, the second one on a subset of the candidates if all take over `LONG_SIDE` seconds.
-
-    Choice and scores are compared on the candidates of both. `facts` are other arguments of `make_record`.
-    """
+    """Measure a search by two sides, the second one on a part of the candidates if all take over `LONG_SIDE` s."""
     points = candidates(grid)
     order = np.random.default_rng(0).permutation(len(points))
     sides.ours(problem, points[:2])  # loads and compiles
@@ -81,11 +76,7 @@ def compare(problem: Problem, grid: Grid, sides: Sides, name: str, **facts: Any)
 
 
 def least_operations(problem: Problem, grid: Grid) -> float:
-    """Return the operations that a search of a direct method cannot avoid, with all values of C at once.
-
-    They are one Gram or kernel matrix a fold (of the most nodes, or for each gamma), one Cholesky factor for each size
-    or gamma, and the solutions and predictions for each C.
-    """
+    """Return the operations of a direct search: matrices, one factor for each size or gamma, and solutions."""
     n, d = problem.X.shape
     kernel, ridges = "gamma" in grid, len(grid["C"]) * max(1, len(problem.labels or ()) - 1)
     total = 0.0
@@ -99,26 +90,6 @@ def least_operations(problem: Problem, grid: Grid) -> float:
     return total
 
 
-def bytes_of_products(search: Side, problem: Problem, grid: Grid) -> float:
-    """Return the bytes that a search by K-ELM reads for products with kernel matrices, half of each matrix."""
-    total = 0.0
-    original = FoldView.make_product
-
-    def count_bytes(part: FoldView, K: Array) -> Callable[[Array, Array], None]:
-        product = original(part, K)
-
-        def counting(v: Array, w: Array) -> None:
-            nonlocal total
-            total += 4 * len(v) ** 2
-            product(v, w)
-
-        return counting
-
-    with patch.object(FoldView, "make_product", count_bytes):
-        search(problem, candidates(grid))
-    return total
-
-
 def _search(name: str, sides: Sides, data: str, grid: Grid, target: float | None, trial: bool) -> Iterator[Record]:
     """Measure a search over a whole grid, in a trial over a part of it."""
     try:
@@ -128,15 +99,7 @@ def _search(name: str, sides: Sides, data: str, grid: Grid, target: float | None
         return
     if trial:
         grid = {parameter: values[:: 5 if len(values) > 6 else 3] for parameter, values in grid.items()}
-    result = compare(problem, grid, sides, name, operations=least_operations(problem, grid), target=target)
-    if data == "series" and sides is _K_ELM:
-        total = bytes_of_products(sides.ours, problem, grid)
-        seconds = total / copy_rate()
-        result["note"] = (
-            f"products read {total / 1e9:.0f} GB of kernel matrices, which at the bandwidth of copies take "
-            f"{seconds:.1f} s, {seconds / result['cpu_seconds']:.0%} of the time"
-        )
-    yield result
+    yield compare(problem, grid, sides, name, operations=least_operations(problem, grid), target=target)
 
 
 def _path_search(name: str, data: str, grid: Grid, target: float, trial: bool) -> Iterator[Record]:

@@ -1,16 +1,123 @@
-"""The overhead of the suite: of a cell, and of stored cells."""
+"""The suite: searches of whole tables by paths and by single fits, the overhead of a cell, and stored cells."""
 
+import os
+import random
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from benchmarks.measure import Record, Rounds, Run, make_record, time_call
+from benchmarks.measure import Record, Rounds, Run, make_record, rounds_for, time_call
+from elmbench.models.protocols import GridPath
+from elmbench.protocol.folds import fold_data
+from elmbench.registry import find_model
+from elmbench.running.attempt import attempt, preload
+from elmbench.running.planning import make_plan
+from elmbench.specs.catalogue import find_experiment
+from elmbench.specs.profiles import resolve
+from elmbench.work.base import Context, Grid
+from elmbench.work.fit import Fit
 from elmbench.work.plan import Request
+from elmbench.work.search import GridWork
 from elmbench.workflow.execute import execute
 from elmbench.workflow.prepare import RunOptions, prepare
+
+TABLES = ("table4", "table6")
+#: Rows of a data set in the searches that come first, to load and compile.
+WARM_UP = 150
+#: Values of C that a grid over two hyperparameters is measured on without paths.
+SUBSET = 2
+
+Outcome = dict[str, Any]
+Works = dict[str, Fit | GridWork]
+
+
+def first_fold(table: str, rows: int | None, data_dir: str | None) -> Works:
+    """Return the work of a table's first run and outer fold, with a limit of rows, on the data sets at hand."""
+    resolved = resolve(find_experiment(table), "paper")
+    resolved = replace(resolved, settings=resolved.settings.model_copy(update={"rows": rows}))
+    works = make_plan(resolved, Request(runs=1), data_dir).works
+    return {key: work for key, work in works.items() if isinstance(work, Fit | GridWork) and work.outer_fold.fold == 0}
+
+
+def thin_grid(work: GridWork) -> tuple[GridWork, float]:
+    """Return the search without paths on a part of its candidates, `SUBSET` random values of C, and their share."""
+    grid = work.grid.values
+    if len(grid) < 2:
+        return replace(work, paths=False), 1.0
+    last = list(grid)[-1]
+    values = grid[last]
+    numbers = sorted(random.Random(0).sample(range(len(values)), min(SUBSET, len(values))))
+    thin = grid | {last: [values[i] for i in numbers]}
+    return replace(work, paths=False, grid=Grid(thin)), len(numbers) / len(values)
+
+
+def measure(works: Works, data_dir: str | None) -> pd.DataFrame:
+    """Do all work with paths and, in turn, without, scaled by the share of candidates; return a line for each work."""
+    results: dict[str, Outcome] = {}
+    lines = []
+    for key, work in works.items():
+        preload(work, Context(data_dir))
+        fold_data(work.outer_fold, data_dir)
+        ours, results[key] = time_call(partial(_do_work, work, results, data_dir))
+        line: dict[str, Any] = {"dataset": work.outer_fold.dataset.name, "model": work.model.name, "ours": ours}
+        line |= {"theirs": ours, "ratio": None, "difference": 0.0, "same_choice": True}
+        factory = find_model(work.model.name).factory(work.outer_fold.task)
+        if isinstance(work, GridWork) and isinstance(factory, GridPath):
+            single, share = thin_grid(work)
+            theirs, expected = time_call(partial(_do_work, single, results, data_dir))
+            candidates = work.grid.candidates()
+            positions = [candidates.index(candidate) for candidate in single.grid.candidates()]
+            scores, single_scores = np.array(results[key]["scores"])[positions], np.array(expected["scores"])
+            line["difference"] = float(np.max(np.abs(scores - single_scores)))
+            line["same_choice"] = int(np.argmax(scores)) == int(np.argmax(single_scores))
+            line["theirs"], line["ratio"] = theirs / share, theirs / share / ours
+        lines.append(line)
+    return pd.DataFrame(lines)
+
+
+def _do_work(work: Fit | GridWork, results: dict[str, Outcome], data_dir: str | None) -> Outcome:
+    outcome = attempt(work, {name: results[name] for name in work.needs}, Context(data_dir))
+    if outcome["status"] not in ("ok", "diverged"):
+        raise RuntimeError(f"{work.label}: {outcome['reason']}")
+    return outcome
+
+
+def _tables(trial: bool) -> Iterator[Record]:
+    data_dir = os.environ.get("ELMBENCH_DATA_DIR")
+    rows = 400 if trial else 2000
+    works, small = (
+        {key: work for table in TABLES for key, work in first_fold(table, limit, data_dir).items()}
+        for limit in (rows, WARM_UP)
+    )
+    names = {name for table in TABLES for name in find_experiment(table).spec.datasets}
+    missing = sorted(names - {work.outer_fold.dataset.name for work in works.values()})
+    measure(small, data_dir)  # loads and compiles
+    seconds, first = time_call(lambda: measure(works, data_dir))
+    rounds = [first, *(measure(works, data_dir) for _ in range(rounds_for(seconds) - 1))]
+    lines = pd.concat(rounds, keys=range(len(rounds)), names=["round"])
+    title = f"KOS-ELM Tables IV + VI, first outer fold, at most {rows:,} rows"
+    note = f"without {' and '.join(missing)}, whose files ELMBENCH_DATA_DIR does not name" if missing else ""
+    yield _summarise(title, lines, target=10.0, note=note)
+    for name, part in lines.groupby("dataset", sort=False):
+        models = part.loc[0].dropna(subset="ratio")
+        note = ", ".join(f"{row.model} {row.ratio:.1f}" for row in models.itertuples())
+        yield _summarise(f"{title}: {name}", part, note=f"by model: {note}")
+
+
+def _summarise(name: str, lines: pd.DataFrame, **facts: Any) -> Record:
+    """Return the record of some lines of `measure`, of all rounds."""
+    seconds = lines.groupby("round")[["ours", "theirs"]].sum()
+    rounds = Rounds(seconds["ours"].tolist(), seconds["theirs"].tolist())
+    facts |= {"same_choice": bool(lines["same_choice"].all()), "largest_difference": float(lines["difference"].max())}
+    facts["subset"] = f"{SUBSET} random values of C of 8, with all of gamma or L; all budgets and thresholds"
+    return make_record(name, "the same, one fit a candidate", rounds, **facts)
+
 
 #: Milliseconds beyond its fit that a cell may take, and seconds that 2,000 stored cells may.
 A_CELL, STORED = 5.0, 2.0
@@ -66,4 +173,4 @@ def _read_stored(trial: bool) -> Iterator[Record]:
     yield make_record(title, f"{STORED:g} s", Rounds(seconds, [STORED] * len(seconds)), target=1.0)
 
 
-ROWS: dict[str, Run] = {"overhead": _overhead, "stored-cells": _read_stored}
+ROWS: dict[str, Run] = {"tables": _tables, "overhead": _overhead, "stored-cells": _read_stored}

@@ -2,18 +2,50 @@
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import eigh
+from scipy.linalg.lapack import dpstrf, dtrtri
 from sklearn.utils import check_random_state
 
 from elmbench.models.base.family import estimator
 from elmbench.models.base.kernels import KernelMixin
 from elmbench.models.eem import EntropyClassifier, discriminants
-from elmbench.numerics.arrays import Array, Rows
-from elmbench.numerics.low_rank import landmark_map
+from elmbench.numerics.arrays import EPS, Array, Rows
+from elmbench.numerics.solve import cholesky_condition
 
 CONSTANT_KERNEL = (
     "the kernel has the same value for all pairs of rows, so there is nothing to tell the classes apart by and one "
     "class is predicted for all rows: expected a larger gamma"
 )
+
+FLOOR = 1e-12
+"""Smaller eigenvalues of a kernel matrix, over its largest diagonal entry, count as so much under the inverse root."""
+
+
+def landmark_map(K: Array) -> Array:
+    """Return the map M, (h, r), of features k(x)'M for the kernel matrix K of landmarks and the kernel k(x) with a row.
+
+    They are K^(-1/2) k(x) up to a rotation, which changes neither projections nor covariance estimates that shrink
+    towards a multiple of the identity. K is overwritten. It is factored by Cholesky with pivots, to its numerical rank
+    r, which is 0 if its diagonal is not positive. Its eigenvalues are those of a matrix of the size of the rank; they
+    are only computed if one of them may be less than `FLOOR` of the largest entry of the diagonal. (Czarnecki and
+    Tabor, section 3 and Algorithm 2.)
+    """
+    largest = float(K.diagonal().max())
+    if not largest > 0:
+        return np.zeros((len(K), 0))
+    tolerance, floor = len(K) * EPS * largest, FLOOR * largest
+    factor, pivots, rank, _ = dpstrf(np.asfortranarray(K), tol=tolerance, lower=1, overwrite_a=1)
+    factor = np.tril(factor[:, :rank])
+    leading = np.asfortranarray(factor[:rank])
+    inverse, _ = dtrtri(leading, lower=1)
+    result = np.zeros((len(K), rank), order="F")
+    result[pivots[:rank] - 1] = inverse.T
+    # The eigenvalues of K are those of L'L for its factor L, which are at least those of L1'L1 for the leading rows L1
+    # of L, and these at least the reciprocal of the 1-norm of (L1 L1')^-1, which is estimated here.
+    if not 1.0 / cholesky_condition(leading, 1.0) > 10 * floor:
+        values, vectors = eigh(factor.T @ factor, check_finite=False)
+        result = result @ (vectors * np.sqrt(np.clip(values, 0.0, floor) / floor))
+    return result
 
 
 @estimator

@@ -48,8 +48,7 @@ def discriminants(
 ) -> dict[int, list[Discriminant]]:
     """Return the discriminant of each column of targets -1/+1, for each number of leading features.
 
-    `features` returns a new array with the features of numbered rows; `if_constant` is the warning for features that
-    are constant; `dimension` is as in `discriminant`; `weights` are those of the rows.
+    `features` returns a new array for numbered rows; `if_constant` is the warning for constant ones.
     """
     result: dict[int, list[Discriminant]] = {size: [] for size in sizes}
 
@@ -85,10 +84,7 @@ def class_odds(projections: Array, result: list[Discriminant], log_weights: Arra
 
 @estimator
 class EntropyClassifier(RowWeightedClassifier):
-    """Densities, decisions and probabilities of an extreme entropy machine.
-
-    A subclass fits by `_set_discriminants` and returns beta'phi(x), of shape (n, k), from `_projections(X)`.
-    """
+    """Base class of EEMs. A subclass calls `_set_discriminants`, and returns beta'phi(x) from `_projections(X)`."""
 
     model_version = 2
 
@@ -245,7 +241,7 @@ class EEMClassifier(EntropyClassifier, HiddenNodesMixin, PathMixin):
     def project_grid(
         cls, X: Array, y: NDArray[Any], folds: Folds, candidates: list[dict[str, Any]], **fixed: Any
     ) -> Iterator[Evaluated]:
-        """Yield the projections by every candidate, see `elmbench.models.protocols.ProjectionPath`."""
+        """Yield the projections by every candidate, see `elmbench.models.protocols.GridPath`."""
         return cls._evaluate(Grid(X, y, folds, cls._valid_models(candidates, fixed), "project"))
 
     @classmethod

@@ -25,10 +25,7 @@ CONSTANT_LAYER = (
 
 @estimator
 class HiddenNodesMixin:
-    """Random hidden nodes and the outputs of their network.
-
-    Weights and biases are uniform on `_interval`; `_node_function` returns the outputs of the nodes.
-    """
+    """Random hidden nodes, uniform on `_interval`, and the outputs of their network, by `_node_function`."""
 
     _interval: ClassVar[tuple[float, float]] = (-1.0, 1.0)
     _node_function: ClassVar[Any] = staticmethod(hidden_layer)
@@ -58,11 +55,7 @@ class HiddenNodesMixin:
 
 
 class NodesFold(NamedTuple):
-    """Candidates with the same hidden nodes on a fold.
-
-    `members` are the candidates with their numbers, `sizes` their ascending numbers of nodes, and `largest` is the one
-    whose leading nodes are those of the others. `T` and `decode` are as in `Grid.encode`.
-    """
+    """Candidates with the same hidden nodes on a fold: the leading ones of `largest`, in ascending numbers `sizes`."""
 
     number: int
     train: Indices
@@ -112,10 +105,7 @@ class _ELM(HiddenNodesMixin, PathMixin):
 
     @classmethod
     def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
-        """Solve for one Cholesky factor of each `C`, which serves every `n_hidden` up to the number of training rows.
-
-        For larger networks, one reduction for each `n_hidden` serves every `C`; see `many_weights`.
-        """
+        """Solve with one factor for each `C`, which serves every `n_hidden` up to the number of training rows."""
         for fold in node_folds(grid):
             networks = [(int(model.n_hidden), 1.0 / model.C) for _, model in fold.members]
             scale, layer = fold.largest._scale(grid.y[fold.train]), fold.largest._hidden

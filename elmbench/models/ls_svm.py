@@ -41,20 +41,6 @@ class _LSSVM(KernelSystemMixin):
         """The intercepts b, of shape (n_outputs,)."""
         return np.asarray(self._intercept)
 
-    @staticmethod
-    def _path_coefficients(Z: Array, n_ridges: int) -> tuple[Array, Array, Array]:
-        """Return b and beta for the columns A^-1 [1 T] of each ridge, with A = K + r I, and the growth of errors.
-
-        An output is k(x)'A^-1 T + (1 - k(x)'A^-1 1) b. With s = 1'A^-1 1, b has an error of at most 1 + |b| times that
-        of k(x)'Z over sqrt(s), and |k(x)'A^-1 1| is at most sqrt(s), by Cauchy and Schwarz and k(x, x) = 1.
-        """
-        by_ridge = Z.reshape(len(Z), n_ridges, -1)
-        ones, targets = by_ridge[:, :, :1], by_ridge[:, :, 1:]
-        sums = ones.sum(axis=0)
-        intercepts = targets.sum(axis=0) / sums
-        growth = (1 + np.abs(intercepts).max(axis=1)) * (2 + np.maximum(sums[:, 0], np.finfo(np.float64).tiny) ** -0.5)
-        return intercepts.ravel(), (targets - ones * intercepts).reshape(len(Z), -1), growth
-
 
 @estimator
 class LSSVMClassifier(WeightedClassifier, _LSSVM):

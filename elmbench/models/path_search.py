@@ -18,7 +18,7 @@ from sklearn.utils import Tags, _safe_indexing, check_random_state, check_X_y, g
 from sklearn.utils.validation import _num_samples
 
 from elmbench.metrics import REGISTRY
-from elmbench.models.protocols import DecisionPath, Folds, GridPath
+from elmbench.models.protocols import Folds, GridPath
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.scores import confusion_counts, roc_areas
 from elmbench.numerics.threads import threads_for
@@ -26,11 +26,7 @@ from elmbench.numerics.threads import threads_for
 
 @dataclass
 class _Grid:
-    """Candidates that differ in parameters of the last step only.
-
-    `head` are the unfitted steps before the last one, if any, and `params` the parameters of the last one, `model`.
-    `members` are the numbers of the candidates, each with its parameters of the last step.
-    """
+    """Candidates that differ in parameters of the last step only, after the same unfitted steps `head`, if any."""
 
     head: Pipeline | None
     model: Any
@@ -150,14 +146,11 @@ class PathSearchCV(GridSearchCV):
         return True
 
     def _select_scorers(self, scorers: dict[str, Any], grids: list[_Grid], y: Any) -> dict[str, tuple[Any, str]]:
-        """Return each scorer by name, with the method of a path that yields what it takes.
-
-        The result is empty, with a warning, if a scorer needs anything else.
-        """
+        """Return each scorer with the method of a path that it needs; nothing, with a warning, if one needs more."""
         model = _steps(self.estimator)[1]
         labels = np.asarray(y)
         classes = np.unique(labels) if is_classifier(self.estimator) and labels.ndim == 1 else labels[:0]
-        decides = len(classes) == 2 and all(isinstance(type(grid.model), DecisionPath) for grid in grids)
+        decides = len(classes) == 2 and all(hasattr(grid.model, "decision_grid") for grid in grids)
         result = {}
         for name, scorer in scorers.items():
             real_scorer = scorer

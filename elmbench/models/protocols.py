@@ -1,4 +1,4 @@
-"""Optional methods of an estimator: a path over a grid, projections by it, a memory estimate.
+"""Optional methods of an estimator: a path over a grid, and a memory estimate.
 
 Each is a protocol of classmethods, so `isinstance` takes the class: ``isinstance(ELMClassifier, GridPath)``.
 """
@@ -41,6 +41,9 @@ class GridPath(Protocol):
     precision of their norm over the training rows if that is more, with the condition of the solved system. Labels
     follow from the outputs by the rule of `predict`, which also decides ties. So both choose the same hyperparameters.
     Only `SVMClassifier` differs: its outputs agree within LIBSVM's tolerance.
+
+    Classes with a method `decision_function` or `project` may have `decision_grid` or `project_grid` too: the same as
+    `evaluate_grid`, with the values of that method as `outputs`.
     """
 
     @classmethod
@@ -70,28 +73,6 @@ class GridPath(Protocol):
         TypeError, ValueError
             The errors of `fit` for parameters out of range, before anything is learnt.
         """
-
-
-@runtime_checkable
-class DecisionPath(GridPath, Protocol):
-    """A classifier whose path also yields decision values."""
-
-    @classmethod
-    def decision_grid(
-        cls, X: Array, y: NDArray[Any], folds: Folds, candidates: list[dict[str, Any]], **fixed: Any
-    ) -> Iterator[Evaluated]:
-        """Evaluate as `evaluate_grid`; `outputs` are the values of `decision_function` for the test rows."""
-
-
-@runtime_checkable
-class ProjectionPath(GridPath, Protocol):
-    """A class with a method `project` whose path also yields projections."""
-
-    @classmethod
-    def project_grid(
-        cls, X: Array, y: NDArray[Any], folds: Folds, candidates: list[dict[str, Any]], **fixed: Any
-    ) -> Iterator[Evaluated]:
-        """Evaluate as `evaluate_grid`; `outputs` are the values of `project` for the test rows."""
 
 
 @runtime_checkable

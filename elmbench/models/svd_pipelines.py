@@ -90,10 +90,7 @@ class SingularFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model)
 
 
 class SVDPipeline:
-    """A factory of unfitted pipelines: `SingularFeatures`, and an online model on them.
-
-    It is called with `n_components` and the parameters of the model, except for `shuffle`.
-    """
+    """A factory of unfitted pipelines of `SingularFeatures` and an online model, by their parameters."""
 
     def __init__(self, model: Any) -> None:
         self.model = model

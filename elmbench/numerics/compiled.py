@@ -17,10 +17,7 @@ _cached = True
 
 
 def run(loop: Any, *arguments: Any) -> Any:
-    """Call a loop, compiled.
-
-    An `ElmbenchWarning` is issued once if the compiled code cannot be cached on disk.
-    """
+    """Call a loop, compiled; warn once if the compiled code cannot be cached on disk."""
     global _cached
     try:
         return compile_loop(loop, _cached)(*arguments)

@@ -4,6 +4,9 @@ import math
 from collections.abc import Callable, Iterator
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg.blas import dtrsm
+from scipy.linalg.lapack import dpstrf
 from sklearn.utils import gen_batches
 
 from elmbench.numerics.arrays import EPS, Array
@@ -33,29 +36,24 @@ def rbf_from_distances(distances: Array, gamma: float | Array, out: Array | None
 
 
 def squared_distances(X: Array, Y: Array | None = None, *, out: Array | None = None) -> Array:
-    """Return the squared Euclidean distances between the rows of `X` and those of `Y`, of shape (n, m), none negative.
+    """Return the squared Euclidean distances between the rows of `X` and those of `Y`, (n, m), none negative.
 
-    The mean of `Y` is subtracted from both, so that a common offset of the data costs no digits: the error is of the
-    order of the machine precision times the largest centred norm. Without `Y`, which then is `X` itself, the result is
-    exactly symmetric, with a zero diagonal. It is written to `out`, in C or Fortran order, if given.
+    The mean of `Y` is subtracted from both, so a common offset costs no digits. Without `Y`, the result is exactly
+    symmetric, with a zero diagonal.
     """
     return _fill(X, Y, out, lambda block: block)
 
 
 def kernel_matrix(X: Array, Y: Array | None = None, *, gamma: float, out: Array | None = None) -> Array:
-    """Return the Gaussian kernel exp(-gamma d^2) between the rows of `X` and those of `Y`, of shape (n, m).
-
-    The arguments are those of `squared_distances`; no other array of the size of `out` is allocated.
-    """
+    """Return the Gaussian kernel exp(-gamma d^2) between rows, with the arguments of `squared_distances`."""
     return _fill(X, Y, out, lambda block: rbf_from_distances(block, gamma))
 
 
 def kernel_round_off(X: Array, gamma: float) -> float:
     """Bound the relative difference between two computations of an entry of the Gaussian kernel of some rows.
 
-    A computation that centres the rows, of d columns and of length R at most, has d^2 within (d + 4) (2 R)^2 eps / 2;
-    with the mean of a part of the rows, within four times that. The kernel multiplies the error by gamma; `exp` and
-    `kernel_ladder` add 16 eps.
+    A computation that centres rows of d columns and of length R at most has d^2 within (d + 4) (2 R)^2 eps / 2, or four
+    times that with the mean of a part of the rows. `exp` and `kernel_ladder` add 16 eps.
     """
     centred = X - X.mean(axis=0)
     longest = float(np.einsum("ij,ij->i", centred, centred).max(initial=0.0))
@@ -63,11 +61,10 @@ def kernel_round_off(X: Array, gamma: float) -> float:
 
 
 def kernel_ladder(X: Array, gammas: list[float]) -> Iterator[tuple[float, Array]]:
-    """Yield each gamma, ascending, and the Gaussian kernel matrix of the rows of `X` for it.
+    """Yield each gamma, ascending, and the Gaussian kernel matrix of the rows of `X` for it, which the next overwrites.
 
-    The kernel of twice a gamma is its square, entry by entry: a tenth of the work. Squaring doubles the relative error
-    of an entry, so after `SQUARINGS` times in a row, with an error below 2e-15, the kernel is recomputed. The matrix,
-    in Fortran order and exactly symmetric, is overwritten by the next one and must not be changed.
+    The kernel of twice a gamma is its square: a tenth of the work. That doubles the relative error of an entry, so
+    after `SQUARINGS` times in a row, with an error below 2e-15, the kernel is recomputed.
     """
     matrix = np.empty((len(X), len(X)), order="F")
     ascending = sorted(set(gammas))
@@ -117,3 +114,52 @@ def _fill(X: Array, Y: Array | None, out: Array | None, transform: Callable[[Arr
             transform(block)
         out[rows, :stop] = block
     return out
+
+
+ALLOWED = 32
+"""Allowed trace of the remainder, in units of round-off of a lower bound of the kernel's norm.
+
+The norm of the remainder is about an eighth of its trace, as large as the backward error of a Cholesky factorisation.
+"""
+
+_BLOCK = 64  # columns that are added at once
+_SMALLEST = 0.1  # least pivot of a block, relative to its first one: smaller ones would cost digits
+
+
+def kernel_factor(X: Array, gamma: float, max_rank: int) -> Array | None:
+    """Return L with L L' = exp(-gamma d^2) between the rows of `X` within round-off; None if it has too many columns.
+
+    It is a Cholesky factor with pivots, computed a block of columns at a time, which only needs the pivots' columns of
+    the kernel. The logarithm of the remaining trace usually falls ever more slowly with the number of columns. So the
+    attempt ends when it is above the line to the allowed trace at `max_rank` columns. (Harbrecht, Peters, Schneider,
+    On the low-rank approximation by the pivoted Cholesky decomposition, Applied Numerical Mathematics 62(4), 2012.)
+    """
+    n = len(X)
+    L = np.empty((n, max_rank), order="F")
+    diagonal, sums, rank = np.ones(n), np.zeros(max_rank), 0
+    while True:
+        trace = float(diagonal.sum())
+        allowed = ALLOWED * EPS * max(1.0, float(sums @ sums) / n)
+        if trace <= allowed:
+            return L[:, :rank]
+        if rank == max_rank or math.log(n / trace) < rank / max_rank * math.log(n / allowed):
+            return None
+        pivots, C, K = _next_pivots(X, gamma, L[:, :rank], diagonal, min(_BLOCK, max_rank - rank))
+        K -= L[:, :rank] @ L[pivots, :rank].T
+        columns = slice(rank, rank + len(pivots))
+        L[:, columns] = dtrsm(1.0, C, K, side=1, lower=1, trans_a=1)
+        diagonal -= np.einsum("ij,ij->i", L[:, columns], L[:, columns])
+        diagonal[pivots] = 0.0
+        np.maximum(diagonal, 0.0, out=diagonal)
+        sums[columns] = L[:, columns].sum(axis=0)
+        rank += len(pivots)
+
+
+def _next_pivots(X: Array, gamma: float, L: Array, diagonal: Array, size: int) -> tuple[NDArray[np.intp], Array, Array]:
+    """Return at most `size` rows with the largest residual diagonal, the factor of their residual, and their kernel."""
+    count = min(2 * size, len(X))
+    rows = np.argpartition(diagonal, -count)[-count:]
+    K = kernel_matrix(X[rows], X, gamma=gamma).T
+    C, order, rank, _ = dpstrf(K[rows] - L[rows] @ L[rows].T, lower=1, tol=_SMALLEST * diagonal.max())
+    pivots = order[: min(rank, size)] - 1
+    return rows[pivots], C[: len(pivots), : len(pivots)], K[:, pivots]

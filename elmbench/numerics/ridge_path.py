@@ -1,14 +1,16 @@
 """Ridge systems with one matrix and many ridges, by an orthogonal reduction to a band that serves all of them."""
 
+import ctypes
 from collections import Counter
-from functools import cache
+from collections.abc import Callable
+from functools import cache, lru_cache
+from typing import Any
 
 import numpy as np
-from scipy.linalg import eigh
+from scipy.linalg import cython_blas, cython_lapack, eigh
 from scipy.linalg.lapack import dpbsv, dptsv
 
 from elmbench.numerics.arrays import EPS, Array
-from elmbench.numerics.lapack import call, leading_dimension
 from elmbench.numerics.solve import RidgeSystem
 
 WITHIN_ROUND_OFF = 16
@@ -72,8 +74,7 @@ class BandReduction:
     def _eliminate(self) -> None:
         """Eliminate the part below the band, a block of columns at a time, by Q = I - V T V' from a QR factorisation.
 
-        The part below and to the right of the block becomes Q'AQ = A - V W' - W V' with X = A V T and W = X - V T' V' X
-        / 2.
+        The rest becomes Q'AQ = A - V W' - W V' with X = A V T and W = X - V T' V' X / 2.
         """
         A, width = self._A, self.width
         stride = leading_dimension(A)
@@ -111,10 +112,7 @@ class BandReduction:
         return B
 
     def solve(self, ridges: Array, B: Array) -> Array:
-        """Return the solutions of (A + r I) Z = B for all ridges r, in the form of `ridge_solutions`.
-
-        They are NaN for a ridge with which the matrix is not positive definite.
-        """
+        """Return the solutions of (A + r I) Z = B for all ridges r, as `ridge_solutions` does; NaN if indefinite."""
         rotated = self._apply(B, transposed=True)
         n, k = rotated.shape
         solutions = np.empty((n, len(ridges) * k), order="F")
@@ -132,16 +130,12 @@ class BandReduction:
 def ridge_solutions(
     A: Array, B: Array, ridges: Array, solvers: Counter[str], definite: bool = True, overwrite: bool = False
 ) -> Array:
-    """Return the solutions of (A + r I) Z = B for all ridges r, each of them `RidgeSystem`'s within round-off.
+    """Return the solutions of (A + r I) Z = B for p ridges r, (n, p * k), those of `RidgeSystem` within round-off.
 
-    Ridges that are large compared with the round-off of A share one orthogonal reduction if there are enough of them;
-    its backward error is that of a factorisation. The others have separate factorisations; if one breaks down, one set
-    of eigenvectors serves all.
-
-    A, of shape (n, n), is symmetric and positive semi-definite, in Fortran order or a view of such a matrix; if it is
-    not `definite`, each ridge has its own factorisation. With `overwrite`, A is reduced in place. The p ridges are
-    positive. `solvers` counts the method of each ridge: "reduction", "cholesky" or "eigenvalues". B is of shape (n, k),
-    the result of shape (n, p * k), the k columns of the first ridge first.
+    Ridges that are large compared with the round-off of A share one orthogonal reduction if there are enough of them.
+    The others have separate factorisations; if one breaks down, one set of eigenvectors serves all. A is in Fortran
+    order or a view of such a matrix; if it is not `definite`, each ridge has its own factorisation. `solvers` counts
+    the methods.
     """
     n, k = B.shape
     solutions = np.empty((n, len(ridges) * k), order="F")
@@ -164,3 +158,50 @@ def ridge_solutions(
         solvers["cholesky" if system.by_cholesky else "eigenvalues"] += 1
         solutions[:, i * k : (i + 1) * k] = system.solve(B)
     return solutions
+
+
+# --- Routines of BLAS and LAPACK in place, by the pointers that SciPy publishes for Cython: its wrappers copy views
+
+_pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
+_pointer_of.restype, _pointer_of.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+_signature_of = ctypes.pythonapi.PyCapsule_GetName
+_signature_of.restype, _signature_of.argtypes = ctypes.c_char_p, [ctypes.py_object]
+
+
+def address(A: Array) -> int:
+    """Return the address of the first entry; a ValueError is raised unless the entries of a column are adjacent."""
+    if A.dtype.char != "d" or (A.shape[0] > 1 and A.strides[0] != A.itemsize):
+        raise ValueError(f"expected columns of doubles, got {A.dtype} at strides {A.strides} instead")
+    return int(A.__array_interface__["data"][0])
+
+
+def leading_dimension(A: Array) -> int:
+    """Return the distance between two columns of `A`, in entries: what BLAS calls LDA."""
+    return max(A.strides[1] // A.itemsize, A.shape[0], 1)
+
+
+@cache
+def routine(name: str) -> Callable[..., None]:
+    """Return a routine as a foreign function of addresses, one for each argument of its Fortran declaration."""
+    module = cython_lapack if name in cython_lapack.__pyx_capi__ else cython_blas
+    capsule = module.__pyx_capi__[name]
+    signature = _signature_of(capsule)
+    arguments = [ctypes.c_void_p] * (signature.count(b",") + 1)
+    foreign: Callable[..., None] = ctypes.CFUNCTYPE(None, *arguments)(_pointer_of(capsule, signature))
+    return foreign
+
+
+def call(name: str, *arguments: str | int | float | Array) -> None:
+    """Call a routine of BLAS or LAPACK with the arguments of its Fortran declaration, without the final INFO."""
+    function = routine(name)
+    converted = [address(a) if isinstance(a, np.ndarray) else _scalar(a) for a in arguments]
+    info = [ctypes.byref(ctypes.c_int(0))] * (len(function.argtypes) - len(converted))  # type: ignore[attr-defined]
+    function(*converted, *info)
+
+
+@lru_cache(maxsize=4096, typed=True)
+def _scalar(value: str | int | float) -> Any:
+    """Return a reference to a scalar, which the routines only read."""
+    if isinstance(value, str):
+        return ctypes.c_char_p(value.encode())
+    return ctypes.byref(ctypes.c_int(value) if isinstance(value, int) else ctypes.c_double(value))

@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 from scipy.linalg import eigh
-from scipy.linalg.lapack import dlange, dpotrf, dpotri, dpotrs, dtrtrs
+from scipy.linalg.blas import dsyrk
+from scipy.linalg.lapack import dlange, dpocon, dpotrf, dpotri, dpotrs, dtrtrs
 
 from elmbench.numerics.arrays import EPS, Array
-from elmbench.numerics.lapack import add_gram, cholesky_condition
 from elmbench.numerics.rows import scaled_rows
 
 _ABOVE = np.triu(np.ones((128, 128), dtype=bool), 1)  # mask of the upper triangle of a block, which `mirror` writes
@@ -71,11 +71,7 @@ class RidgeSystem:
         return solution
 
     def solve_leading(self, B: Array, sizes: list[int]) -> Array:
-        """Return the solutions of the leading systems of some sizes, the columns of the first size first.
-
-        They are zero beyond each size. The leading block of the factor is that of the leading block of A + ridge I, so
-        one forward and one backward substitution serve all sizes. Only if `by_cholesky`.
-        """
+        """Return the solutions of leading systems of some sizes by one factor, zero beyond each; if `by_cholesky`."""
         assert self._factor is not None
         forward, _ = dtrtrs(self._factor, B, lower=1)
         stacked = np.asfortranarray(np.tile(forward, len(sizes)))
@@ -98,10 +94,7 @@ class RidgeSystem:
         return self._factor is not None
 
     def is_lost(self, level: float) -> bool:
-        """Return True if directions were left out and the ridge is at most `level` times the largest eigenvalue.
-
-        With the machine precision as `level`, the condition of A + ridge I then exceeds its reciprocal.
-        """
+        """Return True if directions were left out and the ridge is at most `level` times the largest eigenvalue."""
         return self._factor is None and self._ridge <= level * float(self._sizes.max())
 
     @property
@@ -111,6 +104,12 @@ class RidgeSystem:
             smallest, largest = self._sizes.min(), self._sizes.max()
             return float(largest / smallest) if smallest > 0 else float(np.inf)
         return cholesky_condition(self._factor, self._norm)
+
+
+def cholesky_condition(factor: Array, norm: float) -> float:
+    """Return an estimate of the condition of a matrix LL', the larger one of pocon's and of norm / min L_ii^2."""
+    reciprocal = min(float(dpocon(factor, norm, uplo="L")[0]), float(factor.diagonal().min()) ** 2 / norm)
+    return 1.0 / reciprocal if reciprocal > 0 else float(np.inf)
 
 
 def mirror(A: Array) -> None:
@@ -123,15 +122,16 @@ def mirror(A: Array) -> None:
         A[start:stop, stop:] = A[stop:, start:stop].T
 
 
+def add_gram(gram: Array, A: Array) -> None:
+    """Add A'A to the lower triangle of `gram`, in Fortran order, in place; A is best contiguous in either order."""
+    columns = A.flags.f_contiguous
+    dsyrk(1.0, A if columns else A.T, beta=1.0, c=gram, trans=int(columns), lower=1, overwrite_c=1)
+
+
 def normal_equations(
     blocks: Iterable[tuple[slice, int, Array]], n_matrices: int, width: int, T: Array, scale: Array | None = None
 ) -> list[tuple[Array, Array]]:
-    """Return A'A, in Fortran order, and A'T for each of some matrices A of this width, from blocks of their rows.
-
-    A block is a slice of rows, the number of its matrix, and the rows, which are overwritten. The leading parts of A'A
-    and A'T are those of the first columns alone. `scale` multiplies the rows of A and T: the square roots of their
-    weights.
-    """
+    """Return A'A, in Fortran order, and A'T for some matrices A, from numbered blocks of rows, which change."""
     sums = [(np.zeros((width, width), order="F"), np.zeros((width, T.shape[1]))) for _ in range(n_matrices)]
     T = scaled_rows(T, scale)
     for rows, i, values in blocks:

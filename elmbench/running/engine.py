@@ -1,4 +1,4 @@
-"""Running a plan: a task starts as soon as its inputs exist, and each result is stored when it arrives."""
+"""Running a plan: work starts as soon as its inputs exist, and each result is stored; and how long that will take."""
 
 import heapq
 import math
@@ -7,12 +7,12 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, replace
 from graphlib import TopologicalSorter
+from itertools import chain
 from typing import Literal
 
 from elmbench.errors import ElmbenchError
 from elmbench.running.attempt import attempt
 from elmbench.running.environment import describe_environment
-from elmbench.running.estimates import Estimates
 from elmbench.running.executors import Answer, Executor, Settings
 from elmbench.running.executors.local import LocalExecutor
 from elmbench.running.store import CLEAN, Store
@@ -21,15 +21,15 @@ from elmbench.work.base import Context, Result, Work
 
 #: Seconds between two looks for new workers.
 _LOOK_EVERY = 1.0
+#: The least seconds that are counted for some work.
+_LEAST = 1e-3
+#: Work that exceeds its estimate is expected to take this share of its elapsed time in addition.
+_OVERDUE = 0.3
 
 
 @dataclass(frozen=True)
 class Event:
-    """An event of a run, for its display.
-
-    Its kind is "no-workers" if work is started and there is no worker. The end of work has a `result`,
-    unless the end of the run stopped it.
-    """
+    """An event of a run, for its display: the end of work has a result, unless the end of the run stopped it."""
 
     kind: Literal["start", "end", "no-workers"]
     work: Work
@@ -42,10 +42,9 @@ OnEvent = Callable[[Event], None]
 def find_pending(
     works: Mapping[str, Work], limits: Mapping[str, Limits], store: Store, *, retry: bool = False, force: bool = False
 ) -> list[str]:
-    """Return the keys of the work to be done, in the order of the plan.
+    """Return the keys of the work to be done, in the order of the plan, also that whose limit has grown.
 
-    `limits`: work that reached a limit is repeated if this one is larger. `retry`: repeat all work that did not end ok.
-    `force`: repeat all work.
+    `retry`: repeat all work that did not end ok. `force`: repeat all work.
     """
     if force:
         return list(works)
@@ -60,6 +59,58 @@ def find_pending(
         if repeat or not todo.keys().isdisjoint(work.needs):
             todo[key] = None
     return list(todo)
+
+
+class Estimates:
+    """Estimated seconds of each piece of work, by key, within its limits; `formula` has those by its model alone."""
+
+    def __init__(self, works: Mapping[str, Work], limits: Mapping[str, Limits]) -> None:
+        self.formula = {key: max(_limited_seconds(work, limits[key]), _LEAST) for key, work in works.items()}
+        #: The formula is wrong by much the same factor for all work of a kind, a model and a data set.
+        self._groups = {
+            key: (work.kind, work.model_name, work.data.name if work.data is not None else "")
+            for key, work in works.items()
+        }
+        self._unknown = {self._groups[key] for key, work in works.items() if not work.has_formula}
+        #: Seconds of ended work, and seconds by its formula, by group and by kind and model.
+        self._durations: dict[tuple[str, ...], tuple[float, float]] = {}
+
+    def note(self, key: str, seconds: float) -> None:
+        """Record the duration of some work."""
+        group = self._groups[key]
+        for name in (group, group[:2]):
+            actual, formula = self._durations.get(name, (0.0, 0.0))
+            self._durations[name] = actual + max(seconds, _LEAST), formula + self.formula[key]
+
+    def seconds(self, key: str) -> float | None:
+        """Return the seconds by the formula, corrected by ended work of its group or model; None if unknown."""
+        group = self._groups[key]
+        if durations := self._durations.get(group) or self._durations.get(group[:2]):
+            actual, formula = durations
+            return self.formula[key] * actual / formula
+        return None if group in self._unknown else self.formula[key]
+
+    def remaining(self, waiting: Iterable[str], running: Mapping[str, float], workers: int) -> tuple[float, bool]:
+        """Return the remaining seconds of a run, and False if models of unknown duration are left out.
+
+        `waiting`: keys of work that has not begun. `running`: seconds since the start of work, by key.
+        """
+        total, is_complete = 0.0, True
+        for key, spent in chain(((key, 0.0) for key in waiting), running.items()):
+            seconds = self.seconds(key)
+            total += max((seconds or 0.0) - spent, _OVERDUE * spent)
+            is_complete = is_complete and seconds is not None
+        return total / max(workers, 1), is_complete
+
+
+def _limited_seconds(work: Work, limits: Limits) -> float:
+    """Return the rough seconds of some work under its limits; 0 if it cannot run."""
+    try:
+        if limits.memory is not None and work.memory_over(limits.memory):
+            return 0.0
+        return min(work.seconds(), limits.seconds or float("inf"))
+    except Exception:  # noqa: BLE001 - the model refuses its parameters, which ends its cell and no other
+        return 0.0
 
 
 @dataclass
@@ -81,11 +132,9 @@ class Run:
     until: float = math.inf
 
     def run(self, todo: list[str], clean: Collection[str] = ()) -> None:
-        """Do the work of these keys and store its results.
+        """Do the work of these keys and store its results, also at Ctrl-C; WriteError if they cannot be stored.
 
-        `clean`: keys of fits to be timed one by one after all other work, unless the store has such times. Raises
-        KeyboardInterrupt on Ctrl-C, after the end of the workers; every result that has arrived is stored. Raises
-        WriteError if a result cannot be stored; the run stops.
+        `clean`: keys of fits to be timed one by one after all other work, unless the store has such times.
         """
         if not todo and not self._fits_to_time(clean):
             return
@@ -158,8 +207,7 @@ class Run:
 class WorkQueue:
     """The work that has not ended, by key; `pop` returns work whose inputs are ready.
 
-    `todo`: keys of the work to do. `seconds`: rough durations; work with the longest chain of dependent work comes
-    first. By default, work comes in the order of `todo`.
+    With rough `seconds`, work with the longest chain of dependent work comes first; else `todo` has the order.
     """
 
     def __init__(

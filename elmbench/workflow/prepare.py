@@ -8,8 +8,7 @@ from typing import Any, get_args
 
 from elmbench.errors import DataUnavailableError, ElmbenchError, unknown_name
 from elmbench.layouts import with_metrics
-from elmbench.running.engine import find_pending
-from elmbench.running.estimates import Estimates
+from elmbench.running.engine import Estimates, find_pending
 from elmbench.running.executors import Settings
 from elmbench.running.planning import make_plan
 from elmbench.running.processes import machine_memory

@@ -20,7 +20,7 @@ import elmbench.numerics.nodes.hidden_layer as nodes
 import elmbench.numerics.pairwise as centres
 from elmbench.models import EEMClassifier, WELMClassifier
 from elmbench.models.base.paths import Grid
-from elmbench.models.protocols import GridPath, ProjectionPath
+from elmbench.models.protocols import GridPath
 from elmbench.numerics.entropy import discriminant
 from elmbench.numerics.pairwise import OF_DISTANCES
 from elmbench.registry import parameter_names
@@ -117,7 +117,7 @@ def test_a_path_equals_one_fit_for_each_candidate(name):
             force(patch, way)
             assert_path_follows_fits(cls, X, y, folds, candidates, **fixed)
             if is_classification(kind):
-                projections = isinstance(cls, ProjectionPath) and data.draw(st.booleans())
+                projections = hasattr(cls, "project_grid") and data.draw(st.booleans())
                 assert_values_follow_fits(cls, X, y, folds, candidates, projections=projections, **fixed)
 
     check()

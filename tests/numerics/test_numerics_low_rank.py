@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elmbench.numerics.arrays import EPS
-from elmbench.numerics.kernels import kernel_matrix
-from elmbench.numerics.low_rank import ALLOWED, kernel_factor
+from elmbench.numerics.kernels import ALLOWED, kernel_factor, kernel_matrix
 
 
 @given(

@@ -10,8 +10,9 @@ from random_examples import examples
 from sklearn.metrics.pairwise import rbf_kernel
 
 from elmbench.numerics.arrays import EPS
-from elmbench.numerics.lapack import add_gram, address, call, leading_dimension, symmetric_product
-from elmbench.numerics.solve import RidgeSystem, mirror
+from elmbench.numerics.fold_solutions import symmetric_product
+from elmbench.numerics.ridge_path import address, call, leading_dimension
+from elmbench.numerics.solve import RidgeSystem, add_gram, mirror
 
 SETTINGS = examples(60)
 SEEDS = st.integers(0, 2**31 - 1)

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 from made_work import Content
 
-from elmbench.running.engine import Run, find_pending
-from elmbench.running.estimates import Estimates
+from elmbench.running.engine import Estimates, Run, find_pending
 from elmbench.running.executors import Answer, Executor, Settings, Task, local
 from elmbench.running.executors.sandbox import Sandbox, task_of
 from elmbench.running.store import Store

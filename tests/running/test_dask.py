@@ -16,8 +16,7 @@ from made_runs import Fits, done
 
 from elmbench.cli.progress import RunProgress
 from elmbench.errors import ElmbenchError
-from elmbench.running.engine import Event, Run
-from elmbench.running.estimates import Estimates
+from elmbench.running.engine import Estimates, Event, Run
 from elmbench.running.executors import Executor, Settings, executor_of
 from elmbench.running.executors import dask as module
 from elmbench.running.store import Store

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 from made_runs import MakePlan
 
-from elmbench.running.engine import WorkQueue
-from elmbench.running.estimates import Estimates
+from elmbench.running.engine import Estimates, WorkQueue
 from elmbench.specs.limits import Limits
 from elmbench.work import work_from
 

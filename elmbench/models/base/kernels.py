@@ -16,12 +16,12 @@ from elmbench.numerics.arrays import EPS, Array, Indices, Rows
 from elmbench.numerics.fold_solutions import FoldView, fold_groups, fold_solutions
 from elmbench.numerics.kernels import (
     BLOCK_BYTES,
+    kernel_factor,
     kernel_ladder,
     kernel_round_off,
     rbf_from_distances,
     squared_distances,
 )
-from elmbench.numerics.low_rank import kernel_factor
 from elmbench.numerics.pairwise import PRECOMPUTED, Kernel
 from elmbench.numerics.ridge_path import WITHIN_ROUND_OFF, ridge_solutions
 from elmbench.numerics.rows import scaled_rows
@@ -33,11 +33,7 @@ MAX_SHARE = 1 / 6
 
 @estimator
 class KernelMixin(BaseEstimator):
-    """The parameters of a kernel, and their tags for scikit-learn.
-
-    With ``kernel="precomputed"``, a row holds its kernel with every training row. `fit` takes a square matrix and reads
-    its lower triangle; scikit-learn's splitters cut both axes.
-    """
+    """The parameters of a kernel. If it is "precomputed", a row holds its values with all training rows."""
 
     gamma: float | str = "scale"
     kernel: Any = "rbf"
@@ -74,10 +70,7 @@ class Member(NamedTuple):
 
 @estimator
 class KernelSystemMixin(KernelMixin, PathMixin):
-    """A model that solves (S K S + I/C) Z = B for the kernel K of all training rows, and the scale S of these.
-
-    `_right_hand_sides` returns B, and `_coefficients` intercepts and `beta_` from Z.
-    """
+    """A model that solves (S K S + I/C) Z = B for the kernel K of all training rows, and the scale S of these."""
 
     _columns: ClassVar[int] = 3  # of n numbers, that a fit takes for each output
     _centred: ClassVar[bool] = False  # True if the model has intercepts
@@ -114,13 +107,11 @@ class KernelSystemMixin(KernelMixin, PathMixin):
 
     @classmethod
     def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
-        """Compute the kernel of the training rows of several folds once for each `gamma`, see `fold_groups`.
+        """Compute the kernel of several folds once for each `gamma`, see `fold_groups`, and solve for all `C` at once.
 
-        This holds for the Gaussian kernel of dense rows without weights; see `_by_matrix` for others. All `C` of a fold
-        are solved at once, see `fold_solutions`. Values are accepted if their system is solved, and labels if the
-        errors of the outputs do not change them, see `_fold_outputs`. Shared work takes 8 n^2 bytes for n training rows
-        and at most 8 m^2 more for the m rows of the largest fold; the distances of few rows are kept as well, see
-        `kernel_ladder`.
+        This holds for the Gaussian kernel of dense rows without weights; others go through `_by_factor` and
+        `_by_matrix`. It takes 8 n^2 bytes for n training rows and at most 8 m^2 more for the m rows of the largest
+        fold.
         """
         kernels = yield from cls._by_factor(grid, {i: model._make_kernel() for i, model in enumerate(grid.models)})
         gammas: dict[float, list[int]] = {}
@@ -150,10 +141,9 @@ class KernelSystemMixin(KernelMixin, PathMixin):
     def _fold_outputs(
         cls, grid: Grid, fold: int, gamma: float, omega: Array, room: Array, part: FoldView, T: Array, ridges: Array
     ) -> list[Array | None]:
-        """Return the outputs for the test rows of a fold, (n_test, k), for each ridge; None if a fit is needed.
+        """Return the outputs for the test rows of a fold, (n_test, k), for each ridge; None if a fit must decide.
 
-        `omega` is the shared kernel, for this `gamma`, and T, of shape (n_train, k), holds the targets of the fold.
-        Systems are factored if the errors of an iteration are too large. Fits decide ties.
+        `omega` is the kernel that folds share. Systems are factored if the errors of an iteration are too large.
         """
         n, k = T.shape
         means = T.mean(axis=0) if cls._centred else np.zeros(k)
@@ -161,13 +151,14 @@ class KernelSystemMixin(KernelMixin, PathMixin):
 
         def compute_outputs(Z: Array, errors: Array, ridges: Array) -> tuple[Array, NDArray[np.bool_]]:
             """Return the outputs, (n_test, p * k), and for each ridge, True if they are accurate enough."""
-            intercepts, betas, growth = cls._path_coefficients(Z, len(ridges))
-            weights = np.hstack([betas, np.ones((n, 1), order="F")])
+            solutions = [cls._coefficients(part, None) for part in np.hsplit(Z, len(ridges))]
+            intercepts = np.array([means + b for b, _ in solutions])
+            weights = np.hstack([*(beta for _, beta in solutions), np.ones((n, 1), order="F")])
             if part.test is not None:
                 product = part.product(omega, weights)
             else:
                 product = Kernel(gamma=gamma).product(grid.X[grid.folds[fold][1]], grid.X[part.rows], weights)
-            outputs, mass = product[:, :-1] + (intercepts + np.tile(means, len(ridges))), product[:, -1:]
+            outputs, mass = product[:, :-1] + intercepts.ravel(), product[:, -1:]
             accurate = np.isfinite(errors)
             if grid.decides_labels:
                 # |k(x)' (K + r I)^-1 e| is at most |e| / sqrt(r) where k(x, x) = 1, and |k(x)| |e| / r. Four times
@@ -178,6 +169,12 @@ class KernelSystemMixin(KernelMixin, PathMixin):
                 round_off = kernel_round_off(grid.X, gamma)
                 worst, likely = (round_off + n * EPS) * mass, round_off * np.minimum(mass, np.sqrt(mass))
                 largest = np.abs(Z).reshape(n, len(ridges), -1).max(axis=(0, 2))
+                growth: Array | float = 1.0
+                if cls._centred:
+                    # An output is k(x)'A^-1 T + (1 - k(x)'A^-1 1) b, for A = K + r I. With s = 1'A^-1 1, b has an error
+                    # of at most 1 + |b| times that of k(x)'Z over sqrt(s), and |k(x)'A^-1 1| is at most sqrt(s).
+                    sums = np.maximum(Z[:, :: k + 1].sum(axis=0), np.finfo(np.float64).tiny)
+                    growth = (1 + np.abs(intercepts - means).max(axis=1)) * (2 + sums**-0.5)
                 bounds = np.where(errors > 0, (bounds + worst * largest) * growth, bounds + likely * largest)
                 accurate &= cls._each_holds(outputs, bounds)
             return outputs, accurate
@@ -194,22 +191,11 @@ class KernelSystemMixin(KernelMixin, PathMixin):
             outputs[:, columns], accurate[again] = compute_outputs(Z, np.zeros(len(again)), ridges[again])
         return [outputs[:, i * k : (i + 1) * k] if holds else None for i, holds in enumerate(accurate)]
 
-    @staticmethod
-    def _path_coefficients(Z: Array, n_ridges: int) -> tuple[Array, Array, Array]:
-        """Return intercepts, (p * k,), and coefficients, (n, p * k), for the solutions Z of p ridges without weights.
-
-        The third result bounds, for each ridge, the errors of outputs over those of k(x)'Z.
-        """
-        return np.zeros(Z.shape[1]), Z, np.ones(n_ridges)
-
     @classmethod
     def _by_factor(
         cls, grid: Grid, kernels: Mapping[int, Kernel]
     ) -> Generator[tuple[int, int, NDArray[Any]], None, dict[int, Kernel]]:
-        """Yield the outputs of the candidates whose Gaussian kernel has a factor of few columns; return the others.
-
-        Candidates are given by their numbers and kernels. A candidate is fitted if its ridge is within round-off.
-        """
+        """Yield the outputs of the candidates whose Gaussian kernel has a factor of few columns; return the others."""
         others = dict(kernels)
         for gamma in sorted({kernel.gamma for kernel in kernels.values() if kernel.is_plain(grid.X)}):
             L = kernel_factor(grid.X, gamma, int(MAX_SHARE * grid.X.shape[0]))
@@ -230,11 +216,7 @@ class KernelSystemMixin(KernelMixin, PathMixin):
 
     @classmethod
     def _by_matrix(cls, grid: Grid, kernels: Mapping[int, Kernel]) -> Iterator[tuple[int, int, NDArray[Any]]]:
-        """Yield the outputs of candidates with any kernels and weights; those with the same matrix are solved together.
-
-        Candidates are given by their numbers and kernels. They take three matrices of 8 m^2 bytes for m training rows,
-        two with a kernel that is not `Kernel.is_plain`: distances serve every `gamma`.
-        """
+        """Yield the outputs of candidates with any kernels and weights; those with the same matrix share it."""
         for j, (train, _) in enumerate(grid.folds if kernels else ()):
             T, decode = grid.encode(train)
             room = np.empty((len(train), len(train)), order="F")
@@ -277,10 +259,9 @@ def _weigh(K: Array, scale: Array | None) -> None:
 def _factor_outputs(
     M: Array, M_test: Array, T: Array, group: list[Member], centred: bool, solvers: Counter[str]
 ) -> tuple[Array, Array]:
-    """Return the outputs of ridge regression on the columns of a factor, and the row sums of S K S.
+    """Return the outputs of ridge regression on the columns M of a factor, and the row sums of S K S.
 
-    M_test (M'S^2 M + r I)^-1 M'S^2 T is K_test S (S K S + r I)^-1 S T. With an intercept, the weighted means are
-    subtracted from M and T.
+    M_test (M'S^2 M + r I)^-1 M'S^2 T is K_test S (S K S + r I)^-1 S T.
     """
     ridges, scale = np.array([member.ridge for member in group]), group[0].scale
     weighted = scaled_rows(M, scale)

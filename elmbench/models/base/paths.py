@@ -21,11 +21,7 @@ from elmbench.numerics.rows import check_size
 
 @dataclass(frozen=True)
 class Grid:
-    """A grid of candidates on folds: X, y and folds as in `GridPath.evaluate_grid`, and an unfitted model a candidate.
-
-    A path yields what the method `output` of a fitted model returns: "predict", "decision_function" or "project". It
-    counts its solvers in `solvers`.
-    """
+    """A grid, see `GridPath`, with an unfitted model a candidate; paths yield the results of its method `output`."""
 
     X: Rows
     y: NDArray[Any]
@@ -90,7 +86,7 @@ class PathMixin:
     def decision_grid(
         cls, X: Array, y: NDArray[Any], folds: Folds, candidates: list[dict[str, Any]], **fixed: Any
     ) -> Iterator[Evaluated]:
-        """Yield the decision values by every candidate, see `elmbench.models.protocols.DecisionPath`."""
+        """Yield the decision values by every candidate, see `elmbench.models.protocols.GridPath`."""
         return cls._evaluate(Grid(X, y, folds, cls._valid_models(candidates, fixed), "decision_function"))
 
     @classmethod

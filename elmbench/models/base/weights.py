@@ -73,9 +73,8 @@ class RowWeightedClassifier(FamilyClassifier):
 class WeightedClassifier(RowWeightedClassifier):
     """A classifier that minimises weighted squared errors, with the parameter `class_weight`.
 
-    `_local` sets scikit-learn's tag `poor_score` for models without an intercept whose features vanish far from all
-    rows or fit all rows exactly. No class weight makes one class likelier everywhere there, as the check of
-    `class_weight` expects.
+    `_local` sets the tag `poor_score`: far from all rows, where features vanish, no class weight makes one class
+    likelier.
     """
 
     _local: ClassVar[bool] = False

@@ -40,11 +40,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer of a worker: the outcome of some work.
-
-    `result`: of the work, even if it failed or reached a limit. `seconds`: its duration, without that of the start of a
-    worker and of loading the data. `environment`: of the machine that did the work; empty for this one.
-    """
+    """The result of some work, its seconds without starts and loading, and the environment of another machine."""
 
     result: Result
     seconds: float = 0.0
@@ -84,11 +80,7 @@ class Executor(AbstractContextManager["Executor"]):
 
 
 def executor_of(engine: str, settings: Settings, scheduler: str | None = None) -> Executor:
-    """Return an executor that has not been started yet.
-
-    `engine`: {"local", "dask"}. `scheduler`: address of a dask scheduler. Raises ElmbenchError if there is no such
-    engine, dask has no scheduler, or another engine has one.
-    """
+    """Return an executor that has not started; raise ElmbenchError unless only dask has a scheduler."""
     if engine not in ENGINES:
         raise unknown_name("engine", engine, list(ENGINES), "elmbench run --help")
     if (engine == "dask") != (scheduler is not None):

@@ -48,10 +48,9 @@ _LIBRARIES = ("OMP", "OPENBLAS", "MKL", "BLIS", "VECLIB_MAXIMUM", "NUMEXPR")
 
 @contextlib.contextmanager
 def _safe_start() -> Iterator[None]:
-    """Let Python processes that start meanwhile import no files of the current folder, and not end by Ctrl-C.
+    """Let Python processes that start meanwhile import no files of the current folder, and ignore Ctrl-C at once.
 
-    A terminal sends Ctrl-C to them too, also before they can ignore it. One of them is a tracker of semaphores, which
-    would print a warning if this process was killed.
+    One of them is a tracker of semaphores, which would print a warning if this process was killed.
     """
     mask = getattr(signal, "pthread_sigmask", None)
     with _environment:
@@ -89,10 +88,7 @@ class _Load(NamedTuple):
 
 
 class _Worker:
-    """A worker process in a pool of its own.
-
-    `held`: its bytes of memory at the last check, with those of its descendants.
-    """
+    """A worker process in a pool of its own; `held` is its memory in bytes at the last check, with its descendants'."""
 
     def __init__(self, blas_threads: int) -> None:
         self.mark = f"{guarded_mark()}-{secrets.token_hex(4)}"
@@ -142,11 +138,10 @@ class _Worker:
         return self._result(answer)
 
     def can_take(self, needed: _Load, limit: int | None) -> bool:
-        """Return True if the process can do work with this model and data, as `loaded` names them.
+        """Return True if the process lives, can do work with this model and data, and holds at most half of a limit.
 
-        It lives, holds at most half of a memory limit, and has no processes of an earlier model. If these were killed
-        alone, the next model that has such processes would miss them. Models of the suite do not follow a model from
-        outside, which may have changed the libraries that they share.
+        Processes of an earlier model end with their worker, and no model of the suite follows one from outside, which
+        may have changed the libraries that they share.
         """
         if not self.lives() or (self.loaded.from_outside and not needed.from_outside):
             return False

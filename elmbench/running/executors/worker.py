@@ -31,10 +31,7 @@ def begin() -> None:
 
 
 def prepare(task: "Task", settings: "Settings", memory: int | None) -> "Result | None":
-    """Load the plug-ins, the model and the data of some work.
-
-    The result is that of the work if something cannot be loaded, else None.
-    """
+    """Load the plug-ins, the model and the data of some work; return its result if that fails, else None."""
     from elmbench.running.attempt import catch_failures, preload
     from elmbench.work.base import Context
 

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from random_examples import examples
 
+from elmbench.models.rsvm import minimise, smooth_hinge, smooth_insensitive, smooth_plus, weighted_gram
 from elmbench.numerics import kernels
 from elmbench.numerics.arrays import EPS
-from elmbench.numerics.smooth_svm import minimise, smooth_hinge, smooth_insensitive, smooth_plus, weighted_gram
 
 KINDS = st.sampled_from(["hinge", "tube", "no tube"])
 STEP = 1e-30
