@@ -161,7 +161,7 @@ def _numbers(X: Any, y: NDArray[Any], task: str, n_train: int | None) -> dict[st
     else:
         mean, std = X.mean(axis=0), X.std(axis=0)
     varying = std > 1e-9 * np.maximum(np.abs(mean), np.finfo(float).tiny)
-    total, energy, together = _projections(X, mean, std, varying, _weights(y, task))
+    total, energy, class_means = _projections(X, mean, std, varying, _weights(y, task))
     target = np.asarray(y, dtype=np.float64)
     if not varying.any() or target.std() == 0:  # which no data set has
         return {"columns": (np.nan,) * 3}
@@ -173,7 +173,7 @@ def _numbers(X: Any, y: NDArray[Any], task: str, n_train: int | None) -> dict[st
         "target": (
             np.arcsinh(target.mean() / target.std()),
             np.log(target.std()),
-            np.mean(np.sum(together**2, axis=1)),
+            np.mean(np.sum(class_means**2, axis=1)),
             _correlation(total, target),
             _correlation(energy, target),
         ),
@@ -196,14 +196,14 @@ def _projections(
         shift = mean * factors
         total = np.asarray(Z.sum(axis=1)).ravel() - shift.sum()
         energy = np.asarray(Z.multiply(Z).sum(axis=1)).ravel() - 2.0 * (Z @ shift) + shift @ shift
-        together = Z.T @ weights - np.outer(shift, weights.sum(axis=0))
+        products = Z.T @ weights - np.outer(shift, weights.sum(axis=0))
     else:
-        total, energy, together = np.empty(n), np.empty(n), np.zeros((X.shape[1], weights.shape[1]))
+        total, energy, products = np.empty(n), np.empty(n), np.zeros((X.shape[1], weights.shape[1]))
         for rows in np.array_split(np.arange(n), max(1, X.size // _BLOCK)):
             block = (X[rows] - mean) * factors
             total[rows], energy[rows] = block.sum(axis=1), np.einsum("ij,ij->i", block, block)
-            together += block.T @ weights[rows]
-    return total / d, energy / d, together[varying] / n
+            products += block.T @ weights[rows]
+    return total / d, energy / d, products[varying] / n
 
 
 def _standardise(values: NDArray[Any]) -> Array:

@@ -39,8 +39,8 @@ def status(names: Iterable[str] | None = None, data_dir: Path | str | None = Non
 def _status(spec: DatasetSpec, data_dir: Path | None) -> Status:
     """Return where the rows of a data set come from, or the problem with them."""
     try:
-        here = find_source(spec, data_dir).status(Request(spec))
-        return Status(spec.name, *(here or ("bad", "")))
+        state = find_source(spec, data_dir).status(Request(spec))
+        return Status(spec.name, *(state or ("bad", "")))
     except DataUnavailableError:
         return Status(spec.name, "to fetch", spec.sources[0].title, f"elmbench data fetch {spec.name}")
     except ElmbenchError as error:

@@ -234,13 +234,13 @@ def load_compared(source: Source, request: Request, other_data: bool = False) ->
     if fingerprint is None or lacks_part or source.other_values:
         note = f"{names}: only the counts were compared with those of {public}"
         return data.remarked(note) if isinstance(source, FolderSource) else data
-    apart = ", ".join(differences(data, fingerprint))
-    if not apart:
+    deviations = ", ".join(differences(data, fingerprint))
+    if not deviations:
         return data
     if other_data:
-        return data.remarked(f"{names} {OTHER_DATA} {public}: {apart}")
+        return data.remarked(f"{names} {OTHER_DATA} {public}: {deviations}")
     raise ElmbenchError(
-        f"{data.source} {OTHER_DATA} {public} of {spec.name!r}: {apart}",
+        f"{data.source} {OTHER_DATA} {public} of {spec.name!r}: {deviations}",
         expected="the same values, in any order of rows and columns",
         next_step="replace it, or give --other-data: every table will say so",
     )

@@ -82,8 +82,7 @@ class Table:
             are_words = words is not None and (name in words or are_codes(values))
             numbers = None if values.dtype == bool or are_words else to_numbers(values)
             if numbers is None:
-                text = [None if value is None or value != value else category_word(value) for value in values]
-                nominal[name] = np.array(text, dtype=object)
+                nominal[name] = _spelled(values, category_word)
             else:
                 X[:, index] = numbers
         return cls(X, tuple(columns), y, origin, nominal, target_name=target, words=frozenset(words or ()))
@@ -134,19 +133,16 @@ class Table:
             missing[:, self.index[name]] = is_missing(words)
         return missing
 
-    def rows(self, keep: NDArray[np.bool_]) -> Table:
-        """Return the table of the rows where `keep` is true."""
-        n_train = None if self.n_train is None else int(keep[: self.n_train].sum())
-        return replace(self.select_rows(np.flatnonzero(keep)), n_train=n_train)
-
-    def select_rows(self, rows: NDArray[np.intp]) -> Table:
-        """Return the table of some rows, in their order."""
+    def rows(self, chosen: NDArray[np.intp] | NDArray[np.bool_]) -> Table:
+        """Return the table of some rows, by their numbers or a mask; training rows stay above test rows."""
+        numbers = np.arange(len(self.target))[chosen]
         return replace(
             self,
-            X=self.X[rows],
-            target=self.target[rows],
-            nominal={name: words[rows] for name, words in self.nominal.items()},
-            positions=rows if self.positions is None else self.positions[rows],
+            X=self.X[numbers],
+            target=self.target[numbers],
+            nominal={name: words[numbers] for name, words in self.nominal.items()},
+            n_train=None if self.n_train is None else int((numbers < self.n_train).sum()),
+            positions=numbers if self.positions is None else self.positions[numbers],
         )
 
     def with_numbers(self, columns: Mapping[str, Sequence[float] | NDArray[np.float64]]) -> Table:
@@ -164,17 +160,23 @@ class Table:
 
     def drop_columns(self, dropped: Collection[str]) -> Table:
         """Return the table without some columns, which it may lack."""
-        gone = {*dropped}
-        return self.columns([name for name in self.names if name not in gone])
+        dropped = {*dropped}
+        return self.columns([name for name in self.names if name not in dropped])
 
 
 def _values(column: pd.Series[Any]) -> NDArray[Any]:
     """Return a column of a data frame: booleans, integers, floats, or objects that are str, None if missing."""
     if column.dtype.kind in "biuf":
         return column.to_numpy(np.float64 if column.dtype.kind == "f" else None)
-    spelled = np.array([*map(str, column)], dtype=object)
-    spelled[column.isna()] = None
-    return spelled
+    return _spelled(column, str)
+
+
+def _spelled(values: Any, spell: Callable[[Any], str]) -> NDArray[np.object_]:
+    """Return the words of values, each distinct one spelled once; None for a missing value."""
+    import pandas as pd
+
+    codes, distinct = pd.factorize(values)  # -1 for a missing value
+    return np.array([*map(spell, distinct), None], dtype=object)[codes]
 
 
 def target_of(names: list[str], choose: Callable[[list[str]], str], path: Path) -> str:
@@ -216,7 +218,7 @@ def have_equal_digits(words: Iterable[str]) -> bool:
 
 def are_codes(values: NDArray[Any]) -> bool:
     """Return True for codes such as zip codes: words of equally many digits, some of which begin with 0."""
-    words = {str(value) for value in values if value is not None} if values.dtype == object else set()
+    words = {*values} - {None} if values.dtype == object else set()
     return any(word.startswith("0") for word in words) and have_equal_digits(words)
 
 
@@ -224,12 +226,10 @@ def to_numbers(values: NDArray[Any]) -> NDArray[np.float64] | None:
     """Return a column as floats, NaN for missing values; return None if it holds anything but numbers."""
     if values.dtype.kind in "biuf":
         return values.astype(np.float64)
-    present = ~is_missing(values)
-    if not all(map(is_number, {*map(str, values[present])})):
-        return None
-    numbers = np.full(len(values), np.nan)
-    numbers[present] = values[present].astype(np.float64)
-    return numbers
+    import pandas as pd
+
+    codes, words = pd.factorize(values)  # -1 for a missing value
+    return np.append(words.astype(np.float64), np.nan)[codes] if all(map(is_number, map(str, words))) else None
 
 
 def label_words(target: NDArray[Any]) -> NDArray[np.object_]:
@@ -237,8 +237,7 @@ def label_words(target: NDArray[Any]) -> NDArray[np.object_]:
 
     None and NaN become None.
     """
-    spelled = {value: label_word(value) for value in {*target[~is_missing(target)].tolist()}}
-    return np.array([spelled.get(value) for value in target.tolist()], dtype=object)
+    return _spelled(target, label_word)
 
 
 def label_word(value: Any) -> str:

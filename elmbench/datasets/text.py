@@ -5,13 +5,12 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from elmbench.datasets.table import Table, few, have_equal_digits, target_of
 from elmbench.datasets.values import MISSING, looks_numeric
@@ -19,7 +18,7 @@ from elmbench.errors import ElmbenchError
 from elmbench.specs.datasets.sources import FileOptions
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 #: A function from the names of the columns to that of the target.
 ChooseTarget = Callable[[list[str]], str]
@@ -66,44 +65,27 @@ def read_text(content: bytes, path: Path, choose: ChooseTarget, layout: FileOpti
         names = [f"x{position}" for position in range(len(names))]
     _check_widths(text, separator, path, is_detected=not layout.separator)
     target = target_of(names, choose, path)
-    # pandas accepts a point as decimal mark even if the mark is a comma.
+    # pandas accepts a point as decimal mark even if the mark is a comma, and would drop the leading zeros of codes.
     words = names if layout.decimal == "," else None if is_public else layout.words
-    content, texts = text.encode(), {*(words or ()), target}
-
-    def read(texts: set[str]) -> pd.DataFrame:
-        return pd.read_csv(
-            io.BytesIO(content),
+    columns = zip(names, zip(*sample[bool(header) :], strict=True), strict=False)  # none without rows
+    codes = () if is_public else [name for name, values in columns if have_equal_digits({*values} - MISSING)]
+    # Not by Arrow's reader or with Arrow's strings: that reader's threads outlive the interpreter, and abort its exit.
+    with pd.option_context("mode.string_storage", "python"):
+        frame = pd.read_csv(
+            io.StringIO(text),
             sep=separator,
             header=0 if header else None,
             names=names,
             index_col=False,
-            dtype=dict.fromkeys(texts, object),
+            dtype=dict.fromkeys((*(words or ()), target, *codes), object),
             na_values=sorted(MISSING),
             keep_default_na=False,
             skipinitialspace=True,
             engine="c",
             low_memory=False,
         )
-
-    # Not by Arrow's reader or with Arrow's strings: that reader's threads outlive the interpreter, and abort its exit.
-    with pd.option_context("mode.string_storage", "python"):
-        frame = read(texts)
-        codes = set() if is_public else _without_zeros(frame, sample[bool(header) :])
-        if codes:
-            frame = read(texts | codes)
         table = Table.of_frame(frame, target, str(path), words)
     return replace(table, notes=tuple(notes), separator=separator, words=frozenset(layout.words))
-
-
-def _without_zeros(frame: pd.DataFrame, sample: list[list[str]]) -> set[str]:
-    """Return the columns of numbers that may be codes whose leading zeros are lost: some have fewer digits."""
-    names = set()
-    for (name, values), words in zip(frame.items(), zip(*sample, strict=True), strict=False):  # no words without rows
-        codes = {*words} - MISSING
-        if values.dtype.kind in "iuf" and have_equal_digits(codes):
-            least = 10.0 ** (len(codes.pop()) - 1) if codes else np.inf
-            names |= {str(name)} if values.min() < least else set()
-    return names
 
 
 def _decode(content: bytes) -> tuple[str, list[str]]:
@@ -122,7 +104,8 @@ def _decode(content: bytes) -> tuple[str, list[str]]:
 
 def _rows(text: str, separator: str) -> Iterator[list[str]]:
     """Yield the fields of each row that is not blank."""
-    return filter(None, csv.reader(io.StringIO(text), delimiter=separator, skipinitialspace=True))
+    lines = (match[0] for match in re.finditer(".*\n?", text))  # a copy of the text takes longer than the first rows
+    return filter(None, csv.reader(lines, delimiter=separator, skipinitialspace=True))
 
 
 def _separator_of(text: str, separator: str) -> tuple[str, str]:

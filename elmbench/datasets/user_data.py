@@ -180,11 +180,11 @@ def _faults(
             yield problem, "a column of numbers or categories", "correct the file"
     if d < 1:
         yield f" has {n} rows of {d} features", "a feature", "add columns, or name the separator of a text by --sep"
-    gone = is_missing(table.target).sum()
-    if gone:
+    n_missing = is_missing(table.target).sum()
+    if n_missing:
         column = f" {table.target_name!r}" if table.target_name else ""
-        problem = f": the target{column} is missing in {gone} of {n} rows"
-        next_step = "--drop-missing-target skips them" if gone < n else "name another column with --target"
+        problem = f": the target{column} is missing in {n_missing} of {n} rows"
+        next_step = "--drop-missing-target skips them" if n_missing < n else "name another column with --target"
         yield problem, "a target in every row", next_step
     if not sp.issparse(table.X) and (huge := (np.abs(table.X) > LARGEST).any(axis=0)).any():
         column = table.names[int(huge.argmax())]

@@ -143,16 +143,16 @@ def _decimal_of(table: Table, columns: Mapping[str, NDArray[Any]]) -> str:
     """Return the decimal mark of the numbers in one file that were read as words."""
     pairs = [(name, word) for name, values in columns.items() for word in _sample(values) if looks_numeric(word)]
     comma, point = (next((pair for pair in pairs if _parse(pair[1], mark) is None), None) for mark in ".,")
-    either = next((pair for pair in pairs if "," in pair[1] and _parse(pair[1], ".") != _parse(pair[1], ",")), None)
-    if either and point is None and table.separator:
+    ambiguous = next((pair for pair in pairs if "," in pair[1] and _parse(pair[1], ".") != _parse(pair[1], ",")), None)
+    if ambiguous and point is None and table.separator:
         fractions = np.argwhere(np.isfinite(table.X) & (np.round(table.X) != table.X))
         point = next(((table.names[column], str(table.X[row, column])) for row, column in fractions), None)
     if comma and point:
         examples = ", and ".join(f"the column {name!r} holds {word!r}" for name, word in (comma, point))
         next_step = "--drop or correct the odd one, or --decimal , or --decimal . (the other mark separates thousands)"
         raise ElmbenchError(f"{table.origin}: {examples}", expected="one decimal mark", next_step=next_step)
-    if either and not (comma or point) and table.separator not in ("", ","):
-        name, word = either
+    if ambiguous and not (comma or point) and table.separator not in ("", ","):
+        name, word = ambiguous
         numbers = f"{word.replace(',', '')} or {word.replace(',', '.')}"
         problem = f"{table.origin}: {word!r} in the column {name!r} may be {numbers}"
         expected = "a number that decides, such as 0,5"

@@ -99,7 +99,7 @@ def _rows(spec: DatasetSpec) -> tuple[Table, Any, Any]:
     table, columns, _ = take_row_columns(read_user_file(source, spec), spec)
     rows = np.arange(len(table.target))[: table.n_train]
     groups, weights = (columns[name][rows] if name in columns else None for name in ("groups", "weights"))
-    return table.select_rows(rows), groups, weights
+    return table.rows(rows), groups, weights
 
 
 def _targets(table: Table, task: str) -> Any:

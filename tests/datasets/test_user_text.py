@@ -215,21 +215,6 @@ def test_a_wide_table_is_read(tmp_path: Path) -> None:
     assert described(tmp_path, text).shape.features == 3000
 
 
-def test_only_codes_are_read_as_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Numbers of equally many digits are not: text takes three times as long."""
-    kinds: list[str] = []
-    read = pd.read_csv
-    monkeypatch.setattr(
-        pd,
-        "read_csv",
-        lambda *args, **options: kinds.append((frame := read(*args, **options))["a"].dtype.kind) or frame,
-    )
-    for first, expected in ((1000, ["i"]), ("0999", ["i", "O"])):
-        kinds.clear()
-        described(tmp_path, FRAME.assign(a=[first, *range(1001, 1000 + N)]))
-        assert kinds == expected
-
-
 def rows(*labels: object) -> pd.DataFrame:
     return pd.DataFrame({"a": A, "b": A[::-1], "kind": pd.Series([*labels] * (N // 2), dtype=object)})
 

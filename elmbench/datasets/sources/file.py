@@ -92,9 +92,9 @@ def read_user_file(
     if codes:
         table = table.remarked(f"codes with leading zeros are categories, not numbers: {few(codes, 8)}")
     table = with_numbers(replace(table, words=table.words.union(codes)), source.decimal)
-    gone = is_missing(table.target)
-    if source.drop_missing_target and gone.any():
-        table = table.rows(~gone).remarked(f"rows without a target, left out: {gone.sum()} of {len(gone)}")
+    missing = is_missing(table.target)
+    if source.drop_missing_target and missing.any():
+        table = table.rows(~missing).remarked(f"rows without a target, left out: {missing.sum()} of {len(missing)}")
     return _with_test_part(table, source, spec) if source.test else table
 
 
@@ -184,7 +184,7 @@ def _sorted_by(table: Table, name: str, day_first: bool | None) -> tuple[Table, 
     ends = span(values) if values.dtype.kind == "M" else f"{values.min():.12g} to {values.max():.12g}"
     # Test rows remain below training rows.
     part = np.arange(len(values)) >= (len(values) if table.n_train is None else table.n_train)
-    return table.select_rows(np.lexsort((values, part))), ends
+    return table.rows(np.lexsort((values, part))), ends
 
 
 def with_date_features(table: Table, names: Collection[str], day_first: bool | None = None) -> Table:
@@ -215,9 +215,9 @@ def take_row_columns(table: Table, spec: RowColumns) -> tuple[Table, dict[str, A
         if name is None:
             continue
         table, values = _take_column(table, name)
-        gone, what = is_missing(values), field.removesuffix("s")
-        if gone.any():
-            problem = f"{table.origin}: the {what} is missing in {gone.sum()} of {len(values)} rows"
+        missing, what = is_missing(values), field.removesuffix("s")
+        if missing.any():
+            problem = f"{table.origin}: the {what} is missing in {missing.sum()} of {len(values)} rows"
             next_step = f"complete the column {name!r}, or remove these rows from the file"
             raise ElmbenchError(problem, expected=f"a {what} in every row", next_step=next_step)
         words = label_words(values)
