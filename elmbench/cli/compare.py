@@ -15,6 +15,7 @@ from typer import Option
 from elmbench.cli.app import app
 from elmbench.cli.options import DecimalMark, DryRun, Jobs, Retry, Words, models, split_words, state
 from elmbench.cli.run import run_cells, run_prepared, show_plan
+from elmbench.errors import ElmbenchError
 
 if TYPE_CHECKING:
     from elmbench.reporting.results import Results
@@ -75,6 +76,9 @@ def compare(
     from elmbench.running.store import Store
     from elmbench.specs.limits import parse_limits
 
+    if save is not None and len(data) > 1:
+        problem, next_step = f"--save is given with {len(data)} data sets", "leave --save out, or compare one data set"
+        raise ElmbenchError(problem, expected="one data set for the model", next_step=next_step)
     command = shlex.join(["elmbench", *sys.argv[1:]])
     settings = Settings(jobs, None, state.plugins, 1, parse_limits(limit))
     with LocalExecutor(settings) as executor:
@@ -131,8 +135,6 @@ def compare(
 
 def _finish(prepared: PreparedRun, save: Path | None, page: Path | None, tables: list[Results]) -> None:
     """Print the comparison of the models over several data sets, and write the best model and the page."""
-    from elmbench.errors import ElmbenchError
-
     (results,) = tables
     if len(results.resolved.datasets) > 1 and not state.as_json:
         from elmbench.cli.checks import show_statistics

@@ -97,7 +97,7 @@ def table(
         from elmbench.cli.progress import show_progress
         from elmbench.workflow.checks import update_tables
 
-        updated = update_tables([experiment] if experiment else [], profile, state.results_dir, show_progress)
+        updated = update_tables(experiment, profile, state.results_dir, show_progress)
         folders = [str(folder) for folder in updated]
         state.emit(folders, "\n".join(f"written to {folder}" for folder in folders))
         return

@@ -100,7 +100,7 @@ def _line(cell: Cell, result: dict[str, Any]) -> dict[str, Any]:
         line["search_seconds"] = result["seconds"]
     warnings = [text.partition(": ") for text in result.get("warnings", ()) if result["status"] == "ok"]
     return line | {
-        WARNING: "; ".join(message for category, _, message in warnings if category in _SHOWN) or None,
+        WARNING: "; ".join(text.partition("\n")[0] for category, _, text in warnings if category in _SHOWN) or None,
         # Results are the same on every machine.
         "reason": _FOLDERS.sub(".../", result["reason"]),
         "params": json.dumps(result.get("params", {}), sort_keys=True),

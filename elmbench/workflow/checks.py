@@ -16,7 +16,7 @@ from elmbench.reporting.joint import joint_record, self_test
 from elmbench.reporting.papers import PaperResults, TableResults, papers_of, read_table
 from elmbench.reporting.results import records, rewrite_results
 from elmbench.specs.catalogue import PROFILES, ExperimentFile, Watch, find_experiment, load_catalogue
-from elmbench.specs.profiles import resolve
+from elmbench.specs.profiles import find_resolved, resolve
 
 
 class NothingToCompareError(ElmbenchError):
@@ -100,12 +100,16 @@ def update_baselines(names: list[str], results_dir: Path) -> list[dict[str, Any]
     ]
 
 
-def update_tables(names: list[str], profile: str, results_dir: Path, watch: Watch = iter) -> list[Path]:
-    """Rewrite the other files of tables, by default of all, from their `cells.csv`; return the folders.
+def update_tables(name: str | None, profile: str, results_dir: Path, watch: Watch = iter) -> list[Path]:
+    """Rewrite the other files of a table or comparison, by default of all tables, from `cells.csv`; return the folders.
 
-    Raises NothingToCompareError if a named table has no results, or if no table has any.
+    Raises NothingToCompareError if the named table has no results, or if no table has any.
     """
-    files = _files(names, lambda file: has_results(results_dir, profile, file.id))
+    if name is not None:
+        table = find_resolved(name, profile, results_dir)
+        _require_results([table.file.id], table.profile, results_dir)
+        return [rewrite_results(table, results_dir).folder]
+    files = _files([], lambda file: has_results(results_dir, profile, file.id))
     _require_results([file.id for file in files], profile, results_dir)
     return [rewrite_results(resolve(file, profile), results_dir).folder for file in watch(files)]
 

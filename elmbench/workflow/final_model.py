@@ -58,9 +58,6 @@ class ComparisonResults(Results):
 def fit_final(run: PreparedRun, results: Results, column: str = "") -> Any:
     """Return a model of a comparison on one data set, fitted to all rows; the best one if none is named."""
     ((resolved, plan),) = run.tables
-    if len(resolved.datasets) > 1:
-        problem = f"{len(resolved.datasets)} data sets are compared"
-        raise ElmbenchError(problem, expected="one data set for the model", next_step="compare one data set")
     (spec,) = resolved.datasets.values()
     models = [column] if column else ranking(results.summary, spec.name)
     if not models:

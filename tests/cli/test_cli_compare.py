@@ -51,6 +51,7 @@ def test_a_file_becomes_a_table(elmbench: Callable, worker: dict, shop: Path) ->
     alone = elmbench("table", "own/shop", "--statistics", code=2)
     assert alone.err.endswith("Next: elmbench compare FILE ... --name shop\n")
     assert "own/shop" in elmbench("status").out
+    assert elmbench("table", "own/shop", "--update").out == "written to elmbench-results/compare/own/shop\n"
 
 
 def test_several_data_sets_are_compared_by_ranks_without_the_dummy(
@@ -136,6 +137,7 @@ def test_every_option_reaches_the_comparison(elmbench: Callable, monkeypatch: py
     [
         (["-t", "sells"], "no column 'sells'"),
         (["-t", "buys", "--test", "shop.csv", "--folds", "5"], "--folds is given with --test"),
+        (["sklearn:wine", "--save", "best.joblib"], "--save is given with 2 data sets"),
         (["-t", "buys", "--grid", "k-elm: [1"], "is not valid YAML"),
         (["-t", "buys", "--grid", "k-elm"], "the grid 'k-elm' does not give a model"),
         (["-t", "buys", "--grid", "k-elm: {C: {from: 1}}"], "'k-elm.C': a range needs from, to and step"),

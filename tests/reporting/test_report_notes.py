@@ -26,7 +26,7 @@ def cells_of(store: Store, toy: Toy, *keys: str) -> pd.DataFrame:
     [
         ([f"UserWarning: {ONE_CLASS}"], [ONE_CLASS]),
         (["UserWarning: a", "UserWarning: b"], ["a; b"]),
-        (["ConvergenceWarning: stopped", "DeprecationWarning: old"], ["stopped"]),
+        (["ConvergenceWarning: stopped\nSee https://...", "DeprecationWarning: old"], ["stopped"]),
     ],
 )
 def test_what_counts_as_said_by_a_model(tmp_path: Path, toy: Toy, warnings: list[str], expected: list[str]) -> None:

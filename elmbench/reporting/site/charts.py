@@ -62,7 +62,15 @@ def own_charts(
     if ranked:
         yield _scores(results.cells, ranked, spec, results.resolved)
     if ranked and len(rows):
-        yield from pictures_of(rows, ranked, spec)
+        best, *_ = by_model = {model: rows[rows["model"] == model] for model in ranked}
+        if spec.task == "regression":
+            yield _errors(best, by_model[best])
+        else:
+            counts = spec.shape.classes
+            classes = list(counts) if isinstance(counts, dict) else sorted(by_model[best]["true"].unique())
+            yield _confusion(best, by_model[best], classes)
+            if len(classes) == 2:
+                yield from _curves(by_model, classes[1])
     if len(losses):
         yield _importance(losses)
 
@@ -82,20 +90,6 @@ def _scores(cells: pd.DataFrame, models: Sequence[str], spec: DatasetSpec, resol
     axes.locator_params(axis="x", nbins=6)
     axes.set_xlabel(words_for(metric))
     return Picture("Score of each test part (dot) and the mean of each model (bar)", png(figure))
-
-
-def pictures_of(predictions: pd.DataFrame, models: Sequence[str], spec: DatasetSpec) -> Iterator[Picture]:
-    """Yield the pictures of the predictions for the test rows of one data set, by its models, the best one first."""
-    by_model = {model: predictions[predictions["model"] == model] for model in models}
-    best, rows = next(iter(by_model.items()))
-    if spec.task == "regression":
-        yield _errors(best, rows)
-        return
-    counts = spec.shape.classes
-    classes = list(counts) if isinstance(counts, dict) else sorted(rows["true"].unique())
-    yield _confusion(best, rows, classes)
-    if len(classes) == 2:
-        yield from _curves(by_model, classes[1])
 
 
 def _errors(model: str, rows: pd.DataFrame) -> Picture:
@@ -162,8 +156,9 @@ def _importance(lines: pd.DataFrame) -> Picture:
     """Return the picture of the losses by shuffled columns of one data set; the largest on top."""
     top = lines.head(_MOST_COLUMNS)[::-1]
     figure, axes = new_figure(_SIDE, 0.9 + 0.25 * len(top))
-    names, spread = [_short(name) for name in top["column"]], top["std"].fillna(0)
-    axes.barh(names, top["importance"], xerr=spread, ecolor="grey", height=0.7)
+    # Names that are equal when cut have bars of their own.
+    axes.barh(range(len(top)), top["importance"], xerr=top["std"].fillna(0), ecolor="grey", height=0.7)
+    axes.set_yticks(range(len(top)), [_short(name) for name in top["column"]])
     axes.axvline(0, color="grey", linewidth=0.8)
     metric, model = (str(lines[name].iloc[0]) for name in ("metric", "model"))
     axes.locator_params(axis="x", nbins=4)

@@ -9,6 +9,7 @@ from html import unescape
 from html.parser import HTMLParser
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -219,6 +220,16 @@ def test_names_in_every_place_of_a_table_are_text(script: str) -> None:
     shown = environment().from_string(source).render(one=grid, s=script, picture=Picture(script, b""))
     assert "<script" not in shown
     assert shown.count("&lt;script&gt;") >= 8
+
+
+def test_columns_whose_names_begin_alike_have_bars_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    from elmbench.reporting.site import charts
+
+    drawn: list[Any] = []
+    monkeypatch.setattr(charts, "png", lambda figure: drawn.append(figure) or b"")
+    lines = pd.DataFrame({"column": [f"the temperature at the site {i}" for i in (1, 2)], "importance": [0.5, 0.1]})
+    charts._importance(lines.assign(std=0.1, metric="mcc", model="elm"))
+    assert len({bar.get_y() for bar in drawn[0].axes[0].patches}) == 2
 
 
 def test_a_picture_says_paper_and_table(site: Path) -> None:
