@@ -22,7 +22,7 @@ from elmbench.datasets.table import Table, few, is_missing, label_word, label_wo
 from elmbench.datasets.values import looks_numeric, read_dates
 from elmbench.errors import ElmbenchError, unknown_name
 from elmbench.files import cache_folder, replace_file
-from elmbench.numerics.rows import LARGEST
+from elmbench.numerics.arrays import LARGEST
 from elmbench.specs.datasets import DatasetSpec, RowColumns, Shape
 from elmbench.specs.datasets.sources import FileOptions
 

@@ -4,9 +4,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.extmath import row_norms
 
-from elmbench.numerics.arrays import Array, Rows
-
-LARGEST = 1e150  # magnitude up to which sums of squares do not overflow
+from elmbench.numerics.arrays import LARGEST, Array, Rows
 
 
 def check_size(name: str, values: Rows) -> None:
