@@ -125,7 +125,6 @@ def _codes(values: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def _is_whole(values: NDArray[Any]) -> bool:
-    """Return True for a column of whole numbers."""
     if values.dtype == object:
         return False
     numbers = values[~np.isnan(values)]

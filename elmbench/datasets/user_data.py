@@ -153,7 +153,6 @@ def _left_out(table: Table, dates: Collection[str]) -> dict[str, list[str]]:
 
 
 def _missing_columns(table: Table) -> list[str]:
-    """Return the names of the columns with missing values."""
     return [] if sp.issparse(table.X) else [table.names[i] for i in np.flatnonzero(table.missing().any(axis=0))]
 
 

@@ -264,7 +264,6 @@ def _texts(words: Iterable[object]) -> list[str | None]:
 
 
 def _formats_of(word: str) -> Iterator[str]:
-    """Yield the formats that fit a word."""
     for date, time in product(_DATES, _TIMES):
         for separator in (" ", ", ", "T") if time else ("",):
             text = f"{date}{separator}{time}"

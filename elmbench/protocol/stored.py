@@ -69,7 +69,6 @@ def _pack(values: NDArray[Any], kind: str) -> str:
 
 
 def _unpack(text: str) -> NDArray[Any]:
-    """Return the array that `_pack` wrote as text."""
     kind, _, data = text.partition(":")
     return np.frombuffer(zlib.decompress(base64.b64decode(data)), dtype=kind)
 

@@ -66,33 +66,29 @@ class ModelEntry:
 
 _Grid = Mapping[str, tuple[Any, ...]]
 _Params = Mapping[str, Any]
+#: Floating-point operations of one fit to n rows of d features, by the hyperparameters.
 _Cost = Callable[[int, int, _Params], float]
 
 
 def _linear_cost(n: int, d: int, params: _Params) -> float:
-    """Return the rough number of operations to fit a linear model."""
     return 1e3 * n * d
 
 
 def _kernel_cost(n: int, d: int, params: _Params) -> float:
-    """Return the rough number of operations of a kernel matrix and its factor."""
     return n**2 * (2 * d + 20) + n**3 / 7  # a factor of n^3 / 3 operations is faster than the rest
 
 
 def _hidden_cost(n: int, d: int, params: _Params) -> float:
-    """Return the rough number of operations to fit a network with hidden nodes."""
     size = params.get("n_hidden") or params.get("n_landmarks") or 400
     smaller = min(n, size)
     return n * size * (2 * d + 20) + 2 * n * size * smaller + smaller**3 / 3
 
 
 def _newton_cost(n: int, d: int, params: _Params) -> float:
-    """Return the rough number of operations of Newton's method on hidden nodes."""
     return 10 * _hidden_cost(n, d, params)  # ten steps
 
 
 def _multiple_kernel_cost(n: int, d: int, params: _Params) -> float:
-    """Return the rough number of operations to fit a multiple kernel ELM."""
     kernels = params.get("kernels")
     m = len(kernels) if isinstance(kernels, Sequence) and not isinstance(kernels, str) else 10
     # Sparse weights converge in some hundred iterations, others in some ten. Each passes twice over half of every
@@ -102,44 +98,37 @@ def _multiple_kernel_cost(n: int, d: int, params: _Params) -> float:
 
 
 def _online_cost(n: int, d: int, params: _Params) -> float:
-    """Return the rough number of operations to fit a kernel model with a dictionary."""
     size = min(n, params.get("budget", 200))
     return 10.0 * n * size * (size + d)
 
 
 def _projection_cost(n: int, d: int, params: _Params) -> float:
-    """Return the rough number of operations of a singular value decomposition, and of a network on it."""
     rank = min(n, d)
     size = min(rank, params.get("n_hidden") or rank)
     return 8.0 * n * d * rank + 25.0 * rank**3 + 2.0 * n * size**2
 
 
 def _stream_cost(n: int, d: int, params: _Params) -> float:
-    """Return the rough number of operations of a decomposition that is updated chunk by chunk."""
     # Five products with a growing basis, at the speed of memory if a chunk has few rows.
     rank = min(n, d)
     return 5.0 * n * d * rank * (1 + 8 / params.get("batch_size", 16)) + 25.0 * rank**3
 
 
 def _budget_cost(n: int, d: int, params: _Params) -> float:
-    """Return the rough number of operations to fit a machine with a budget of support vectors."""
     # A row is compared with every support vector; if it becomes one, a search of some hundred operations follows.
     return float(n) * min(n, params.get("budget", 100)) * (4 * d + 1000)
 
 
 def _hyperplane_cost(n: int, d: int, params: _Params) -> float:
-    """Return the rough number of operations to fit a linear machine by stochastic gradient descent."""
     # Sums of some ten numbers, one addition at a time.
     return 200.0 * params.get("n_epochs", 5) * n * (d + 10)
 
 
 def _boosting_cost(n: int, d: int, params: _Params) -> float:
-    """Return the rough number of operations of gradient boosting."""
     return float(params.get("n_estimators", 100) * (50.0 * n * d + 1e8))
 
 
 def _forest_cost(n: int, d: int, params: _Params) -> float:
-    """Return the rough number of operations to fit a forest."""
     # Comparisons of single values are far slower than dense algebra.
     return float(params.get("n_estimators", 100) * (3e3 * n * math.log2(n + 1) * math.sqrt(d) + 4e7))
 

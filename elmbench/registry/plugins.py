@@ -74,7 +74,6 @@ def _as_entry(name: str, loaded: Any, origin: str, version: str) -> ModelEntry:
 
 
 def _declaration_error(problem: str, expected: str) -> ElmbenchError:
-    """Build the error for a plug-in that declares something wrong."""
     return ElmbenchError(problem, expected=expected, next_step="correct it where it is declared")
 
 

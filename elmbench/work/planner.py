@@ -287,6 +287,5 @@ class DatasetPlanner:
             self._add_cell(column, run, fold, select, key, family)
 
     def _add_cell(self, column: str, run: int, fold: int, select: str, key: str, family: str) -> None:
-        """Add a cell to the plan whose work has this key."""
         entry = self.dataset.name, column, run, fold, select, self.resolved.reading, key, family
         self.plan.cells.append(Cell(*entry, self.missing, self.remarks, self.request.first_runs))
