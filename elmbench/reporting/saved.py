@@ -95,7 +95,7 @@ class SavedResults(dict[str, SavedTable]):
     optimism = _of_all_tables("optimism")
 
     def __repr__(self) -> str:
-        return f"<{len(self)} tables: {', '.join(list(self)[:5])}{', ...' * (len(self) > 5)}>"
+        return f"<tables: {', '.join(list(self)[:5])}{', ...' * (len(self) > 5)}>"
 
 
 def read_results(folder: Path | str = RESULTS_DIR) -> SavedResults:

@@ -1,5 +1,6 @@
 """Execution of a prepared run: missing results are computed, and tables are written; and the same from Python."""
 
+import inspect
 import json
 import re
 import shlex
@@ -12,7 +13,7 @@ from typing import Annotated, Any, TypeVar, cast
 
 from pydantic import ConfigDict, Field, ValidationError, validate_call
 
-from elmbench.errors import ElmbenchError
+from elmbench.errors import ElmbenchError, unknown_name
 from elmbench.files import RESULTS_DIR, sweep
 from elmbench.registry.plugins import load_plugin
 from elmbench.reporting.folders import results_folder
@@ -127,8 +128,10 @@ def checked(function: Function) -> Function:
         except ValidationError as error:
             first = error.errors()[0]
             name, step = ".".join(map(str, first["loc"])), f"help(elmbench.{function.__name__})"
-            problem = f"the argument {name} is {first['input']!r:.100}"
-            raise ElmbenchError(problem, expected=first["msg"], next_step=step) from error
+            if first["type"] == "unexpected_keyword_argument":
+                raise unknown_name("argument", name, list(inspect.signature(function).parameters), step) from error
+            value = "missing" if first["type"] == "missing_argument" else f"{first['input']!r:.100}"
+            raise ElmbenchError(f"the argument {name} is {value}", expected=first["msg"], next_step=step) from error
 
     return cast("Function", call)
 

@@ -69,6 +69,7 @@ def test_an_alias_stands_once(alias: str) -> None:
         ({"positive": ["c"]}, "'c' is none of the classes a, b"),
         ({"task": "regression"}, "no positive class"),
         ({"positive": [], "shape": {"instances": 10, "features": 2}}, "needs the classes"),
+        ({"positive": []}, "of two classes, `positive` must name"),
         ({"shape": {"instances": 11, "features": 2, "classes": {"a": 6, "b": 4}}}, "sum to 10, not to 11"),
         ({"shape": {"instances": 10, "features": 2, "classes": 2, "split": [5, 4]}}, "does not sum to 10"),
         ({"redraw": "run"}, "only generated data"),
@@ -107,10 +108,10 @@ def test_labels_may_be_written_as_numbers() -> None:
 
 def test_a_variant_takes_over_all_but_names_and_papers() -> None:
     content = yaml.safe_load(ENTRY)
-    content["toy-two"] = {"like": "toy", "title": "Toy, both", "positive": []}
+    content["toy-two"] = {"like": "toy", "title": "Toy, both", "positive": ["b"]}
     variant = parse_dataset_specs(content, "toy.yaml")["toy-two"]
     assert (variant.stem, variant.title, variant.sources[0].kind) == ("toy", "Toy, both", "openml")
-    assert (variant.positive, variant.aliases, variant.papers) == ((), (), {})
+    assert (variant.positive, variant.aliases, variant.papers) == (("b",), (), {})
     content["toy-two"]["like"] = "nothing"
     with pytest.raises(ElmbenchError, match=r"'toy-two\.like' is 'nothing'"):
         parse_dataset_specs(content, "toy.yaml")

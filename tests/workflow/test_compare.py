@@ -71,6 +71,13 @@ def test_an_argument_that_is_not_allowed(argument: dict[str, Any], expected: str
     assert error.value.next_step == "help(elmbench.compare)"
 
 
+def test_arguments_that_are_missing_or_unknown() -> None:
+    with pytest.raises(ElmbenchError, match="the argument y is missing"):
+        elmbench.compare("mine.csv")
+    with pytest.raises(ElmbenchError, match="unknown argument 'metrics'"):
+        elmbench.compare(X, y, metrics=["f1"])
+
+
 WORDS = pd.DataFrame(X).assign(a=["x", *map(str, X[1:, 0])])
 
 

@@ -105,6 +105,8 @@ class DatasetSpec(RowColumns):
             raise ValueError("a regression has no positive class")
         if self.task == "classification" and self.shape.classes is None:
             raise ValueError("a classification needs the classes in shape")
+        if not self.positive and (self.shape.classes == 2 or len(self.shape.labels) == 2):
+            raise ValueError("of two classes, `positive` must name the one that precision and recall are about")
         for label in self.positive:
             if self.shape.labels and label not in self.shape.labels:
                 raise ValueError(f"positive: {label!r} is none of the classes {', '.join(self.shape.labels)}")
