@@ -154,14 +154,15 @@ def test_a_span_has_times_only_if_there_are_any() -> None:
 @pytest.mark.parametrize("missing", [None, "n.a.", "-"])
 def test_dates_become_features(tmp_path: Path, missing: str | None) -> None:
     words = [missing, *DAYS[1:].strftime("%d.%m.%Y")]
-    spec = described(tmp_path, FRAME.assign(day=words, kind=LABELS), impute=True)
+    spec = described(tmp_path, FRAME.assign(day=words, once=["1.1.2023", "n.a."] * (N // 2), kind=LABELS), impute=True)
+    assert "once has a single date and is left out" in spec.notes
     data = load(spec)
     assert data.feature_names == ("a", "b", "day.year", "day.month", "day.weekday", "day.days")
     assert data.nominal == ()
     np.testing.assert_array_equal(data.X[1, 2:], [2023, 1, 4, 0])
     np.testing.assert_array_equal(data.X[-1, 2:], [2024, 8, 6, 5 * (N - 2)])
     assert np.isnan(data.X[0, 2:]).all()
-    assert "dates, replaced by their parts and the days since the first: day" in spec.notes[0]
+    assert "dates, replaced by their parts and the days since the first: day, once" in spec.notes[0]
 
 
 def test_times_have_an_hour_and_parquet_its_dates(tmp_path: Path) -> None:

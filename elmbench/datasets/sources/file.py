@@ -196,6 +196,8 @@ def with_date_features(table: Table, names: Collection[str], day_first: bool | N
             problem = f"{table.origin}: the column {name!r} holds {next(filter(None, words), None)!r}"
             raise ElmbenchError(problem, expected="dates in one format", next_step="correct the file")
         features = features_of(dates).add_prefix(f"{name}.")
+        if features.empty:
+            table = table.remarked(f"{name} has a single date and is left out")
         table = replace(table, X=np.column_stack([table.X, features]), names=(*table.names, *features))
     return table
 
