@@ -163,6 +163,8 @@ def write_results(resolved: Resolved, store: Store, results_dir: Path) -> Result
     experiment = resolved.file.id
     folder = results_folder(results_dir, resolved.profile, experiment)
     planned = store.cells(resolved.profile, experiment)
+    known = {name for name in {cell.dataset for cell in planned} if _is_known(name, resolved)}
+    planned = [cell for cell in planned if cell.dataset in known]  # those of another --spec-dir stay in the store
     extra = dict.fromkeys(cell.model for cell in planned if cell.model not in resolved.spec.models)
     layout = layout_of(resolved)
     values = [measure.column for measure in layout.values(resolved, extra)]

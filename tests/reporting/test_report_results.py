@@ -66,6 +66,7 @@ def test_the_optimism_is_written_if_both_selections_were_run(toy: Toy, tmp_path:
 def test_cells_of_an_unknown_data_set_are_left_out_with_a_note(
     resolved: Resolved, store: Store, tmp_path: Path
 ) -> None:
+    keep_cells(store, {cell_in_store("elsewhere", dataset="of another --spec-dir"): {"measured": {"mcc": 0.7}}})
     path = write_results(resolved, store, tmp_path).folder / "cells.csv"
     path.write_text(path.read_text().replace("wdbc,K-ELM", "nosuch,K-ELM"))
     with pytest.warns(ElmbenchWarning, match=f"{path}: cells of nosuch are not comparable and left out"):
