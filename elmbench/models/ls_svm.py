@@ -10,7 +10,7 @@ from elmbench.models.base.family import estimator
 from elmbench.models.base.kernels import KernelSystemMixin
 from elmbench.models.base.weights import WeightedClassifier, WeightedRegressor
 from elmbench.numerics.arrays import Array
-from elmbench.numerics.rows import scaled_rows
+from elmbench.numerics.solve import scaled_rows
 
 
 class _LSSVM(KernelSystemMixin):

@@ -12,8 +12,7 @@ from elmbench.models.base.weights import WeightedClassifier, WeightedRegressor
 from elmbench.models.elm import HiddenNodesMixin
 from elmbench.numerics.arrays import EPS, Array, Rows
 from elmbench.numerics.nodes.output_weights import pseudo_inverse_of_gram, update_as_printed, update_symmetric
-from elmbench.numerics.rows import scaled_rows
-from elmbench.numerics.solve import RidgeSystem
+from elmbench.numerics.solve import RidgeSystem, scaled_rows
 
 DEPENDENT = (
     "the outputs of n_hidden={} nodes are linearly dependent to working precision on the rows of the first block, so "

@@ -15,7 +15,7 @@ from elmbench.models.elm import CONSTANT_LAYER, HiddenNodesMixin, node_folds
 from elmbench.numerics.arrays import Array, Rows
 from elmbench.numerics.nodes.hidden_layer import NODES, node_outputs
 from elmbench.numerics.nodes.output_weights import leading_solutions
-from elmbench.numerics.rows import scaled_rows
+from elmbench.numerics.solve import scaled_rows
 
 CUTOFF = 1e-15  # share of the largest singular value that counts as zero: numpy's `pinv` of the paper's time
 

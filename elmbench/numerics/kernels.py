@@ -4,13 +4,14 @@ import math
 from collections.abc import Callable, Iterator
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.linalg.blas import dtrsm
 from scipy.linalg.lapack import dpstrf
 from sklearn.utils import gen_batches
+from sklearn.utils.extmath import row_norms
 
-from elmbench.numerics.arrays import EPS, Array
-from elmbench.numerics.rows import squared_norms
+from elmbench.numerics.arrays import EPS, Array, Rows
 from elmbench.numerics.solve import mirror
 
 SQUARINGS = 3  # most times in a row that a Gaussian kernel is squared instead of computed, see `kernel_ladder`
@@ -22,6 +23,32 @@ BLOCK_BYTES = 8 * 2**20  # size of the temporaries of this module, in bytes (one
 def row_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
     """Return the slices that cut `n_rows` rows of `n_columns` floats into blocks of about `BLOCK_BYTES`."""
     return gen_batches(n_rows, max(1, BLOCK_BYTES // (8 * max(1, n_columns))))
+
+
+def squared_norms(X: Rows) -> Array:
+    """Return the squared norms of rows. Sparse rows may name an entry more than once."""
+    if sp.issparse(X) and not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return np.asarray(row_norms(X, squared=True))
+
+
+def inner_products(X: Rows, centres: Rows) -> Array:
+    """Return the inner products of the rows of `X` and of `centres`, dense of shape (n, L); sparse rows stay sparse."""
+    if sp.issparse(X):
+        if sp.issparse(centres):
+            return np.asarray((X @ centres.T).toarray(order="C"))
+        return np.asarray(X @ np.ascontiguousarray(centres.T))
+    return np.ascontiguousarray((centres @ X.T).T if sp.issparse(centres) else X @ centres.T)
+
+
+def sparse_distances(X: Rows, centres: Rows) -> Array:
+    """Return the squared distances between sparse rows, none negative; centring would make the rows dense."""
+    distances = inner_products(X, centres)
+    distances *= -2.0
+    distances += squared_norms(X)[:, np.newaxis]
+    distances += squared_norms(centres)
+    return np.maximum(distances, 0.0, out=distances)
 
 
 def rbf_from_distances(distances: Array, gamma: float | Array, out: Array | None = None) -> Array:

@@ -17,8 +17,14 @@ from sklearn.metrics.pairwise import (
 from sklearn.utils import gen_batches
 
 from elmbench.numerics.arrays import Array, Indices, Rows
-from elmbench.numerics.kernels import kernel_matrix, rbf_from_distances, row_blocks, squared_distances
-from elmbench.numerics.rows import inner_products, sparse_distances
+from elmbench.numerics.kernels import (
+    inner_products,
+    kernel_matrix,
+    rbf_from_distances,
+    row_blocks,
+    sparse_distances,
+    squared_distances,
+)
 from elmbench.numerics.solve import mirror
 
 PRECOMPUTED = "precomputed"

@@ -8,7 +8,6 @@ from scipy.linalg.blas import dsyrk
 from scipy.linalg.lapack import dlange, dpocon, dpotrf, dpotri, dpotrs, dtrtrs
 
 from elmbench.numerics.arrays import EPS, Array
-from elmbench.numerics.rows import scaled_rows
 
 _ABOVE = np.triu(np.ones((128, 128), dtype=bool), 1)  # mask of the upper triangle of a block, which `mirror` writes
 
@@ -110,6 +109,11 @@ def cholesky_condition(factor: Array, norm: float) -> float:
     """Return an estimate of the condition of a matrix LL', the larger one of pocon's and of norm / min L_ii^2."""
     reciprocal = min(float(dpocon(factor, norm, uplo="L")[0]), float(factor.diagonal().min()) ** 2 / norm)
     return 1.0 / reciprocal if reciprocal > 0 else float(np.inf)
+
+
+def scaled_rows(A: Array, scale: Array | None) -> Array:
+    """Return S A for the diagonal matrix S of some scales, or A itself without scales."""
+    return A if scale is None else scale[:, np.newaxis] * A
 
 
 def mirror(A: Array) -> None:

@@ -23,10 +23,9 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from elmbench.numerics.arrays import EPS, Array, Rows
+from elmbench.numerics.arrays import EPS, LARGEST, Array, Rows
 from elmbench.numerics.nodes.hidden_layer import ACTIVATIONS
 from elmbench.numerics.pairwise import NAMES
-from elmbench.numerics.rows import check_size
 from elmbench.numerics.solve import RidgeSystem
 
 POSITIVE = Interval(Real, 0, None, closed="neither")
@@ -73,6 +72,14 @@ def check_real(name: str, value: Any) -> float:
     if not (np.isfinite(number) and number > 0):
         raise ValueError(f"{name}: expected a finite number greater than 0, got {value!r} instead")
     return number
+
+
+def check_size(name: str, values: Rows) -> None:
+    """Raise a ValueError if the squares of entries, dense or sparse, may overflow."""
+    entries = values.data if sp.issparse(values) else values
+    largest = max(entries.max(initial=0.0), -entries.min(initial=0.0))
+    if largest > LARGEST:
+        raise ValueError(f"{name}: expected magnitudes up to {LARGEST:g}, got {largest:.1e} instead")
 
 
 def encode_classes(y: NDArray[Any], classes: NDArray[Any]) -> Array:

@@ -24,8 +24,7 @@ from elmbench.numerics.kernels import (
 )
 from elmbench.numerics.pairwise import PRECOMPUTED, Kernel
 from elmbench.numerics.ridge_path import WITHIN_ROUND_OFF, ridge_solutions
-from elmbench.numerics.rows import scaled_rows
-from elmbench.numerics.solve import RidgeSystem
+from elmbench.numerics.solve import RidgeSystem, scaled_rows
 
 MAX_SHARE = 1 / 6
 """Columns of a factor of the kernel over its rows up to which it is faster than solvers for the whole kernel."""

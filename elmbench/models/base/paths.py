@@ -12,11 +12,10 @@ from scipy.linalg import LinAlgWarning
 from sklearn.base import clone, is_classifier
 from sklearn.utils._param_validation import validate_parameter_constraints
 
-from elmbench.models.base.family import named_gamma
+from elmbench.models.base.family import check_size, named_gamma
 from elmbench.models.protocols import Evaluated, Folds
 from elmbench.numerics.arrays import Array, Indices, Rows
 from elmbench.numerics.pairwise import Kernel
-from elmbench.numerics.rows import check_size
 
 
 @dataclass(frozen=True)
