@@ -8,6 +8,7 @@ import math
 import re
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,9 @@ from elmbench.work.plan import Cell
 CELL_NAMES = ["dataset", "model", "run", "fold", "select", "reading"]
 TIMES = ["fit_seconds", "search_seconds", "predict_seconds"]
 SELECTIONS = ("published", "nested", "oracle")
-#: Warnings of a model, such as that it can only predict one class, or was stopped before it had converged.
+#: 1 if the fit of a cell was stopped at `max_iter`, and the share of stopped fits of its search.
+CAPPED = ("capped", "search_capped")
+#: Warnings of a model, such as that it can only predict one class.
 WARNING = "warning"
 #: Remarks on the data, such as that they are not the public file.
 REMARKS = "data"
@@ -38,11 +41,10 @@ FIRST_RUNS = "first_runs"
 #: Time limits that stopped a cell: its own, or that of the search before it.
 LIMITS = ("fit_limit", "search_limit")
 #: Columns that `cells.csv` has if they hold something.
-_OPTIONAL = (WARNING, REMARKS, CLEAN_TIMES, FIRST_RUNS, *LIMITS)
+_OPTIONAL = (*CAPPED, WARNING, REMARKS, CLEAN_TIMES, FIRST_RUNS, *LIMITS)
 #: All columns except measures.
 NO_METRICS = (*CELL_NAMES, "status", "reason", "params", "n_units", "n_test", "condition", *TIMES, *_OPTIONAL)
-#: The categories of warnings that are shown; others depend on the versions of libraries.
-_SHOWN = ("UserWarning", "ConvergenceWarning")
+_USER_WARNING = "UserWarning: "
 #: The folders of an absolute path.
 _FOLDERS = re.compile(r"(?<![\w.:/])/(?:[^\s/'\"]+/)+(?=[^\s/])")
 #: Endings of a cell.
@@ -57,6 +59,7 @@ def cells_frame(planned: list[Cell], store: Store, values: list[str], resolved: 
     `values` are the columns of measured values. Optional columns are left out if they hold nothing.
     """
     lines: list[dict[str, Any]] = []
+    capped_values = capped_fits(store)
 
     def read_predictions() -> Iterator[StoredPredictions | None]:
         """Add the line of each cell and yield its predictions: one record is held at a time."""
@@ -65,7 +68,7 @@ def cells_frame(planned: list[Cell], store: Store, values: list[str], resolved: 
                 lines.append(_line(cell, {"status": "unavailable", "reason": cell.unavailable}))
                 yield None
             elif (record := store.get(cell.key)) is not None:
-                lines.append(_line(cell, record["result"]) | _limits(record, store))
+                lines.append(_line(cell, record["result"]) | _limits(record, store) | capped_values(record))
                 yield stored_in(record["result"])
 
     metric_names = {*REGISTRY, *({*resolved.spec.protocol.metrics} - {*MEASURES})}
@@ -98,9 +101,11 @@ def _line(cell: Cell, result: dict[str, Any]) -> dict[str, Any]:
     if "scores" in result:
         # In a table of hyperparameters a cell is the search itself.
         line["search_seconds"] = result["seconds"]
-    warnings = [text.partition(": ") for text in result.get("warnings", ()) if result["status"] == "ok"]
+    # Warnings of other kinds are left out: some depend on the versions of libraries.
+    shown = (text for text in result.get("warnings", ()) if text.startswith(_USER_WARNING) and result["status"] == "ok")
+    warnings = (text.removeprefix(_USER_WARNING).partition("\n")[0] for text in shown)
     return line | {
-        WARNING: "; ".join(text.partition("\n")[0] for category, _, text in warnings if category in _SHOWN) or None,
+        WARNING: "; ".join(warnings) or None,
         # Results are the same on every machine.
         "reason": _FOLDERS.sub(".../", result["reason"]),
         "params": json.dumps(result.get("params", {}), sort_keys=True),
@@ -157,6 +162,30 @@ def order_of(resolved: Resolved) -> Callable[[Any], tuple[Any, ...]]:
 def selections_of(resolved: Resolved) -> list[str]:
     """Return all selections, those of the table first."""
     return list(dict.fromkeys((*resolved.spec.protocol.selections, *SELECTIONS)))
+
+
+def capped_fits(store: Store) -> Callable[[dict[str, Any]], dict[str, float]]:
+    """Return the function that computes the columns `CAPPED` of a cell, its fits that stopped early, from its record.
+
+    It returns none for a model without a limit of steps. The searches that cells share are counted once.
+    """
+
+    def count_stopped(record: dict[str, Any]) -> int:
+        return int(record["result"].get("solvers", {}).get("capped", 0))
+
+    @cache
+    def search_share(*keys: str) -> float:
+        searches = list(records_below(keys, store))
+        fits = sum(work_from(record["unit"]).number_of_fits for record in searches)
+        return sum(map(count_stopped, searches)) / fits if fits else math.nan
+
+    def capped_values(record: dict[str, Any]) -> dict[str, float]:
+        if record["unit"].get("params", {}).get("max_iter", -1) <= 0 or record["result"]["status"] != "ok":
+            return {}
+        values = float(count_stopped(record) > 0), search_share(*work_from(record["unit"]).needs)
+        return dict(zip(CAPPED, values, strict=True))
+
+    return capped_values
 
 
 def csv(frame: pd.DataFrame) -> str:

@@ -1,4 +1,4 @@
-"""Notes below a table: endings of cells, warnings of models, remarks on published figures."""
+"""Notes below a table: endings of cells, warnings of models, fits that were stopped, remarks on published figures."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from elmbench.layouts.table import Note, gain
 from elmbench.metrics import less_is_better
 from elmbench.numerics.significance import Finding, Region, corrected_t_test
 from elmbench.reporting import group_by
-from elmbench.reporting.cells import CLEAN_TIMES, REMARKS, WARNING
+from elmbench.reporting.cells import CAPPED, CLEAN_TIMES, REMARKS, WARNING
 from elmbench.reporting.claim_outcomes import ClaimOutcome
 from elmbench.reporting.summary import ENTRY
 from elmbench.reporting.verdicts import FEWEST_RUNS
@@ -36,6 +36,7 @@ def table_notes(
     if any(claim.is_decided for claim in claims):
         yield Note("claim", _UNCORRECTED)
     yield from optimism_notes(gains[gains["reading"] == ""])
+    yield from capped_notes(cells)
     yield from warning_notes(cells)
     yield from ending_notes(cells)
     yield from not_run_notes(resolved, datasets)
@@ -111,6 +112,23 @@ def mean_gain(gains: pd.Series[float]) -> Finding | None:
     if len(gains) < FEWEST_RUNS:
         return None
     return corrected_t_test(gains.to_numpy(float), 0.0, Region(), unit="data sets")
+
+
+def capped_notes(cells: pd.DataFrame) -> Iterator[Note]:
+    """Yield the share of fits that were stopped at `max_iter`, by model and selection, under the default readings."""
+    if not set(CAPPED) <= set(cells.columns):
+        return
+    default = cells[(cells["reading"] == "") & cells["capped"].notna()]
+    for (model, select), group in default.groupby(["model", "select"], sort=False):
+        shares = group.groupby("dataset", sort=False)[list(CAPPED)].mean().astype(float)
+        if not (shares > 0).any(axis=None):
+            continue
+        share, search_share = (float(group[name].astype(float).mean()) for name in CAPPED)
+        text = f"{model}, {select}: {share:.0%} of the fits shown were stopped at max_iter before they had converged"
+        if search_share == search_share:
+            worst = shares["search_capped"]
+            text += f", {search_share:.0%} of those of the searches (most on {worst.idxmax()}: {worst.max():.0%})"
+        yield Note("capped", text)
 
 
 def warning_notes(cells: pd.DataFrame) -> Iterator[Note]:

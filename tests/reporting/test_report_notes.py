@@ -1,17 +1,20 @@
-"""Warnings of models: columns of cells.csv and notes below a table."""
+"""Fits that were stopped at `max_iter` and warnings of models: columns of cells.csv and notes below a table."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
-from made_cells import Toy, cell_in_store, folds, frame, keep, notes_of, table_from, table_of
+from made_cells import Toy, cell_in_store, folds, frame, keep, notes_of, table_from, table_of, unit_of
 
-from elmbench.reporting.cells import WARNING, cells_frame, read_cells, write_frame
-from elmbench.reporting.notes import warning_notes
+from elmbench.reporting.cells import CAPPED, WARNING, capped_fits, cells_frame, read_cells, write_frame
+from elmbench.reporting.notes import capped_notes, warning_notes
 from elmbench.running.store import Store
 
+GRID = {"C": [1, 2], "gamma": [1, 2, 3]}
+INNER = {"kind": "stratified-kfold", "folds": 3}
 OK = {"status": "ok", "reason": ""}
 ONE_CLASS = "the layer is constant, so one class is predicted"
 
@@ -21,12 +24,86 @@ def cells_of(store: Store, toy: Toy, *keys: str) -> pd.DataFrame:
     return cells_frame([cell_in_store(key, key) for key in keys], store, ["mcc"], toy())
 
 
+def put(store: Store, key: str, unit: dict[str, Any], capped: int = 0, **result: Any) -> str:
+    return keep(store, key, OK | ({"solvers": {"capped": capped}} if capped else {}) | result, **unit)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    store = Store(tmp_path)
+    grids = [put(store, f"g{i}", {"kind": "grid", "grid": GRID}, capped) for i, capped in enumerate((3, 0, 6))]
+    put(store, "choice", {"kind": "choice", "grid": GRID, "evaluated": grids, "given": None})
+    put(store, "search", {"kind": "search", "grid": GRID, "inner": INNER, "given": None}, 9)
+    put(store, "divergence", {"kind": "divergence", "grid": GRID, "given": None}, 1)
+    put(store, "by-dcs", {"kind": "choice", "grid": GRID, "evaluated": ["divergence"], "given": None})
+    return store
+
+
+def cell_of(chosen: str | None, max_iter: int | None = 100, **result: Any) -> dict[str, Any]:
+    params = {} if max_iter is None else {"max_iter": max_iter}
+    return {"unit": unit_of(params=params, chosen=chosen), "result": OK | result}
+
+
+@pytest.mark.parametrize(
+    ("chosen", "share"), [("choice", 9 / 18), ("search", 9 / 18), ("by-dcs", 1 / 6), ("g0", 3 / 6), ("g1", 0)]
+)
+def test_the_share_is_of_all_fits_of_the_search(store: Store, chosen: str, share: float) -> None:
+    assert capped_fits(store)(cell_of(chosen)) == {"capped": 0.0, "search_capped": share}
+
+
+def test_searches_that_lead_to_one_another_count_together(store: Store) -> None:
+    put(store, "second", {"kind": "search", "grid": {"C": [1]}, "inner": INNER | {"folds": 2}, "given": "search"}, 2)
+    assert capped_fits(store)(cell_of("second"))["search_capped"] == (9 + 2) / (18 + 2)
+
+
+def test_a_fit_of_its_own_and_models_that_nothing_stops(store: Store) -> None:
+    fits = capped_fits(store)
+    assert fits(cell_of(None, solvers={"capped": 1})) == pytest.approx(
+        {"capped": 1.0, "search_capped": float("nan")}, nan_ok=True
+    )
+    assert fits(cell_of("search", None)) == {}
+    assert fits(cell_of("search", -1)) == {}
+    assert fits(cell_of("search", 0)) == {}
+    assert fits(cell_of("search", status="timeout")) == {}
+
+
+def test_columns_are_there_only_where_a_model_may_be_stopped(store: Store, toy: Toy) -> None:
+    put(store, "svm", cell_of("search")["unit"], 1)
+    put(store, "elm", cell_of("search", None)["unit"])
+    assert not set(CAPPED) & set(cells_of(store, toy, "elm").columns)
+    both = cells_of(store, toy, "elm", "svm").set_index("model")
+    assert both.loc["svm", list(CAPPED)].tolist() == [1.0, 0.5]
+    assert both.loc["elm", list(CAPPED)].isna().all()
+
+
+def test_a_note_for_each_selection_says_where_most_were_stopped(toy: Toy) -> None:
+    cells = pd.DataFrame(
+        [
+            *folds("SVM", 1, 1, capped=0.0, search_capped=0.1),
+            *folds("SVM", 1, 1, capped=1.0, search_capped=0.3, dataset="heart"),
+            *folds("SVM", 1, 1, capped=0.0, search_capped=0.2, select="oracle"),
+            *folds("SVM", 1, 1, capped=1.0, search_capped=1.0, reading="order=stored"),
+            *folds("other", 1, 1, capped=0.0, search_capped=0.0),
+            *folds("ELM", 1, 1),
+        ]
+    )
+    stopped = "of the fits shown were stopped at max_iter before they had converged"
+    assert [note.text for note in capped_notes(cells)] == [
+        f"SVM, nested: 50% {stopped}, 20% of those of the searches (most on heart: 30%)",
+        f"SVM, oracle: 0% {stopped}, 20% of those of the searches (most on wdbc: 20%)",
+    ]
+    alone = cells.drop(columns="search_capped").assign(search_capped=float("nan"))
+    assert [note.text for note in capped_notes(alone)] == [f"SVM, nested: 50% {stopped}"]
+    assert list(capped_notes(cells.drop(columns=list(CAPPED)))) == []
+    assert notes_of(table_of(toy(), folds("ELM", 1, 1))) == ()
+
+
 @pytest.mark.parametrize(
     ("warnings", "expected"),
     [
         ([f"UserWarning: {ONE_CLASS}"], [ONE_CLASS]),
         (["UserWarning: a", "UserWarning: b"], ["a; b"]),
-        (["ConvergenceWarning: stopped\nSee https://...", "DeprecationWarning: old"], ["stopped"]),
+        (["UserWarning: two\nSee https://...", "ConvergenceWarning: stopped", "DeprecationWarning: old"], ["two"]),
     ],
 )
 def test_what_counts_as_said_by_a_model(tmp_path: Path, toy: Toy, warnings: list[str], expected: list[str]) -> None:
