@@ -76,9 +76,9 @@ class State:
             self.console.print(text, markup=not isinstance(text, str))
 
     def say(self, *lines: str) -> None:
-        """Print lines for people; not with `-q` or `--json`."""
+        """Print lines for people, those with a command unwrapped, to be copied; not with `-q` or `--json`."""
         for line in () if self.silent else lines:
-            self.console.print(line, markup=False)
+            self.console.print(line, markup=False, soft_wrap="elmbench " in line)
 
     def remark(self, text: str) -> None:
         """Print a line for people on standard error, apart from what may go to a file; not with `-q` or `--json`."""

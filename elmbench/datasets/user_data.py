@@ -202,6 +202,10 @@ def _faults(
         problem = f": the target has {len(labels)} different labels in {n} rows, such as {labels[0]!r}"
         next_step = "write plain numbers, or name another column with --target"
         yield problem, "classes of several rows, or numbers", next_step
+    if task == "regression" and to_numbers(table.target) is None:
+        word = next(word for word in table.target if word and not looks_numeric(word))
+        next_step = "leave out --task regression, or name another column with --target"
+        yield f": the target of a regression holds {word!r}", "numbers", next_step
     positive = label_word(request.positive)
     if positive and (len(labels) != 2 or positive not in labels):
         problem = f": {request.positive!r} is named as the positive class of {len(labels) or 'no'} classes"

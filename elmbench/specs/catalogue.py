@@ -220,6 +220,9 @@ def find_experiment(name: str) -> ExperimentFile:
     if tables := [file.id for file in files.values() if file.paper.key == name]:
         all_tables = f"elmbench list experiments, or all tables of the paper: elmbench run --paper {name}"
         raise ElmbenchError(f"{name!r} is a paper", expected=f"one of {', '.join(tables)}", next_step=all_tables)
+    if name.startswith("own/"):
+        problem, step = f"{name!r} is not an experiment", f"elmbench table {name} shows a comparison"
+        raise ElmbenchError(problem, expected="one of `elmbench list experiments`", next_step=step)
     raise unknown_name("experiment", name, table_names(), "elmbench list experiments")
 
 

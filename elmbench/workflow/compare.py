@@ -35,6 +35,7 @@ from elmbench.workflow.stages import run_within_budget
 _IN_PYTHON = {
     "correct the file": "correct the data",
     "name a column, remove lines .*": "name one of these columns",
+    "add them, or give --sep": "add them",
     "--dates day-first or --dates month-first": "convert it by pandas.to_datetime",
     r"--decimal , or --decimal \.( \(.*?\))?": "convert the column to floats",
     r"--words ('.*?'|\S+)": "astype('category')",

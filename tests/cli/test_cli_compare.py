@@ -136,6 +136,7 @@ def test_every_option_reaches_the_comparison(elmbench: Callable, monkeypatch: py
     ("words", "message"),
     [
         (["-t", "sells"], "no column 'sells'"),
+        (["-t", "buys", "--task", "regression"], "the target of a regression holds '"),
         (["-t", "buys", "--test", "shop.csv", "--folds", "5"], "--folds is given with --test"),
         (["sklearn:wine", "--save", "best.joblib"], "--save is given with 2 data sets"),
         (["-t", "buys", "--grid", "k-elm: [1"], "is not valid YAML"),

@@ -18,6 +18,7 @@ MISTAKES = [
         for verb in ("run", "show", "status", "table", "check", "baseline update")
     ),
     ("run tabel4", "unknown experiment 'tabel4' (did you mean 'table4'?)", LISTED),
+    ("show own/mine", "'own/mine' is not an experiment", "one of `elmbench list experiments`"),
     ("run table4 -m nope", "unknown model 'nope'", "k-elm"),
     ("run table4 -m kelm", "unknown model 'kelm' (did you mean 'k-elm'?)", "k-elm"),
     ("run table4 -d nope", "unknown data set 'nope'", LISTED),
@@ -166,4 +167,4 @@ def test_a_terminal_of_few_signs() -> None:
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.endswith("0.9 ? 0.1 = ?\n")
+    assert done.stdout.endswith("0.9 +- 0.1 = ?\n")

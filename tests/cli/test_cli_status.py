@@ -114,3 +114,12 @@ def test_tables_are_watched_on_a_terminal_alone(
 def test_durations_in_words() -> None:
     words = ["1 s", "89 s", "2 min", "90 min", "1.5 h"]
     assert list(map(progress.duration, (0.2, 89, 100, 5399, 5400))) == words
+
+
+def test_a_command_stands_on_one_line_to_be_copied(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(state, "quiet", False)
+    command = "next: elmbench run kos-elm/table4" + " --reading order=stored" * 5
+    state.say(command, "word " * 30)
+    assert [*map(len, capsys.readouterr().out.splitlines())] == [len(command), 80, 70]

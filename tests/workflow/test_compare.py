@@ -94,7 +94,7 @@ WORDS = pd.DataFrame(X).assign(a=["x", *map(str, X[1:, 0])])
         (WORDS.assign(a=["1/2/2023", "3/4/2023"] * 75), {}, "may be", "convert it by pandas.to_datetime"),
         (X, {"time_order": ["b", "a"] * 75}, "X: time_order, which", "write its values"),
         (X, {"folds": 60}, "too few for 60 folds", "give fewer folds"),
-        (X, {"test": (X[:, :2], y)}, "test has no column 'x2'", "name one of these columns"),
+        (X, {"test": (X[:, :2], y)}, "test lacks 2 of 4 columns: x2, x3", "add them"),
         (X, {"fold": [0, 1] * 75, "test": (X, y)}, "test is given with fold", "one by one"),
         (X, {"grids": {"elm": {}}}, "'elm'", "correct grids, or add it to models"),
     ],

@@ -139,7 +139,7 @@ def test_a_search_with_weights_scores_weighted_fits() -> None:
         ({"part": 1}, {"fold": "part"}, "a column of 1 folds"),
         ({"part": [None, *[0, 1] * 59, 1]}, {"fold": "part"}, "the fold is missing in 1 of 120 rows"),
         ({}, {"test": "none.csv"}, "does not exist"),
-        ({}, {"test": "other.csv"}, "no column 'colour'"),
+        ({}, {"test": "other.csv"}, "lacks 1 of 5 columns: colour"),
         ({}, {"test": "words.csv"}, "the column 'age' holds 'old'"),
         ({}, {"test": "shop.csv", "fold": "part"}, "--test is given with --fold"),
     ],

@@ -83,7 +83,9 @@ def read_user_file(
     choose = partial(_target, source, used) if has_target else lambda names: ""
     table = read_table(path, choose, form=form, layout=layout, sparse=True)
     if features and not sp.issparse(table.X):
-        check_columns(table, features)
+        if lacking := [name for name in features if name not in table.index]:
+            problem = f"{table.origin} lacks {len(lacking)} of {len(features)} columns: {few(lacking, 8)}"
+            raise ElmbenchError(problem, expected="those of the training rows", next_step="add them, or give --sep")
         table = table.columns(features)
     check_columns(table, source.drop)
     table = table.drop_columns(source.drop)
