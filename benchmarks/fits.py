@@ -78,12 +78,19 @@ def _reduced_beside(trial: bool) -> Iterator[Record]:
 
 
 def budget_bytes(previous: Array, current: Array) -> int:
-    """Return the bytes of the inverse to touch for a row: m^2 entries are read, and written too if the row joins."""
+    """Return the bytes of the inverse that FB-KOS-ELM has to touch for a row, from the dictionaries before and after.
+
+    A row that joins reads and writes all m^2 entries; any other is multiplied with them.
+    """
     return (8 if np.array_equal(current, previous) else 16) * len(current) ** 2
 
 
 def dependency_bytes(previous: Array, current: Array) -> int:
-    """Return the bytes to touch for a row: a triangle to solve, and if it does not join, another one and P, twice."""
+    """Return the bytes that ALD-KOS-ELM has to touch for a row, from the dictionaries before and after it.
+
+    Every row takes one solve with a triangle of m^2 / 2 entries. A row that does not join takes a second one, and
+    reads and writes the m^2 entries of P.
+    """
     return (24 if len(current) == len(previous) else 4) * len(previous) ** 2
 
 

@@ -61,7 +61,10 @@ def rounds_for(first: float) -> int:
 
 
 def in_turn(ours: Callable[[], Any], theirs: Callable[[], Any], *, scale: float = 1.0) -> Rounds:
-    """Measure two sides in turn, `theirs` first, with times multiplied by `scale` if it does a part of the work."""
+    """Measure two sides in turn, `theirs` first, for several rounds.
+
+    The times of `theirs` are multiplied by `scale`, if it does only a part of the work.
+    """
     their_seconds, their_result = time_call(theirs)
     our_seconds, our_result = time_call(ours)
     rounds = [(their_seconds, our_seconds)]
@@ -75,9 +78,10 @@ def make_record(
 ) -> Record:
     """Return a line of the benchmark; the ratio of a round is the time of the other side over ours.
 
-    `operations`: the least of the work; their time at the rate of dgemm over ours is the `share` of the bound. `facts`:
-    `target`, the ratio to reach; `subset` of candidates; `same_choice`; `largest_difference` of scores; `note`;
-    `skipped`, the reason why there are no `rounds`.
+    `operations`: the least floating-point operations of the work; their time at the rate of dgemm over ours is the
+    `share` of the bound. `facts`: `target`, the ratio to reach; `subset`, the candidates that the other side was
+    measured on, if not all; `same_choice`, True if both sides chose the same candidate; `largest_difference` between
+    their scores; `note`; `skipped`, the reason why there are no `rounds`.
     """
     defaults = dict.fromkeys(("target", "same_choice", "largest_difference", "skipped"))
     facts = {"subset": "", "note": "", **defaults, **facts}

@@ -30,7 +30,10 @@ Candidates = list[dict[str, Any]]
 
 @dataclass(frozen=True)
 class Problem:
-    """Rows in [0, 1], labels -1/+1 or (without `labels`) real targets, three folds, and a metric of searches."""
+    """Rows in [0, 1], labels -1/+1 or real targets, three folds of row numbers, and a metric of elmbench's searches.
+
+    `labels` is None for regression.
+    """
 
     X: Array
     y: NDArray[Any]

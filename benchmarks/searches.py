@@ -51,7 +51,10 @@ class Sides:
 
 
 def compare(problem: Problem, grid: Grid, sides: Sides, name: str, **facts: Any) -> Record:
-    """Measure a search by two sides, the second one on a part of the candidates if all take over `LONG_SIDE` s."""
+    """Measure a search by two sides, the second one on a subset of the candidates if all take over `LONG_SIDE` seconds.
+
+    Choice and scores are compared on the candidates of both. `facts` are other arguments of `make_record`.
+    """
     points = candidates(grid)
     order = np.random.default_rng(0).permutation(len(points))
     sides.ours(problem, points[:2])  # loads and compiles
@@ -76,7 +79,11 @@ def compare(problem: Problem, grid: Grid, sides: Sides, name: str, **facts: Any)
 
 
 def least_operations(problem: Problem, grid: Grid) -> float:
-    """Return the operations of a direct search: matrices, one factor for each size or gamma, and solutions."""
+    """Return the operations that a search of a direct method cannot avoid, with all values of C at once.
+
+    They are one Gram or kernel matrix a fold (of the most nodes, or for each gamma), one Cholesky factor for each size
+    or gamma, and the solutions and predictions for each C.
+    """
     n, d = problem.X.shape
     kernel, ridges = "gamma" in grid, len(grid["C"]) * max(1, len(problem.labels or ()) - 1)
     total = 0.0

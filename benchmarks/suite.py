@@ -46,7 +46,11 @@ def first_fold(table: str, rows: int | None, data_dir: str | None) -> Works:
 
 
 def thin_grid(work: GridWork) -> tuple[GridWork, float]:
-    """Return the search without paths on a part of its candidates, `SUBSET` random values of C, and their share."""
+    """Return the search without paths on a part of its candidates, and their share.
+
+    A grid over two hyperparameters is cut to `SUBSET` random values of the second one, C; the time of a fit depends on
+    the first one.
+    """
     grid = work.grid.values
     if len(grid) < 2:
         return replace(work, paths=False), 1.0
@@ -58,7 +62,11 @@ def thin_grid(work: GridWork) -> tuple[GridWork, float]:
 
 
 def measure(works: Works, data_dir: str | None) -> pd.DataFrame:
-    """Do all work with paths and, in turn, without, scaled by the share of candidates; return a line for each work."""
+    """Do all work with paths and, in turn, without; return a line for each work.
+
+    Times without paths are scaled by the share of the candidates. Fits, and searches of models without a path, are the
+    same for both sides, so they are done once, and their `ratio` is None.
+    """
     results: dict[str, Outcome] = {}
     lines = []
     for key, work in works.items():

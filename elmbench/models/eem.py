@@ -48,7 +48,8 @@ def discriminants(
 ) -> dict[int, list[Discriminant]]:
     """Return the discriminant of each column of targets -1/+1, for each number of leading features.
 
-    `features` returns a new array for numbered rows; `if_constant` is the warning for constant ones.
+    `features` returns a new array with the features of numbered rows; `if_constant` is the warning for features that
+    are constant; `dimension` is as in `discriminant`; `weights` are those of the rows.
     """
     result: dict[int, list[Discriminant]] = {size: [] for size in sizes}
 
@@ -84,7 +85,10 @@ def class_odds(projections: Array, result: list[Discriminant], log_weights: Arra
 
 @estimator
 class EntropyClassifier(RowWeightedClassifier):
-    """Base class of EEMs. A subclass calls `_set_discriminants`, and returns beta'phi(x) from `_projections(X)`."""
+    """Densities, decisions and probabilities of an extreme entropy machine.
+
+    A subclass fits by `_set_discriminants` and returns beta'phi(x), of shape (n, k), from `_projections(X)`.
+    """
 
     model_version = 2
 

@@ -55,7 +55,11 @@ class HiddenNodesMixin:
 
 
 class NodesFold(NamedTuple):
-    """Candidates with the same hidden nodes on a fold: the leading ones of `largest`, in ascending numbers `sizes`."""
+    """Candidates with the same hidden nodes on a fold.
+
+    `members` are the candidates with their numbers, `sizes` their ascending numbers of nodes, and `largest` is the one
+    whose leading nodes are those of the others. `T` and `decode` are as in `Grid.encode`.
+    """
 
     number: int
     train: Indices
@@ -105,7 +109,10 @@ class _ELM(HiddenNodesMixin, PathMixin):
 
     @classmethod
     def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
-        """Solve with one factor for each `C`, which serves every `n_hidden` up to the number of training rows."""
+        """Solve for one Cholesky factor of each `C`, which serves every `n_hidden` up to the number of training rows.
+
+        For larger networks, one reduction for each `n_hidden` serves every `C`; see `many_weights`.
+        """
         for fold in node_folds(grid):
             networks = [(int(model.n_hidden), 1.0 / model.C) for _, model in fold.members]
             scale, layer = fold.largest._scale(grid.y[fold.train]), fold.largest._hidden

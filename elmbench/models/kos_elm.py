@@ -51,7 +51,11 @@ class KOSELM(KernelMixin, PathMixin):
 
     @classmethod
     def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
-        """Fit once for all candidates that learn the same model, such as those with a budget that is not reached."""
+        """Fit once for all candidates that learn the same model.
+
+        These are budgets that are not reached, thresholds with no row's distance between them, every `C` without a
+        ridge, and every `gamma` of a kernel without one.
+        """
         groups = grid.group(lambda model: model._make_kernel().key)
         for j, (train, _) in enumerate(grid.folds):
             T, decode = grid.encode(train)

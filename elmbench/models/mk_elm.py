@@ -29,7 +29,11 @@ from elmbench.numerics.threads import threads_for
 
 
 def gaussian_ladder(n_features: int) -> list[tuple[str, dict[str, float]]]:
-    """Return Gaussian kernels with gamma = 2^e / n_features, e = -4, ..., 5, for rows standardised or on [0, 1]."""
+    """Return Gaussian kernels with gamma = 2^e / n_features for e = -4, ..., 5.
+
+    They suit features on [0, 1], where d^2 is about a sixth of n_features, and standardised ones, where it is about
+    twice n_features.
+    """
     return [("rbf", {"gamma": 2.0**e / n_features}) for e in range(-4, 6)]
 
 

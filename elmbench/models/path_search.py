@@ -26,7 +26,11 @@ from elmbench.numerics.threads import threads_for
 
 @dataclass
 class _Grid:
-    """Candidates that differ in parameters of the last step only, after the same unfitted steps `head`, if any."""
+    """Candidates that differ in parameters of the last step only.
+
+    `head` are the unfitted steps before the last one, if any, and `params` the parameters of the last one, `model`.
+    `members` are the numbers of the candidates, each with its parameters of the last step.
+    """
 
     head: Pipeline | None
     model: Any
@@ -146,7 +150,10 @@ class PathSearchCV(GridSearchCV):
         return True
 
     def _select_scorers(self, scorers: dict[str, Any], grids: list[_Grid], y: Any) -> dict[str, tuple[Any, str]]:
-        """Return each scorer with the method of a path that it needs; nothing, with a warning, if one needs more."""
+        """Return each scorer by name, with the method of a path that yields what it takes.
+
+        The result is empty, with a warning, if a scorer needs anything else.
+        """
         model = _steps(self.estimator)[1]
         labels = np.asarray(y)
         classes = np.unique(labels) if is_classifier(self.estimator) and labels.ndim == 1 else labels[:0]

@@ -13,7 +13,10 @@ from elmbench.numerics.online.loops import Numbers
 
 @estimator
 class StochasticClassifier(FamilyClassifier):
-    """Base class of machines that pass over the rows in random orders, with lambda = 1/(n C)."""
+    """Base class of machines that pass over the rows in random orders, with lambda = 1/(n C).
+
+    Its ``_new_state(n_features, n_outputs)`` returns a state with ``extend(X, labels, ridge)`` and ``step``.
+    """
 
     C: float = 1.0
     n_epochs: int = 5

@@ -20,13 +20,19 @@ from elmbench.numerics.projection import RATIOS, Spectrum, StreamedDecomposition
 
 
 def least_squares(inputs: Array, activation: str, T: Array, sizes: list[int]) -> Iterator[tuple[int, Array, float]]:
-    """Yield `leading_solutions` on the outputs of the leading nodes, with the cutoff of MATLAB's pinv."""
+    """Yield the solutions on the outputs of the leading nodes, for inputs of shape (n, L); see `leading_solutions`.
+
+    Singular values up to n times the machine precision times the largest one count as zero, as in MATLAB's pinv.
+    """
     H = ACTIVATIONS[activation](np.array(inputs, order="F"))
     return leading_solutions(H, T, sizes, len(inputs) * EPS)
 
 
 def project_rows(X: Rows, mean: Array, weights: Array, biases: Array) -> Array:
-    """Return (x - mean)' w + b for all rows and nodes, of shape (n, L); sparse rows stay sparse."""
+    """Return (x - mean)' w + b for all rows and nodes, of shape (n, L).
+
+    Dense rows are centred a block at a time; sparse ones stay sparse.
+    """
     if sp.issparse(X):
         return np.asarray(X @ weights.T) + (biases - weights @ mean)
     inputs = np.empty((len(X), len(weights)))
@@ -67,7 +73,11 @@ class ProjectionClassifier(FamilyClassifier):
 
 
 def centred_decomposition(X: Rows) -> tuple[Array, Spectrum, Array]:
-    """Return the mean of the rows, the spectrum of eq. (6) and the directions; sparse rows are learnt as a stream."""
+    """Return the mean of the rows, the spectrum of eq. (6) and the directions, at least those above round-off.
+
+    Dense rows are decomposed at once. Sparse ones are decomposed as a stream of blocks, which is as exact and needs
+    only one dense block.
+    """
     n, d = X.shape
     if not sp.issparse(X):
         # Relative to the first row, so that a mean that is large compared with the spread costs no digits.

@@ -34,7 +34,10 @@ class CentresMixin(PathMixin):
 
     @abstractmethod
     def _draw(self, X: Rows, eligible: Indices) -> tuple[Rows, float | Array]:
-        """Draw centres, of the eligible rows or not; return them and the factor of `gamma` at each or all of them."""
+        """Draw centres, from the rows with the eligible numbers or independently of them.
+
+        Return the centres, in the form of `Kernel.select_rows`, and the factor of `gamma` at each, or at all of them.
+        """
 
     @abstractmethod
     def _centres_key(self) -> Hashable:
@@ -65,7 +68,11 @@ class CentresMixin(PathMixin):
 
     @classmethod
     def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
-        """Solve for all `C` of each `gamma` and size from one pass over the rows; a `gamma` takes 8 L^2 bytes."""
+        """Draw the centres of the largest network only; those of smaller ones are its first ones.
+
+        One pass over the training rows of a fold gives the normal equations for every `gamma`, 8 g L^2 bytes for g
+        values and L centres, one reduction serves every `C`, and one pass over the test rows yields all outputs.
+        """
         for members in grid.group(lambda model: model._centres_key()):
             largest = max((model for _, model in members), key=lambda model: model._size)
             for j, (train, _) in enumerate(grid.folds):

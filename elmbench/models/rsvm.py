@@ -24,7 +24,10 @@ Loss = Callable[[Array], tuple[Array, Array, Array]]
 
 
 def smooth_plus(x: Array, smoothing: float) -> tuple[Array, Array, Array]:
-    """Return p(x)^2 / 2 and its first two derivatives, for p(x) = x + log(1 + exp(-alpha x)) / alpha > max(x, 0)."""
+    """Return p(x)^2 / 2 and its first two derivatives, where p(x) = x + log(1 + exp(-alpha x)) / alpha.
+
+    p rounds the corner of max(x, 0); it is log(2) / alpha above it at 0 and less elsewhere. `smoothing` is alpha.
+    """
     scaled = smoothing * x
     plus, slope = np.logaddexp(0.0, scaled) / smoothing, expit(scaled)
     return plus**2 / 2, plus * slope, slope**2 + plus * (smoothing * slope * expit(-scaled))

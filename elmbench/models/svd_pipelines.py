@@ -90,7 +90,10 @@ class SingularFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model)
 
 
 class SVDPipeline:
-    """A factory of unfitted pipelines of `SingularFeatures` and an online model, by their parameters."""
+    """A factory of unfitted pipelines: `SingularFeatures`, and an online model on them.
+
+    It is called with `n_components` and the parameters of the model, except for `shuffle`.
+    """
 
     def __init__(self, model: Any) -> None:
         self.model = model

@@ -109,7 +109,10 @@ class SVMClassifier(_StopRecorder, PathMixin, SVC):
 
     @classmethod
     def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
-        """Compute the kernel of each fold once for each `gamma`, unless it takes over `MOST_BYTES`."""
+        """Compute the kernel of each fold once for each `gamma`, unless it takes over `MOST_BYTES`.
+
+        If all dual coefficients stay below half of their bound, any larger C has the same fit, which is not repeated.
+        """
         for j, (train, test) in enumerate(grid.folds):
             shares_kernel = 8 * len(train) * (len(train) + len(test)) <= MOST_BYTES
             for members in grid.group(lambda model: (model.gamma, weight_key(model), model.max_iter)):

@@ -23,10 +23,12 @@ CUTOFF = 1e-15  # share of the largest singular value that counts as zero: numpy
 def weighted_solutions(
     H: Array, T: Array, B: Array | None, sizes: list[int], balanced: bool
 ) -> Iterator[tuple[int, Array, float]]:
-    """Yield each size, beta = (B . H)^+ (B . T) of section 2.1 for its leading columns, and the condition of B . H.
+    """Yield each size, beta = (B . H)^+ (B . T) of section 2.1 for that many leading columns, and the condition of B .
+    H.
 
-    B, None if all are 1, are the roots of the weights of the rows; with `balanced`, classes have the same. H is
-    overwritten.
+    B are the square roots of the weights of the rows, None if all are 1; with `balanced`, every class has the same
+    weight. H, the hidden outputs from `node_outputs`, is overwritten; T are targets -1/+1, one column for two classes,
+    else one for each class; sizes ascend.
     """
     if not np.ptp(H, axis=0).any():
         warnings.warn(CONSTANT_LAYER, UserWarning, stacklevel=2)

@@ -42,7 +42,11 @@ _SINGLE, _CACHED, _CACHE = 95e9, 75e9, 24e6  # operations a second in single pre
 
 
 class FoldView:
-    """One fold of a matrix in the order of `fold_views`: the original numbers of its rows, and its positions there."""
+    """One fold of a matrix whose rows have the order of `fold_views`.
+
+    `rows` are the original numbers of the training rows, and `positions` those in the matrix, which ascend. `test` are
+    the positions of the test rows, in the fold's order, or None if the matrix lacks some.
+    """
 
     def __init__(self, positions: Indices, rows: Indices, test: Indices | None) -> None:
         self.rows, self.test = rows, test
@@ -97,7 +101,8 @@ class FoldView:
 def fold_groups(folds: list[tuple[Indices, Indices]], first: int = 0) -> Iterator[tuple[int, Indices, list[FoldView]]]:
     """Yield adjacent folds that share a matrix: the number of the first one, the rows of the matrix, and the folds.
 
-    The more runs of rows a fold has, the longer a product takes, so repeated or random folds do not all share one.
+    The folds of a k-fold cross-validation share one, as each has at most two runs of rows, see `fold_views`. All folds
+    of a repeated one, or of random splits, do not: the more runs a fold has, the longer a product takes.
     """
     order, views = fold_views(folds)
     if len(folds) > 1 and max(view.n_runs for view in views) > MOST_RUNS:
@@ -111,7 +116,9 @@ def fold_groups(folds: list[tuple[Indices, Indices]], first: int = 0) -> Iterato
 def fold_views(folds: list[tuple[Indices, Indices]]) -> tuple[Indices, list[FoldView]]:
     """Return the training rows of all folds, each once, in an order with few gaps in a fold, and the folds in it.
 
-    Rows with the same roles in all folds are adjacent. A single fold has its rows in their order, also repeated ones.
+    Rows with the same roles in all folds, pairs of training and test rows, are adjacent. In a k-fold cross-validation,
+    the training part of the first and the last fold is contiguous, and that of the others has two parts. A single fold
+    has its training rows in their order, repeated ones several times.
     """
     if len(folds) == 1:
         train = folds[0][0]
@@ -148,13 +155,18 @@ def inverse_seconds(n: int, ridges: int) -> float:
 def fold_solutions(
     K: Array, part: FoldView, B: Array, ridges: Array, room: Array, solvers: Counter[str]
 ) -> tuple[Array, Array]:
-    """Return the solutions of (K + r I) Z = B for p ridges on a fold, (n, p * k), and bounds of the residuals, (p,).
+    """Return the solutions of (K + r I) Z = B for all ridges and their errors, K between the n training rows of a fold.
 
     A Krylov space for each column of B serves all ridges. If its steps for the smallest ridges cost more than the
     cheaper one of two other methods, these are left to that one: residuals times the inverse of K + s I for one ridge
-    s, factored in single precision; or `ridge_solutions`, which also solves those below `SMALLEST`. Ridges ascend;
-    `room`, of n^2 doubles, is overwritten. A bound is infinite if a system is not solved, and 0 if it has the round-off
-    of a fit.
+    s, factored in single precision; or `ridge_solutions`, which also solves those below `SMALLEST`.
+
+    K, of all rows, is symmetric and positive semi-definite, in Fortran order. B, of shape (n, k), has the order of
+    `part.rows`; the p ridges are positive and ascend. `room`, of n^2 doubles, is overwritten. `solvers` counts the
+    method of each ridge, "krylov", "inverse" or those of `ridge_solutions`, and "krylov given up" once. The solutions
+    are of shape (n, p * k), the k columns of the first ridge first. The error of a ridge bounds the norms of the
+    residuals of its columns, round-off included; it is infinite if a system is not solved, and 0 if it is solved as by
+    `RidgeSystem`, with the round-off of a fit.
     """
     n, k = B.shape
     product, sums = part.make_product(K), np.empty(n)
@@ -209,9 +221,10 @@ def fold_solutions(
 
 
 def _single_inverse(K: Array, part: FoldView, ridge: float, room: Array) -> Callable[[Array], Array]:
-    """Return the product with the inverse of K + ridge I on a fold, factored in single precision in `room`.
+    """Return the product of a vector with the inverse of K + ridge I on a fold, factored in single precision in `room`.
 
-    The factor is only a preconditioner: what makes the matrix positive definite is added to its diagonal.
+    If the matrix is not positive definite in that precision, n times the machine precision is added to its diagonal,
+    and ten times more until it is: the factor is only a preconditioner.
     """
     n = len(part.rows)
     square = room.view(np.float32)[: n * n].reshape((n, n), order="F")

@@ -63,24 +63,29 @@ def rbf_from_distances(distances: Array, gamma: float | Array, out: Array | None
 
 
 def squared_distances(X: Array, Y: Array | None = None, *, out: Array | None = None) -> Array:
-    """Return the squared Euclidean distances between the rows of `X` and those of `Y`, (n, m), none negative.
+    """Return the squared Euclidean distances between the rows of `X` and those of `Y`, of shape (n, m), none negative.
 
-    The mean of `Y` is subtracted from both, so a common offset costs no digits. Without `Y`, the result is exactly
-    symmetric, with a zero diagonal.
+    The mean of `Y` is subtracted from both, so that a common offset of the data costs no digits: the error is of the
+    order of the machine precision times the largest centred norm. Without `Y`, which then is `X` itself, the result is
+    exactly symmetric, with a zero diagonal. It is written to `out`, in C or Fortran order, if given.
     """
     return _fill(X, Y, out, lambda block: block)
 
 
 def kernel_matrix(X: Array, Y: Array | None = None, *, gamma: float, out: Array | None = None) -> Array:
-    """Return the Gaussian kernel exp(-gamma d^2) between rows, with the arguments of `squared_distances`."""
+    """Return the Gaussian kernel exp(-gamma d^2) between the rows of `X` and those of `Y`, of shape (n, m).
+
+    The arguments are those of `squared_distances`; no other array of the size of `out` is allocated.
+    """
     return _fill(X, Y, out, lambda block: rbf_from_distances(block, gamma))
 
 
 def kernel_round_off(X: Array, gamma: float) -> float:
     """Bound the relative difference between two computations of an entry of the Gaussian kernel of some rows.
 
-    A computation that centres rows of d columns and of length R at most has d^2 within (d + 4) (2 R)^2 eps / 2, or four
-    times that with the mean of a part of the rows. `exp` and `kernel_ladder` add 16 eps.
+    A computation that centres the rows, of d columns and of length R at most, has d^2 within (d + 4) (2 R)^2 eps / 2;
+    with the mean of a part of the rows, within four times that. The kernel multiplies the error by gamma; `exp` and
+    `kernel_ladder` add 16 eps.
     """
     centred = X - X.mean(axis=0)
     longest = float(np.einsum("ij,ij->i", centred, centred).max(initial=0.0))
@@ -88,10 +93,11 @@ def kernel_round_off(X: Array, gamma: float) -> float:
 
 
 def kernel_ladder(X: Array, gammas: list[float]) -> Iterator[tuple[float, Array]]:
-    """Yield each gamma, ascending, and the Gaussian kernel matrix of the rows of `X` for it, which the next overwrites.
+    """Yield each gamma, ascending, and the Gaussian kernel matrix of the rows of `X` for it.
 
-    The kernel of twice a gamma is its square: a tenth of the work. That doubles the relative error of an entry, so
-    after `SQUARINGS` times in a row, with an error below 2e-15, the kernel is recomputed.
+    The kernel of twice a gamma is its square, entry by entry: a tenth of the work. Squaring doubles the relative error
+    of an entry, so after `SQUARINGS` times in a row, with an error below 2e-15, the kernel is recomputed. The matrix,
+    in Fortran order and exactly symmetric, is overwritten by the next one and must not be changed.
     """
     matrix = np.empty((len(X), len(X)), order="F")
     ascending = sorted(set(gammas))

@@ -17,7 +17,10 @@ _FIRST = 32  # number of columns that are allocated first
 
 
 def allowed_residuals(ridges: Array, norm: float) -> Array:
-    """Return the relative residuals of solved systems: `STOP`, or the machine precision times the condition."""
+    """Return the norms, over that of b, of residuals of solved systems.
+
+    They are `STOP`, or the machine precision times the condition; `norm` is a lower estimate of the norm of K.
+    """
     return np.clip(EPS * norm / ridges, STOP, LOOSEST)
 
 
@@ -58,7 +61,10 @@ class KrylovSpace:
         self._pivots, self._last = np.full(len(ridges), np.inf), self._size / self.allowed
 
     def solve(self, pays: Callable[["KrylovSpace"], bool], first: int = 0) -> bool:
-        """Take steps until the systems from a number on are solved; False if `pays`, asked now and then, ends them."""
+        """Take steps until the systems of all ridges, or of those from a number on, are solved; False if it gives up.
+
+        Every few steps, `pays` decides whether to continue.
+        """
         while not (longest := float(self.lengths[first:].max(initial=0.0))) <= 1:
             looks = self.steps > 0 and self.steps % LOOK == 0
             if not math.isfinite(longest) or (looks and not pays(self)):
@@ -121,7 +127,10 @@ class KrylovSpace:
         return self._betas[-1] if self._betas else 0.0
 
     def weights(self, ridges: Array) -> Array:
-        """Return (T + r I)^-1 |b| e_1 and (T + r I)^-1 e_m for p ridges, of shape (p, 2, m); NaN if indefinite."""
+        """Return (T + r I)^-1 |b| e_1 and (T + r I)^-1 e_m for some ridges, of shape (len(ridges), 2, m).
+
+        They are NaN if round-off makes the system indefinite.
+        """
         m = self.steps
         weights = np.empty((len(ridges), 2, m))
         if m == 0:
@@ -162,9 +171,12 @@ class SharedSpace:
         self._added = 0
 
     def solve(self, ridges: Array, inverse: Callable[[Array], Array]) -> list[float]:
-        """Widen the space by residuals until the systems of all ridges are solved; return the norms of their residuals.
+        """Widen the space by residuals until the systems of all ridges are solved, or it has all its columns.
 
-        A norm is infinite if the system is not solved. `inverse` is an approximate inverse of K + s I for one ridge s.
+        The result is the norm of the residual for each ridge, infinite if the system is not solved.
+
+        `inverse` is an approximate inverse of K + s I for one ridge s: times it, the condition of K + r I is about
+        r / s or s / r.
         """
         lengths = []
         start = self._start

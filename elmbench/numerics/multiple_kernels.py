@@ -20,13 +20,20 @@ KERNELS = (*DEFINITE, "polynomial")
 
 @dataclass(frozen=True)
 class BaseKernel(Kernel):
-    """A kernel of a list on all columns or on `columns`, start and stop, which hold its values if it is precomputed."""
+    """One kernel of a list, with a name of `KERNELS`, on all columns or those from `columns[0]` up to `columns[1]`.
+
+    If it is precomputed, these columns are its values with every training row.
+    """
 
     columns: tuple[int, int] | None = None
 
 
 def kernel_values(kernels: Sequence[BaseKernel], X: Array, Y: Array, start: int | None = None) -> Array:
-    """Return values between the rows of `X` and of `Y`, (kernels, len(X), len(Y)); `X` is `Y` from `start` on."""
+    """Return values between the rows of `X` and of `Y`, of shape (number of kernels, len(X), len(Y)).
+
+    Kernels of one geometry on the same columns share its computation. If `start` is given, the rows of `Y` from there
+    on are those of `X`.
+    """
     values = np.empty((len(kernels), len(X), len(Y)))
     groups: dict[tuple[str, tuple[int, int] | None], list[int]] = {}
     for p, kernel in enumerate(kernels):
@@ -77,7 +84,10 @@ class KernelBlocks:
         return forms
 
     def _blocks(self, numbers: Indices) -> Iterator[tuple[slice, Indices, Array]]:
-        """Yield blocks of the lower triangles: rows, numbers of kernels (at least the given ones), and their values."""
+        """Yield blocks of the lower triangles: a slice of rows, numbers of kernels, and the values of these kernels.
+
+        The numbers include the requested ones; values are of shape (number of kernels, length of the slice, its stop).
+        """
         for i, rows in enumerate(self._cuts() if len(numbers) else ()):
             if self._cached:
                 yield rows, np.arange(self.shape[0]), self._cached[i]
@@ -100,7 +110,10 @@ ROUNDS = 100  # most rounds of steps to the smallest ball
 
 @dataclass(frozen=True)
 class Surface:
-    """The weights with sum_p radii[p] weights[p]^q = 1, none negative, and zero if the radius is."""
+    """The weights with sum_p radii[p] weights[p]^q = 1, none negative, for q at least 1.
+
+    `radii`, (m,), are squared radii of enclosing balls, or ones. A kernel with the radius zero has the weight zero.
+    """
 
     q: float
     radii: Array
@@ -129,9 +142,11 @@ class Surface:
 def smallest_ball(K: Array) -> tuple[float, Array]:
     """Return the squared radius and the centre of the smallest ball around n rows, from their kernel matrix, (n, n).
 
-    The centre is sum_i a_i phi(x_i) for the coefficients a >= 0 with the sum 1 that maximise sum_i a_i K_ii - a' K a,
-    the squared radius. They move in pairs, from the row with the largest gain to the row farthest from the centre,
-    until that is out of the ball by at most `GAP` of the squared radius or round-off, or a round gains nothing.
+    The centre is sum_i a_i phi(x_i), given by its coefficients a >= 0 with the sum 1, which maximise sum_i a_i K_ii -
+    a' K a. That value is the squared radius, and a lower bound of it for any other coefficients. These move in pairs,
+    from the row with the largest gain to the row farthest from the centre, with n + 100 pairs in a round. The search
+    ends when the farthest row is out of the ball by at most `GAP` of the squared radius, or n times the machine
+    precision of the largest K_ii, or when a round gains nothing.
     """
     n, diagonal = len(K), K.diagonal().copy()
     squared_radius, coefficients = -np.inf, np.full(n, 1.0 / n)
@@ -195,8 +210,9 @@ def learn_weights(
 ) -> WeightPath:
     """Run Algorithm 1 of Liu et al. from equal weights on a surface.
 
-    The objective, tr(T' (K + ridge I)^-1 T) / 2, is that of eq. (6) for the best output weights, and never rises. The
-    iteration ends if no weight changes by more than `tol`, or the objective, relatively, by less than `objective_tol`.
+    The objective, tr(T' (K + ridge I)^-1 T) / 2, is that of eq. (6) for the best output weights. It never rises: each
+    half of an iteration minimises eq. (9), over output weights or over kernel weights. The iteration ends if no weight
+    changes by more than `tol`, or if the relative change of the objective is less than `objective_tol`.
     """
     n = blocks.shape[1]
     room = np.empty((n, n))

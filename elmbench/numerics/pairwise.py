@@ -149,7 +149,10 @@ class Kernel:
         return self.name == "rbf" and not sp.issparse(X)
 
     def select_rows(self, X: Rows, numbers: Indices | None = None) -> Any:
-        """Return the stored form of training rows, by default of all: the rows, or their numbers if precomputed."""
+        """Return the stored form of some training rows, by default of all: the rows, or their numbers.
+
+        A ValueError is raised if `X` should be the square matrix of all training rows, but is not.
+        """
         if not self.is_precomputed:
             return X if numbers is None else X[numbers]
         n_rows, n_columns = X.shape
@@ -165,7 +168,11 @@ class Kernel:
         return X[np.ix_(rows, training)] if self.is_precomputed else X[rows]
 
     def matrix(self, X: Rows, Y: Any = None, out: NDArray[Any] | None = None) -> Array:
-        """Return the kernel between the rows of `X` and of `Y`, in `out` if given; exactly symmetric without `Y`."""
+        """Return the kernel between the rows of `X` and those of `Y`, of shape (n, m).
+
+        Without `Y`, which then is `X` itself, it is exactly symmetric. The result is written to `out`, of the same
+        shape, if given. Except for functions, this takes little more memory than the result.
+        """
         if self.is_plain(X) and not sp.issparse(Y):
             return kernel_matrix(X, Y, gamma=self.gamma, out=out)
         n, m = X.shape[0], X.shape[0] if Y is None else Y.shape[0]
@@ -206,9 +213,10 @@ BLOCK_BYTES = 16 * 2**20
 def kernel_blocks(
     kernel: Kernel, X: Rows, centres: Rows, gammas: Sequence[float | Array]
 ) -> Iterator[tuple[slice, int, Array]]:
-    """Yield a slice of rows, the number of a `gamma`, and new arrays of the kernel between the rows and all centres.
+    """Yield the kernel between rows and centres for each `gamma`: a slice of rows, the number of the gamma, the values.
 
-    For a kernel of `OF_DISTANCES`, a `gamma` may have a value for each centre.
+    Values are new arrays, of shape (length of the slice, L). Distances or products are computed once for all `gammas`,
+    which may be arrays of shape (L,) for a kernel of `OF_DISTANCES`. Centres of a precomputed kernel are numbers.
     """
     kernels = [kernel.with_gamma(gamma) for gamma in gammas]
     geometry_of = GEOMETRIES.get(kernel.geometry)

@@ -15,13 +15,20 @@ PANEL = 32  # columns that LAPACK's tpqrt takes at a time
 
 
 class Spectrum(NamedTuple):
-    """Singular values, the largest first; `ones` is True at that of a row of ones, which has no direction."""
+    """Singular values of samples that may be extended by a row of ones, the largest first, without those of round-off.
+
+    `ones` is True at the value of the row of ones. The left singular vectors of the other values, the directions, are
+    stored separately as rows in the same order.
+    """
 
     values: Array
     ones: NDArray[np.bool_]
 
     def node_count(self, theta: float, ratio: str) -> int:
-        """Return the least number of values that reach the accumulation ratio theta, eq. (27) of Chen et al."""
+        """Return the least number of values that reach the accumulation ratio theta, eq. (27) of Chen et al.
+
+        `ratio` is "linear" for the sum of the values, as in the equation, or "squared" for that of their squares.
+        """
         sums = np.cumsum((self.values / self.values[0]) ** RATIOS[ratio])
         return min(int(np.searchsorted(sums, theta * sums[-1])) + 1, len(sums))
 
@@ -46,7 +53,11 @@ class Spectrum(NamedTuple):
 
 
 def with_ones(values: Array, n: int, mean: Array) -> Spectrum:
-    """Return the spectrum of n centred samples extended by a row of ones, whose value is sqrt(n)."""
+    """Return the spectrum of n centred samples extended by a row of ones, from their singular values and their mean.
+
+    The ones are orthogonal to the rows of centred data, so they add the triplet (e_(m+1), sqrt(n), 1/sqrt(n)) and do
+    not change the others. Their value stays if no other is above the round-off.
+    """
     root = float(np.sqrt(n))
     floor = round_off(max(values.max(initial=0.0), root, root * float(np.linalg.norm(mean))), n, len(mean))
     values = values[values > floor]
@@ -69,14 +80,21 @@ def round_off(scale: float, n: int, d: int) -> float:
 
 
 def row_signs(directions: Array) -> Array:
-    """Return the sign of each row that makes its entry of largest magnitude, the first of equal ones, positive."""
+    """Return the sign of each row, of shape (k,), that makes its entry of largest magnitude positive.
+
+    The first of several entries that are equally large within round-off decides.
+    """
     sizes = np.abs(directions)
     first = np.argmax(sizes >= (1 - TIED) * sizes.max(axis=1, keepdims=True), axis=1)
     return np.where(directions[np.arange(len(directions)), first] < 0, -1.0, 1.0)
 
 
 def singular_directions(centred: Array) -> tuple[Array, Array]:
-    """Return the singular values, the largest first, and the directions, as rows with fixed signs."""
+    """Return the singular values of a matrix, the largest first, and the directions, as rows with fixed signs.
+
+    No array is larger than the matrix: for more rows than columns, the triangular factor of its QR decomposition is
+    decomposed, which has the same values and directions.
+    """
     n, d = centred.shape
     if n > d:
         centred = np.triu(dgeqrf(centred)[0][:d])
@@ -173,7 +191,10 @@ class StreamedDecomposition:
             self.offset = np.pad(self.offset, (0, len(new)))
 
     def decomposition(self) -> tuple[Array, Array]:
-        """Return the singular values of the centred rows, the largest first, and directions in the basis, as rows."""
+        """Return the singular values of the centred rows, of shape (q,), and their directions in the basis, (q, q).
+
+        The largest value comes first; a direction is a row, its sign not fixed. Values may be zero within round-off.
+        """
         _, values, rotation = np.linalg.svd(self._factor)
         return values, rotation
 
@@ -185,7 +206,10 @@ class StreamedDecomposition:
         return signs * rotation, directions
 
     def truncate(self, values: Array, rotation: Array) -> Array:
-        """Make the leading directions the basis, and return the factor for coordinates of earlier rows."""
+        """Forget all but the k leading triplets of `decomposition`; return the factor for coordinates of earlier rows.
+
+        The directions become the basis.
+        """
         self.basis = rotation @ self.basis
         self._factor = np.asfortranarray(np.diag(values))
         self.offset = self.offset @ rotation.T

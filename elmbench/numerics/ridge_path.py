@@ -74,7 +74,8 @@ class BandReduction:
     def _eliminate(self) -> None:
         """Eliminate the part below the band, a block of columns at a time, by Q = I - V T V' from a QR factorisation.
 
-        The rest becomes Q'AQ = A - V W' - W V' with X = A V T and W = X - V T' V' X / 2.
+        The part below and to the right of the block becomes Q'AQ = A - V W' - W V' with X = A V T and W = X - V T' V' X
+        / 2.
         """
         A, width = self._A, self.width
         stride = leading_dimension(A)
@@ -112,7 +113,10 @@ class BandReduction:
         return B
 
     def solve(self, ridges: Array, B: Array) -> Array:
-        """Return the solutions of (A + r I) Z = B for all ridges r, as `ridge_solutions` does; NaN if indefinite."""
+        """Return the solutions of (A + r I) Z = B for all ridges r, in the form of `ridge_solutions`.
+
+        They are NaN for a ridge with which the matrix is not positive definite.
+        """
         rotated = self._apply(B, transposed=True)
         n, k = rotated.shape
         solutions = np.empty((n, len(ridges) * k), order="F")
@@ -130,12 +134,16 @@ class BandReduction:
 def ridge_solutions(
     A: Array, B: Array, ridges: Array, solvers: Counter[str], definite: bool = True, overwrite: bool = False
 ) -> Array:
-    """Return the solutions of (A + r I) Z = B for p ridges r, (n, p * k), those of `RidgeSystem` within round-off.
+    """Return the solutions of (A + r I) Z = B for all ridges r, each of them `RidgeSystem`'s within round-off.
 
-    Ridges that are large compared with the round-off of A share one orthogonal reduction if there are enough of them.
-    The others have separate factorisations; if one breaks down, one set of eigenvectors serves all. A is in Fortran
-    order or a view of such a matrix; if it is not `definite`, each ridge has its own factorisation. `solvers` counts
-    the methods.
+    Ridges that are large compared with the round-off of A share one orthogonal reduction if there are enough of them;
+    its backward error is that of a factorisation. The others have separate factorisations; if one breaks down, one set
+    of eigenvectors serves all.
+
+    A, of shape (n, n), is symmetric and positive semi-definite, in Fortran order or a view of such a matrix; if it is
+    not `definite`, each ridge has its own factorisation. With `overwrite`, A is reduced in place. The p ridges are
+    positive. `solvers` counts the method of each ridge: "reduction", "cholesky" or "eigenvalues". B is of shape (n, k),
+    the result of shape (n, p * k), the k columns of the first ridge first.
     """
     n, k = B.shape
     solutions = np.empty((n, len(ridges) * k), order="F")
@@ -192,7 +200,11 @@ def routine(name: str) -> Callable[..., None]:
 
 
 def call(name: str, *arguments: str | int | float | Array) -> None:
-    """Call a routine of BLAS or LAPACK with the arguments of its Fortran declaration, without the final INFO."""
+    """Call a routine of BLAS or LAPACK by its name, such as "dsyrk".
+
+    The arguments are those of the Fortran declaration, without the final INFO of LAPACK. Arrays are passed by the
+    address of their first entry, so leading dimensions are needed.
+    """
     function = routine(name)
     converted = [address(a) if isinstance(a, np.ndarray) else _scalar(a) for a in arguments]
     info = [ctypes.byref(ctypes.c_int(0))] * (len(function.argtypes) - len(converted))  # type: ignore[attr-defined]

@@ -108,7 +108,10 @@ def root_mean_squared_error(y: Array, predicted: Array) -> Array:
 
 
 def normalised_error(y: Array, predicted: Array) -> Array:
-    """Return the root mean squared error over the deviation of `y` with n - 1 (KOS-ELM, eq. 14), NaN without any."""
+    """Return the root mean squared error over the standard deviation of `y` with n - 1 (KOS-ELM, eq. 14).
+
+    NaN for targets that do not vary.
+    """
     variance = np.var(y, ddof=1) if len(y) > 1 else 0.0
     return np.sqrt(mean_squared_error(y, predicted) / (variance or np.nan))
 

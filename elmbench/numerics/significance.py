@@ -79,7 +79,10 @@ def corrected_t_test(
 
 
 def welch_test(one: ArrayLike, other: ArrayLike, region: Region, floor: float = 0.0) -> Finding:
-    """Test the difference of the means of two independent samples by Welch's t-test, with a least half width."""
+    """Test the difference of the means of two independent samples of two or more values (Welch's t-test).
+
+    `floor` is the least half width of the interval.
+    """
     first, second = np.asarray(one, dtype=float), np.asarray(other, dtype=float)
     parts = [float(sample.var(ddof=1)) / len(sample) for sample in (first, second)]
     error = math.sqrt(sum(parts))

@@ -70,7 +70,11 @@ class RidgeSystem:
         return solution
 
     def solve_leading(self, B: Array, sizes: list[int]) -> Array:
-        """Return the solutions of leading systems of some sizes by one factor, zero beyond each; if `by_cholesky`."""
+        """Return the solutions of the leading systems of some sizes, the columns of the first size first.
+
+        They are zero beyond each size. The leading block of the factor is that of the leading block of A + ridge I, so
+        one forward and one backward substitution serve all sizes. Only if `by_cholesky`.
+        """
         assert self._factor is not None
         forward, _ = dtrtrs(self._factor, B, lower=1)
         stacked = np.asfortranarray(np.tile(forward, len(sizes)))
@@ -93,7 +97,10 @@ class RidgeSystem:
         return self._factor is not None
 
     def is_lost(self, level: float) -> bool:
-        """Return True if directions were left out and the ridge is at most `level` times the largest eigenvalue."""
+        """Return True if directions were left out and the ridge is at most `level` times the largest eigenvalue.
+
+        With the machine precision as `level`, the condition of A + ridge I then exceeds its reciprocal.
+        """
         return self._factor is None and self._ridge <= level * float(self._sizes.max())
 
     @property
@@ -106,7 +113,11 @@ class RidgeSystem:
 
 
 def cholesky_condition(factor: Array, norm: float) -> float:
-    """Return an estimate of the condition of a matrix LL', the larger one of pocon's and of norm / min L_ii^2."""
+    """Return an estimate of the condition number, in the 1-norm, of a matrix LL' with the given norm.
+
+    It is the larger one of LAPACK's pocon, from a few vectors, and of norm / min L_ii^2, which is never too large:
+    pocon may miss two equal rows that only a small ridge separates.
+    """
     reciprocal = min(float(dpocon(factor, norm, uplo="L")[0]), float(factor.diagonal().min()) ** 2 / norm)
     return 1.0 / reciprocal if reciprocal > 0 else float(np.inf)
 
@@ -135,7 +146,12 @@ def add_gram(gram: Array, A: Array) -> None:
 def normal_equations(
     blocks: Iterable[tuple[slice, int, Array]], n_matrices: int, width: int, T: Array, scale: Array | None = None
 ) -> list[tuple[Array, Array]]:
-    """Return A'A, in Fortran order, and A'T for some matrices A, from numbered blocks of rows, which change."""
+    """Return A'A, in Fortran order, and A'T for each of some matrices A of this width, from blocks of their rows.
+
+    A block is a slice of rows, the number of its matrix, and the rows, which are overwritten. The leading parts of A'A
+    and A'T are those of the first columns alone. `scale` multiplies the rows of A and T: the square roots of their
+    weights.
+    """
     sums = [(np.zeros((width, width), order="F"), np.zeros((width, T.shape[1]))) for _ in range(n_matrices)]
     T = scaled_rows(T, scale)
     for rows, i, values in blocks:

@@ -16,8 +16,9 @@ WIDTH = 8  # columns that one pass over a vector serves; fewer are slower
 def multiply(entries: Array, stride: int, runs: np.ndarray, v: Array, w: Array) -> None:
     """Write A v over w for the part A of a matrix; only entries of its lower triangle are read.
 
-    `entries` are the columns of the matrix, of length `stride`, one after another. `runs`, (r, 3), are adjacent rows:
-    the first in A, the first in the matrix, and their number.
+    `entries` are the columns of the matrix, one after another, and `stride` is their length. Each of the `runs`, of
+    shape (r, 3), are adjacent rows of A that are adjacent rows of the matrix: the first row in A, the first in the
+    matrix, and their number. Both ascend.
     """
     w[:] = 0.0
     for i in range(len(runs)):

@@ -43,10 +43,11 @@ def preload(work: Work, context: Context) -> None:
 
 
 def attempt(work: Work, inputs: Mapping[str, Result], context: Context, blas_threads: int = 1) -> Result:
-    """Run some work in this process and return its result, with a reason, `warnings` and the uses of `solvers`, if any.
+    """Run some work in this process.
 
     `inputs`: results of the work that it needs, by key. `blas_threads`: threads of the linear algebra library
-    meanwhile.
+    meanwhile. The result: `status` and `reason`; with status "ok" also the values of the work; `warnings`, each once;
+    `solvers`, the number of uses of each solver and of failed bounds, if there were any.
     """
     failure = next((result for result in inputs.values() if result["status"] != "ok"), None)
     if failure is not None:

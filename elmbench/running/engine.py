@@ -29,7 +29,11 @@ _OVERDUE = 0.3
 
 @dataclass(frozen=True)
 class Event:
-    """An event of a run, for its display: the end of work has a result, unless the end of the run stopped it."""
+    """An event of a run, for its display.
+
+    Its kind is "no-workers" if work is started and there is no worker. The end of work has a `result`,
+    unless the end of the run stopped it.
+    """
 
     kind: Literal["start", "end", "no-workers"]
     work: Work
@@ -42,9 +46,10 @@ OnEvent = Callable[[Event], None]
 def find_pending(
     works: Mapping[str, Work], limits: Mapping[str, Limits], store: Store, *, retry: bool = False, force: bool = False
 ) -> list[str]:
-    """Return the keys of the work to be done, in the order of the plan, also that whose limit has grown.
+    """Return the keys of the work to be done, in the order of the plan.
 
-    `retry`: repeat all work that did not end ok. `force`: repeat all work.
+    `limits`: work that reached a limit is repeated if this one is larger. `retry`: repeat all work that did not end ok.
+    `force`: repeat all work.
     """
     if force:
         return list(works)
@@ -62,7 +67,11 @@ def find_pending(
 
 
 class Estimates:
-    """Estimated seconds of each piece of work, by key, within its limits; `formula` has those by its model alone."""
+    """Estimated seconds of each piece of work.
+
+    `works`: by key. `limits`: by key; work ends at its time limit, or at once if its model needs more memory than the
+    limit. `formula`: seconds by the formula of the model alone, by key; for the order of work and for shares.
+    """
 
     def __init__(self, works: Mapping[str, Work], limits: Mapping[str, Limits]) -> None:
         self.formula = {key: max(_limited_seconds(work, limits[key]), _LEAST) for key, work in works.items()}
@@ -83,7 +92,10 @@ class Estimates:
             self._durations[name] = actual + max(seconds, _LEAST), formula + self.formula[key]
 
     def seconds(self, key: str) -> float | None:
-        """Return the seconds by the formula, corrected by ended work of its group or model; None if unknown."""
+        """Return the estimated seconds of some work: by its formula, corrected by the ended work of its group or model.
+
+        None if its model has no formula and no such work has ended.
+        """
         group = self._groups[key]
         if durations := self._durations.get(group) or self._durations.get(group[:2]):
             actual, formula = durations
@@ -93,7 +105,8 @@ class Estimates:
     def remaining(self, waiting: Iterable[str], running: Mapping[str, float], workers: int) -> tuple[float, bool]:
         """Return the remaining seconds of a run, and False if models of unknown duration are left out.
 
-        `waiting`: keys of work that has not begun. `running`: seconds since the start of work, by key.
+        `waiting`: keys of work that has not begun. `running`: seconds since the start of work, by key. `workers`: their
+        number; if there is none yet, the seconds are those of one.
         """
         total, is_complete = 0.0, True
         for key, spent in chain(((key, 0.0) for key in waiting), running.items()):
@@ -132,9 +145,11 @@ class Run:
     until: float = math.inf
 
     def run(self, todo: list[str], clean: Collection[str] = ()) -> None:
-        """Do the work of these keys and store its results, also at Ctrl-C; WriteError if they cannot be stored.
+        """Do the work of these keys and store its results.
 
-        `clean`: keys of fits to be timed one by one after all other work, unless the store has such times.
+        `clean`: keys of fits to be timed one by one after all other work, unless the store has such times. Raises
+        KeyboardInterrupt on Ctrl-C, after the end of the workers; every result that has arrived is stored. Raises
+        WriteError if a result cannot be stored; the run stops.
         """
         if not todo and not self._fits_to_time(clean):
             return
@@ -207,7 +222,8 @@ class Run:
 class WorkQueue:
     """The work that has not ended, by key; `pop` returns work whose inputs are ready.
 
-    With rough `seconds`, work with the longest chain of dependent work comes first; else `todo` has the order.
+    `todo`: keys of the work to do. `seconds`: rough durations; work with the longest chain of dependent work comes
+    first. By default, work comes in the order of `todo`.
     """
 
     def __init__(

@@ -12,7 +12,10 @@ def adopt_orphans() -> None:
 
 
 def children(process: int) -> list[int]:
-    """Return the children of a process, in microseconds; OSError if the kernel has no list or the process has ended."""
+    """Return the children of a process, within microseconds; one may be missing while another one ends.
+
+    Raises OSError if the kernel has no such lists, or the process has ended.
+    """
     numbers: list[int] = []
     for thread in os.listdir(f"/proc/{process}/task"):
         with open(f"/proc/{process}/task/{thread}/children", encoding="ascii") as stream:

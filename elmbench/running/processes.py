@@ -42,7 +42,10 @@ def descendant_ids(process: int) -> list[int]:
 
 
 def held_bytes(process: int, enough: int) -> int:
-    """Return the memory of a process and its descendants; beyond `enough`, shared pages count once, which is slow."""
+    """Return the memory that a process and its descendants hold.
+
+    `enough`: shared pages count for each process unless the sum exceeds this, because attributing them is slow.
+    """
     family = [process, *descendant_ids(process)]
     total = sum(map(_bytes_of, family))
     return total if total <= enough or len(family) == 1 else sum(_bytes_of(pid, proportional=True) for pid in family)
@@ -59,7 +62,10 @@ def _bytes_of(process: int, *, proportional: bool = False) -> int:
 
 
 def end_marked(mark: str) -> None:
-    """Kill all processes of this user whose mark begins with the text, and their descendants, until no more start."""
+    """Kill all processes of this user whose mark begins with the given text, and their descendants.
+
+    They may start others meanwhile.
+    """
     give_up = time.monotonic() + _PATIENCE
     while time.monotonic() < give_up:
         marks = {process: _mark_of(process) for process in psutil.process_iter()}
@@ -96,7 +102,10 @@ def lives(process: psutil.Process) -> bool:
 
 @cache
 def guarded_mark() -> str:
-    """Start a guard process, and return a mark: it kills those with it when this process ends, even by SIGKILL."""
+    """Start a guard and return a mark: processes with this mark are killed when this process ends, even by SIGKILL.
+
+    The guard is a separate process, so a model that holds the interpreter lock cannot block it.
+    """
     mark = f"{os.getpid()}-{secrets.token_hex(8)}"
     package = str(Path(__file__).resolve().parents[2])
     guard = subprocess.Popen(

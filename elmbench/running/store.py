@@ -119,7 +119,10 @@ class Store:
         return next(self._latest_first(name), None)
 
     def append(self, name: str, content: Any) -> None:
-        """Append a record, which outlives this process, and after `close` the machine; WriteError changes nothing."""
+        """Append a record. It survives the death of this process at once, and a failure of the machine after `close`.
+
+        Raises WriteError if it cannot be written; the log is unchanged then.
+        """
         body = f"{name} {json.dumps(content, sort_keys=True, allow_nan=True)}".encode()
         line = hashlib.sha256(body).hexdigest().encode() + b" " + body + b"\n"
         path = self._path or self._open()
@@ -176,7 +179,10 @@ class Store:
         return record["result"] if record else None
 
     def put(self, work: Work, result: Result, environment: str, seconds: float = 0.0) -> None:
-        """Store a result with its work, its environment and its duration; WriteError if it cannot be written."""
+        """Store a result with its work, its environment and its duration.
+
+        It survives the death of the process at once. Raises WriteError if it cannot be written.
+        """
         record = {"key": work.key, "unit": work.content(), "result": result, "environment": environment}
         self.append(f"unit:{work.key}", record | ({"seconds": seconds} if seconds else {}))
 
@@ -230,10 +236,11 @@ class Store:
     def add_cells(
         self, profile: str, experiment: str, cells: Iterable[Cell], command: str, whole: bool = False
     ) -> None:
-        """Record a request for cells of a table, with its command; a `whole` request hides all requests before it.
+        """Record a request for cells of a table, with its command.
 
-        They replace the same cells with another key, and those of the same entry with another protocol, grid, data or
-        model version. A request is one record, so requests of other runs stay.
+        They replace the same cells with another key, and cells of the same entry with another protocol, grid, data or
+        model version. A request is one record, so requests of other runs stay. A `whole` request hides all requests
+        before it.
         """
         cells = list(cells)
         previous = {_position(cell): cell for cell in self.cells(profile, experiment)}

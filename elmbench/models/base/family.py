@@ -83,7 +83,10 @@ def check_size(name: str, values: Rows) -> None:
 
 
 def encode_classes(y: NDArray[Any], classes: NDArray[Any]) -> Array:
-    """Return the targets of labels: -1/+1 in one column for two classes, else a column for each against the rest."""
+    """Return the targets of labels: -1/+1 in one column for two classes, else a column for each class against the rest.
+
+    `classes` are the sorted classes; the second of two is the positive one.
+    """
     if len(classes) <= 2:
         return np.where(y == classes[-1], 1.0, -1.0)[:, np.newaxis]
     return np.where(y[:, np.newaxis] == classes[np.newaxis, :], 1.0, -1.0)
@@ -142,7 +145,10 @@ _REPORTED = ("C", "gamma", "kernel", "n_hidden", "n_landmarks", "budget")
 
 
 def check_condition(model: Any, system: RidgeSystem, tolerance: float = EPS) -> float:
-    """Return the condition of a system of `_fit`, with a `LinAlgWarning` if its ridge is lost within `tolerance`."""
+    """Return the condition of a system that `_fit` of a model solves, with a `LinAlgWarning` if it is singular.
+
+    `tolerance` is the share of the largest eigenvalue up to which a ridge is lost.
+    """
     if not system.is_lost(tolerance):
         return system.condition
     params = model.get_params(deep=False)
@@ -170,7 +176,10 @@ class FamilyClassifier(ClassifierMixin, Model):
 
     @staticmethod
     def _each_holds(outputs: Array, errors: Array) -> NDArray[np.bool_]:
-        """Return, for each of p models, True if errors, (n, p), 0 if exact, change no label of outputs, (n, p * k)."""
+        """Return, for each of p models, True if errors up to errors[i] in the outputs of row i change no label.
+
+        Outputs are of shape (n, p * k), the k columns of a model side by side, and errors of shape (n, p), 0 if exact.
+        """
         n, p = errors.shape
         if outputs.shape[1] == p:
             margins = np.abs(outputs)

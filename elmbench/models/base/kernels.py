@@ -32,7 +32,11 @@ MAX_SHARE = 1 / 6
 
 @estimator
 class KernelMixin(BaseEstimator):
-    """The parameters of a kernel. If it is "precomputed", a row holds its values with all training rows."""
+    """The parameters of a kernel, and their tags for scikit-learn.
+
+    With ``kernel="precomputed"``, a row holds its kernel with every training row. `fit` takes a square matrix and reads
+    its lower triangle; scikit-learn's splitters cut both axes.
+    """
 
     gamma: float | str = "scale"
     kernel: Any = "rbf"
@@ -69,7 +73,10 @@ class Member(NamedTuple):
 
 @estimator
 class KernelSystemMixin(KernelMixin, PathMixin):
-    """A model that solves (S K S + I/C) Z = B for the kernel K of all training rows, and the scale S of these."""
+    """A model that solves (S K S + I/C) Z = B for the kernel K of all training rows, and the scale S of these.
+
+    `_right_hand_sides` returns B, and `_coefficients` intercepts and `beta_` from Z.
+    """
 
     _columns: ClassVar[int] = 3  # of n numbers, that a fit takes for each output
     _centred: ClassVar[bool] = False  # True if the model has intercepts
@@ -106,11 +113,13 @@ class KernelSystemMixin(KernelMixin, PathMixin):
 
     @classmethod
     def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
-        """Compute the kernel of several folds once for each `gamma`, see `fold_groups`, and solve for all `C` at once.
+        """Compute the kernel of the training rows of several folds once for each `gamma`, see `fold_groups`.
 
-        This holds for the Gaussian kernel of dense rows without weights; others go through `_by_factor` and
-        `_by_matrix`. It takes 8 n^2 bytes for n training rows and at most 8 m^2 more for the m rows of the largest
-        fold.
+        This holds for the Gaussian kernel of dense rows without weights; see `_by_matrix` for others. All `C` of a fold
+        are solved at once, see `fold_solutions`. Values are accepted if their system is solved, and labels if the
+        errors of the outputs do not change them, see `_fold_outputs`. Shared work takes 8 n^2 bytes for n training rows
+        and at most 8 m^2 more for the m rows of the largest fold; the distances of few rows are kept as well, see
+        `kernel_ladder`.
         """
         kernels = yield from cls._by_factor(grid, {i: model._make_kernel() for i, model in enumerate(grid.models)})
         gammas: dict[float, list[int]] = {}
@@ -140,9 +149,10 @@ class KernelSystemMixin(KernelMixin, PathMixin):
     def _fold_outputs(
         cls, grid: Grid, fold: int, gamma: float, omega: Array, room: Array, part: FoldView, T: Array, ridges: Array
     ) -> list[Array | None]:
-        """Return the outputs for the test rows of a fold, (n_test, k), for each ridge; None if a fit must decide.
+        """Return the outputs for the test rows of a fold, (n_test, k), for each ridge; None if a fit is needed.
 
-        `omega` is the kernel that folds share. Systems are factored if the errors of an iteration are too large.
+        `omega` is the shared kernel, for this `gamma`, and T, of shape (n_train, k), holds the targets of the fold.
+        Systems are factored if the errors of an iteration are too large. Fits decide ties.
         """
         n, k = T.shape
         means = T.mean(axis=0) if cls._centred else np.zeros(k)
@@ -215,7 +225,11 @@ class KernelSystemMixin(KernelMixin, PathMixin):
 
     @classmethod
     def _by_matrix(cls, grid: Grid, kernels: Mapping[int, Kernel]) -> Iterator[tuple[int, int, NDArray[Any]]]:
-        """Yield the outputs of candidates with any kernels and weights; those with the same matrix share it."""
+        """Yield the outputs of candidates with any kernels and weights; those with the same matrix are solved together.
+
+        Candidates are given by their numbers and kernels. They take three matrices of 8 m^2 bytes for m training rows,
+        two with a kernel that is not `Kernel.is_plain`: distances serve every `gamma`.
+        """
         for j, (train, _) in enumerate(grid.folds if kernels else ()):
             T, decode = grid.encode(train)
             room = np.empty((len(train), len(train)), order="F")
@@ -258,9 +272,10 @@ def _weigh(K: Array, scale: Array | None) -> None:
 def _factor_outputs(
     M: Array, M_test: Array, T: Array, group: list[Member], centred: bool, solvers: Counter[str]
 ) -> tuple[Array, Array]:
-    """Return the outputs of ridge regression on the columns M of a factor, and the row sums of S K S.
+    """Return the outputs of ridge regression on the columns of a factor, and the row sums of S K S.
 
-    M_test (M'S^2 M + r I)^-1 M'S^2 T is K_test S (S K S + r I)^-1 S T.
+    M_test (M'S^2 M + r I)^-1 M'S^2 T is K_test S (S K S + r I)^-1 S T. With an intercept, the weighted means are
+    subtracted from M and T.
     """
     ridges, scale = np.array([member.ridge for member in group]), group[0].scale
     weighted = scaled_rows(M, scale)

@@ -20,7 +20,11 @@ from elmbench.numerics.pairwise import Kernel
 
 @dataclass(frozen=True)
 class Grid:
-    """A grid, see `GridPath`, with an unfitted model a candidate; paths yield the results of its method `output`."""
+    """A grid of candidates on folds: X, y and folds as in `GridPath.evaluate_grid`, and an unfitted model a candidate.
+
+    A path yields what the method `output` of a fitted model returns: "predict", "decision_function" or "project". It
+    counts its solvers in `solvers`.
+    """
 
     X: Rows
     y: NDArray[Any]

@@ -34,10 +34,11 @@ class Moments:
     fourth: dict[int, float]
 
     def covariance(self, size: int, dimension: int | None = None) -> Array:
-        """Return the Ledoit-Wolf covariance of the leading features, that of scikit-learn, from sums of products.
+        """Return the Ledoit-Wolf covariance of the leading features, in Fortran order.
 
-        It is (1 - e) S + e tr(S) / h I (Ledoit and Wolf, J. Multivariate Analysis 88(2), 2004); `dimension` is h if
-        further features are zero in all rows.
+        It is that of `sklearn.covariance.ledoit_wolf`, from the sums of products: (1 - e) S + e tr(S) / h I with the
+        empirical covariance S (Ledoit and Wolf, J. Multivariate Analysis 88(2), 2004). `size` is one of the numbers of
+        features of the moments; `dimension` is h if further features are zero in all rows.
         """
         h = dimension or size
         covariance = np.array(self.scatter[:size, :size], order="F")
@@ -56,7 +57,11 @@ class Moments:
 def moments(
     features: Callable[[slice], Array], n_rows: int, sizes: Iterable[int], weights: Array | None = None
 ) -> Moments:
-    """Return the moments of rows for some numbers of leading features, in two passes over blocks of rows."""
+    """Return the moments of rows, one or more, for some numbers of leading features, in two passes over blocks of rows.
+
+    `features` returns those of a slice of the rows as a new array of shape (rows, w); no size exceeds w. The weights of
+    the rows are greater than 0, and 1 by default.
+    """
     cache: list[Array] = []
     blocks = list(layer_blocks(n_rows))
     block = features(blocks[0])
@@ -98,10 +103,11 @@ def moments(
 
 @dataclass(frozen=True)
 class Discriminant:
-    """Two Gaussians, negative and positive, on the line that `beta` projects two sets of rows to, with means 2 apart.
+    """Two Gaussians on the line that `beta`, of shape (size,), projects two sets of rows to.
 
-    Without a direction, `beta` is zero. The condition is that of the sum of the covariances; the cancellation is the
-    factor by which round-off grows in the smaller variance.
+    Means and variances are those of the negative set and of the positive one. The means differ by 2; if those of the
+    rows coincide, there is no direction and `beta` is zero. The condition is that of the sum of the covariances; the
+    cancellation is the factor by which round-off grows in the smaller variance.
     """
 
     beta: Array
@@ -147,7 +153,11 @@ def discriminant(negative: Moments, positive: Moments, size: int, dimension: int
 def log_odds(
     projections: Array, means: tuple[float, float], variances: tuple[float, float], log_weight: float = 0.0
 ) -> Array:
-    """Return ln of the density of the positive Gaussian over that of the negative one, plus `log_weight`."""
+    """Return ln of the density of the positive Gaussian over that of the negative one, plus `log_weight`.
+
+    Projections are points of the line; the mean and variance of the negative Gaussian come first; `log_weight` is ln of
+    the prior probability (times the cost) of the positive class over that of the negative one.
+    """
     if means[0] == means[1]:
         return np.full(len(projections), log_weight)
     (m_negative, m_positive), (S_negative, S_positive) = means, variances
@@ -160,7 +170,9 @@ def crossing_points(means: tuple[float, float], variances: tuple[float, float], 
 
     With D = S- - S+, means that differ by g and c = ln(S-/S+) + 2 `log_weight`, they are the zeros s = t - m- of D s^2
     - 2 g S- s + g^2 S- - S- S+ c; the one between the classes is computed from the product of the two, so that nothing
-    cancels as D goes to zero. (Czarnecki and Tabor, section 3, whose formula of t+ and t- has 2 S+ for 2 S- in one.)
+    cancels as D goes to zero. There is one point if the variances are equal up to round-off, and none if one class is
+    likelier everywhere; otherwise there are two. (Czarnecki and Tabor, section 3, whose formula of t+ and t- has 2 S+
+    for 2 S- in one.)
     """
     (m_negative, m_positive), (S_negative, S_positive) = means, variances
     gap = m_positive - m_negative

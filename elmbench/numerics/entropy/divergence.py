@@ -10,7 +10,10 @@ BLOCK = 2**14  # most pairs of points whose terms are held at once: 128 kB, in t
 
 
 def leading_term(means: ArrayLike, variances: ArrayLike) -> Array:
-    """Return (m+ - m-)^2 / (S+ + S-) for means and variances of shape (..., 2); infinite for different points."""
+    """Return (m+ - m-)^2 / (S+ + S-), which EEMs maximise instead of the divergence; infinite for different points.
+
+    Means and variances, of shape (..., 2), are those of the negative Gaussian and of the positive one.
+    """
     means, variances = np.asarray(means, dtype=np.float64), np.asarray(variances, dtype=np.float64)
     squared = (means[..., 1] - means[..., 0]) ** 2
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -18,10 +21,11 @@ def leading_term(means: ArrayLike, variances: ArrayLike) -> Array:
 
 
 def gaussian_divergence(means: ArrayLike, variances: ArrayLike, form: str = "corrected") -> Array:
-    """Return the Cauchy-Schwarz divergence of two Gaussians, eq. (3) of Czarnecki and Tabor; infinite for a point.
+    """Return the Cauchy-Schwarz divergence of two Gaussians, eq. (3) of Czarnecki and Tabor, of shape (...).
 
-    It is ln((S+ + S-) / 2 / sqrt(S+ S-)) + (m+ - m-)^2 / (S+ + S-). With the form "as-printed", the logarithm has a
-    minus sign, and ln(pi / 2) / 2 is subtracted.
+    It is ln int f^2 + ln int g^2 - 2 ln int fg = ln((S+ + S-) / 2 / sqrt(S+ S-)) + (m+ - m-)^2 / (S+ + S-), and
+    infinite if a variance is zero. With the form "as-printed", the logarithm has a minus sign, ln(pi / 2) / 2 is
+    subtracted, and the result is NaN if both variances are zero. Any other form is a ValueError.
     """
     variances = np.asarray(variances, dtype=np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -43,7 +47,8 @@ def silverman_width(points: ArrayLike) -> float:
 def kde_divergence(negative: ArrayLike, positive: ArrayLike) -> float:
     """Return the Cauchy-Schwarz divergence of the Gaussian kernel density estimates of two sets of points, eq. (5).
 
-    It is infinite if all points of one set are equal, and zero if all points of both sets are.
+    Each estimate has the width of Silverman's rule (Czarnecki and Tabor, section 7.4). The divergence is infinite if
+    all points of one set are equal, and zero if all points of both sets are.
     """
     f, g = np.asarray(negative, dtype=np.float64), np.asarray(positive, dtype=np.float64)
     widths = silverman_width(f), silverman_width(g)

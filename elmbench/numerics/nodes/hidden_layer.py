@@ -33,7 +33,11 @@ ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
 def draw_hidden_nodes(
     n_nodes: int, n_features: int, random_state: np.random.RandomState, low: float = -1.0, high: float = 1.0
 ) -> tuple[Array, Array]:
-    """Draw weights, (n_nodes, n_features), and biases uniformly, node by node, so fewer nodes are the first ones."""
+    """Draw the weights, of shape (n_nodes, n_features), and biases of hidden nodes uniformly from [low, high].
+
+    Each node's weights are drawn before its bias and the next node, so the nodes of a smaller network are the first
+    nodes of a larger one from the same random state. [-1, 1] is the interval of Scardapane et al., section V.A.
+    """
     nodes = random_state.uniform(low, high, size=(n_nodes, n_features + 1))
     return np.ascontiguousarray(nodes[:, :-1]), np.ascontiguousarray(nodes[:, -1])
 
@@ -44,9 +48,11 @@ def layer_blocks(n_rows: int) -> Iterator[slice]:
 
 
 def hidden_layer(X: Rows, weights: Array, biases: Array, activation: str = "sigmoid", slope: float = 1.0) -> Array:
-    """Return the outputs g(slope (a.x + b)) of the hidden nodes, (n, L), for dense rows in Fortran order.
+    """Return the outputs g(slope (a.x + b)) of the hidden nodes, of shape (n, L).
 
-    The sigmoid is eq. (13) of Scardapane et al.; section 5.2 of Deng et al. has the slope lambda.
+    For X of shape (n, d), dense or CSR, weights (L, d) and biases (L,). The activation is a key of `ACTIVATIONS`;
+    "sigmoid" is eq. (13) of Scardapane et al. with the slope 1; section 5.2 of Deng et al. has the slope lambda. For
+    dense rows, the outputs are in Fortran order.
     """
     inputs = np.asarray(X @ weights.T) if sp.issparse(X) else (weights @ X.T).T
     inputs += biases
@@ -95,8 +101,9 @@ def projected_classes(
 ) -> tuple[list[Array], list[Array]]:
     """Return means and variances of the projections beta'h(x) of two classes of rows, for sets of operators beta.
 
-    A set, of shape (size, k), applies to the first nodes; its means and variances are of shape (k, 2), those of the
-    negative class first. Both are exactly zero if no node varies.
+    A set of operators, of shape (size, k), applies to the first nodes; its means and variances are of shape (k, 2),
+    those of the negative class first. The projection of the first row is subtracted from the means; the variances
+    divide by the number of rows. Both are exactly zero if no node varies. `positive` marks the rows of that class.
     """
     # The first row is subtracted, so that round-off of a common part does not count as variance.
     H = node_outputs(X, weights, biases, activation) - node_outputs(X[:1], weights, biases, activation)

@@ -19,9 +19,11 @@ Layer = Callable[[Rows], Array]
 def output_weights(
     X: Rows, T: Array, layer: Layer, size: int, ridge: float, scale: Array | None = None
 ) -> tuple[Array, RidgeSystem]:
-    """Return the output weights of a network with `size` nodes, (L, k), and the system that they solve.
+    """Return the output weights of a network with `size` nodes, of shape (L, k), and the system that they solve.
 
-    Of the two forms of eq. (3) of Scardapane et al., it is the smaller one; `scale` multiplies the rows of H and T.
+    With n rows and L nodes, the smaller of two: beta = (H'H + ridge I)^-1 H'T if L <= n, else H'(HH' + ridge I)^-1 T,
+    eq. (3) of Scardapane et al. X is of shape (n, d) and the targets T of shape (n, k). With a `scale` S of the rows, S
+    H and S T replace H and T.
     """
     if size > X.shape[0]:
         H = scaled_rows(layer(X), scale)
@@ -40,10 +42,14 @@ def many_weights(
     solvers: Counter[str],
     scale: Array | None = None,
 ) -> Iterator[tuple[list[int], Array]]:
-    """Yield positions of p networks of the same nodes, and their output weights, (L, p * k), zero beyond their nodes.
+    """Yield the output weights of several networks from one draw of hidden nodes, each network in one of the results.
 
-    For networks with at most as many nodes as rows, one Cholesky factor of H'H for each ridge serves all of them. For
-    larger ones, HH' is extended from one number of nodes to the next. `networks` are numbers of nodes and ridges.
+    For networks with at most as many nodes as rows, H'H is computed once, and one Cholesky factor for each ridge serves
+    all of them. For larger ones, HH' is extended from one number of nodes to the next, for all ridges.
+
+    `layer` is that of the largest network, `networks` are numbers of nodes and ridges. `solvers` counts the method of
+    each network. Yields the positions of p networks, and their weights of shape (L, p * k), the k columns of the first
+    network first, for the L nodes of the largest: zero beyond the nodes of each.
     """
     by_ridge: dict[float, list[int]] = {}
     by_size: dict[int, list[int]] = {}
@@ -94,11 +100,13 @@ def _leading_weights(gram: Array, moments: Array, sizes: list[int], ridge: float
 
 
 def leading_solutions(H: Array, T: Array, sizes: list[int], cutoff: float) -> Iterator[tuple[int, Array, float]]:
-    """Yield size, least-squares solution of least norm and condition for each number of leading columns, which ascend.
+    """Yield the least-squares solution of least norm, the pseudo-inverse times `T`, for each number of leading columns.
 
-    Up to as many columns as rows, one QR decomposition serves all; for more, the transposed matrix is decomposed. The
-    triangle is solved by substitution, unless a singular value is below `cutoff` times the largest one and counts as
-    zero. H is overwritten if it is in Fortran order.
+    Up to as many columns as rows, one QR decomposition serves all: the pseudo-inverse of l columns is that of the
+    leading triangle of R, times the leading rows of Q'T. For more columns than rows, the transposed matrix is
+    decomposed for each number. The triangle is solved by substitution, unless a singular value is below `cutoff` times
+    the largest one and counts as zero. `sizes` ascend; H is overwritten if it is in Fortran order. Yields size,
+    solution, and the condition of the inverted matrix, infinite if there is none.
     """
     tall = [size for size in sizes if size <= len(T)]
     for size in sizes[len(tall) :]:  # before any column is overwritten
@@ -130,9 +138,11 @@ def _pseudo_solve(R: Array, B: Array, cutoff: float, *, transposed: bool = False
 
 
 def pseudo_inverse_of_gram(H: Array) -> Array:
-    """Return pinv(H'H) = pinv(H) pinv(H)', exactly symmetric, for the inverse of eq. (5), which may not exist.
+    """Return pinv(H'H) = pinv(H) pinv(H)', of shape (L, L) and exactly symmetric, for H of shape (n, L).
 
-    The rule of MATLAB's ``pinv(H)``, applied to H'H, would drop more of H, and the instability that the paper reports.
+    It replaces the inverse in eq. (5) of Scardapane et al., which does not exist for fewer rows than nodes. A singular
+    value of H counts as zero up to max(n, L) eps times the largest, as in MATLAB's ``pinv(H)``. The same rule for H'H
+    would drop more of H, and with it the instability that the paper reports for Calhousing.
     """
     _, values, rows = np.linalg.svd(H, full_matrices=False)
     selected = values > max(H.shape) * EPS * values[0]
@@ -143,7 +153,8 @@ def pseudo_inverse_of_gram(H: Array) -> Array:
 def update_as_printed(P: Array, beta: Array, H: Array, T: Array) -> tuple[Array, Array]:
     """Return P and the output weights after one block, by eqs. (7) and (8) of Scardapane et al. as they are printed.
 
-    Its asymmetry by round-off may grow until the weights are not finite, as the paper reports for Calhousing.
+    Nothing keeps P symmetric or positive definite: if it is ill-conditioned, its asymmetry by round-off grows from
+    block to block and the weights diverge until they are not finite, as the paper reports for Calhousing.
     """
     with np.errstate(all="ignore"):
         HP = H @ P
@@ -160,7 +171,8 @@ def update_as_printed(P: Array, beta: Array, H: Array, T: Array) -> tuple[Array,
 def update_symmetric(P: Array, beta: Array, H: Array, T: Array) -> tuple[Array, Array]:
     """Return P and the output weights after one block, by eqs. (7) and (8) in a form that keeps P symmetric.
 
-    If I + HPH' is not positive definite within round-off, the step is that of `update_as_printed`.
+    With the Cholesky factor U'U = I + HPH' and W = U'^-1 HP, the new P is P - W'W. If I + HPH' is not positive definite
+    within round-off, the step is that of `update_as_printed`.
     """
     HP = H @ P
     inner = HP @ H.T

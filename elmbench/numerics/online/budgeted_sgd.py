@@ -20,7 +20,11 @@ GOLDEN = 0.6180339887498949  # share of the interval that a step leaves
 
 
 class SupportVectors(NamedTuple):
-    """Support vectors as `columns`, their squared norms, their weights by output, first steps and squared distances."""
+    """Support vectors as `columns`, of shape (n_features, capacity), and their properties.
+
+    `norms` are squared norms; `weights` has shape (n_outputs, capacity); `born` are the steps at which they joined;
+    `distances`, of shape (capacity, capacity), are squared.
+    """
 
     columns: Array
     norms: Array
@@ -55,7 +59,8 @@ def merged_length(h: float, exponent: float, aa: float, ab: float, bb: float) ->
 def best_merge(exponent: float, aa: float, ab: float, bb: float) -> tuple[float, float]:
     """Return the h in [0, 1] of the longest projection (see `merged_length`), and its length, by golden section search.
 
-    Both ends are tried as well, so merging never loses more than the removal of either support vector.
+    With two maxima, the search may end at the lower one; but both ends are tried as well, so merging never loses more
+    than the removal of either support vector.
     """
     low, high = 0.0, 1.0
     left, right = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
@@ -80,7 +85,10 @@ def best_merge(exponent: float, aa: float, ab: float, bb: float) -> tuple[float,
 
 
 def best_partner(a: int, m: int, gamma: float, weights: Array, distances: Array) -> tuple[int, float]:
-    """Return the support vector with which merging `a` loses least, the first of equal ones, and the best h."""
+    """Return the support vector with which merging `a` loses least, the first of equal ones, and the h of `best_merge`.
+
+    The loss is |w_a f_a + w_b f_b|^2 minus the squared length of the projection, summed over the outputs.
+    """
     aa = inner(weights[:, a], weights[:, a], len(weights))
     partner, best_h, min_loss = -1, 0.0, math.inf
     for b in range(m):
@@ -130,7 +138,10 @@ def remove_vector(a: int, m: int, support: SupportVectors) -> None:
 
 
 def distance_row(t: int, rows: SparseRows, m: int, norms: Array, columns: Array, out: Array) -> None:
-    """Write the squared distances between a sparse row and the support vectors, exactly zero for equal ones."""
+    """Write the squared distances between a sparse row and the support vectors.
+
+    They are sums of squared differences; for features that the row lacks, these come from the squared norms.
+    """
     inside = np.zeros(m)
     out[:m] = 0.0
     first, last = rows.indptr[t], rows.indptr[t + 1]
@@ -252,7 +263,10 @@ class BudgetedState:
         self.support = SupportVectors(columns, empty, weights, born, distances)
 
     def extend(self, X: Rows, labels: Numbers, ridge: float) -> None:
-        """Learn rows `X`, dense or CSR, with the numbers of their classes, in their order; `ridge` is lambda."""
+        """Learn rows `X`, dense or CSR, with the numbers of their classes, in their order.
+
+        `ridge` is the lambda of the objective ridge |w|^2 / 2 + the mean hinge loss.
+        """
         rows, labels = sparse_rows(X), loop_array(labels, np.int64)
         self.support = SupportVectors(*(loop_array(array, None) for array in self.support))
         position, status = 0, GROW

@@ -121,9 +121,10 @@ class HyperplaneState:
         self.size = self.born = self.n_classes
 
     def extend(self, X: Rows, labels: Numbers, ridge: float, assigned: Numbers | None = None) -> None:
-        """Learn rows `X`, dense or CSR, with the numbers of their classes, in their order; `ridge` is lambda.
+        """Learn rows `X`, dense or CSR, with the numbers of their classes, in their order.
 
-        `assigned` is the result of `assign`; without it, each row is added to the weight of the largest output.
+        `ridge` is the lambda of the objective ridge |W|^2 / 2 + the mean hinge loss of all weights W. `assigned` is the
+        result of `assign` for the rows; without it, each row is added to the weight of the largest output.
         """
         rows = sparse_rows(X)
         if assigned is None:
@@ -145,7 +146,11 @@ class HyperplaneState:
                 self._prune()
 
     def assign(self, X: Rows, labels: Numbers) -> Numbers:
-        """Return the name of the best weight of each row's class, a new one of zero if all its outputs are negative."""
+        """Return, for each row, the name of the weight of its class with the largest output.
+
+        If that is negative and the class has fewer than `limit` weights, the class gets a weight of zero, which is then
+        the largest for all such rows.
+        """
         mine = self.owners[np.newaxis, : self.size] == labels[:, np.newaxis]
         scores = np.where(mine, self.outputs(X), -np.inf)
         result = self.names[np.argmax(scores, axis=1)]

@@ -87,9 +87,10 @@ def worst_residual(j: int, m: int, z: Array, k: Array, weights: Array, targets: 
 
 
 def least_significant(m: int, z: Array, r: float, inverse: Array, weights: Array, errors: Array) -> int:
-    """Return the dictionary row with the least leave-one-out error, the first of equal ones; `m` is the new row.
+    """Return the dictionary row with the least cost of removal; `m` stands for the new one.
 
-    It is |a_i| / Q_ii after the new row was added (Van Vaerenbergh et al., 2010), or its 2-norm for several outputs.
+    The cost is |a_i| / Q_ii after the new row was added (Van Vaerenbergh et al., 2010), the leave-one-out error of row
+    i, or its 2-norm for several outputs. The first of equal ones is taken; the new row is the last.
     """
     lowest_cost = math.inf
     weakest = m

@@ -22,7 +22,10 @@ class SparseRows(NamedTuple):
 
 
 def loop_array(array: ArrayLike, dtype: DTypeLike | None = np.float64) -> np.ndarray:
-    """Return the array C-ordered and writable, as the loops are compiled for; a memory map is read-only, and copied."""
+    """Return the array in the form that the loops are compiled for, C-ordered and writable, copied only if needed.
+
+    An array of a model that was loaded with a memory map is read-only.
+    """
     return np.require(array, dtype, ["C", "W"])
 
 
@@ -49,7 +52,10 @@ def inner(a: Array, b: Array, m: int) -> float:
 
 
 def solve_lower(factor: Array, m: int, w: Array) -> None:
-    """Replace w by the solution of L w = w, two columns at a time, for L + L' with its diagonal once."""
+    """Replace w by the solution of L w = w, two columns at a time.
+
+    `factor` is L + L' with its diagonal once, so that this and `solve_upper` run along rows.
+    """
     for j in range(0, m - 1, 2):
         row, following = factor[j], factor[j + 1]
         w_0 = w[j] / row[j]

@@ -62,7 +62,10 @@ class _OnlineState:
         """Return the weights, of shape (size, n_outputs)."""
 
     def extend(self, X: Rows, T: Array) -> None:
-        """Learn rows in their order; a ValueError if the kernel is indefinite, or precomputed in a second call."""
+        """Learn rows X, of shape (n, n_features), and T, of shape (n, n_outputs), in their order.
+
+        A ValueError is raised for a second call with a precomputed kernel, and for an indefinite kernel.
+        """
         for name in ("gram", *self._row_counts):
             setattr(self, name, loop_array(getattr(self, name), None))
         if self.kernel is None:
@@ -160,7 +163,11 @@ class InverseState(_OnlineState):
                 self.age = 0
 
     def solution(self) -> Array:
-        """Return the weights, (size, n_outputs), from scratch if the state is doubtful; reading changes no state."""
+        """Return the weights, of shape (size, n_outputs).
+
+        They are those of the state, unless a check of round-off failed in the last rows. Then they are computed from
+        scratch, but the state is unchanged, so that reading it does not affect further learning.
+        """
         return self._from_scratch()[1] if self._is_doubtful else self.weights[:, : self.size].T.copy()
 
     def inverse_matrix(self) -> Array:
@@ -177,10 +184,11 @@ class InverseState(_OnlineState):
         return self.seen <= self.doubtful
 
     def _from_scratch(self) -> tuple[Array, Array]:
-        """Return the inverse, exactly symmetric, and the weights from a Cholesky factor, with kernels as in the loop.
+        """Return the inverse, exactly symmetric, and the weights from a Cholesky factor.
 
-        What makes the matrix positive definite is added to its diagonal; a ValueError is raised if that is no
-        round-off.
+        The kernel is computed from differences, as in the loop. If K + ridge I is not positive definite in floating
+        point, `size` times the machine precision of its largest entry is added to its diagonal, and ten times more
+        until it is. A ValueError is raised if that takes more than round-off.
         """
         rows = self.dictionary[:, : self.size]
         if len(self.gram):
@@ -207,7 +215,11 @@ class InverseState(_OnlineState):
 
 @dataclass
 class DependencyState(_OnlineState):
-    """The dictionary of approximately independent rows, a factor of its K, and the least-squares fit on it."""
+    """The dictionary of approximately independent rows, a factor of its K, and the least-squares fit on it.
+
+    A row joins the dictionary if its squared distance from the span of the dictionary exceeds `threshold`, up to
+    `max_atoms` rows.
+    """
 
     _row_counts: ClassVar = {"dictionary": "n_features", "fitted": "n_outputs", "factor": "", "covariance": ""}
     ridge: ClassVar[float] = 0.0  # nothing is added to the diagonal of K

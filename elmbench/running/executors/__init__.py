@@ -40,7 +40,11 @@ class Settings:
 
 @dataclass(frozen=True)
 class Answer:
-    """The result of some work, its seconds without starts and loading, and the environment of another machine."""
+    """The answer of a worker: the outcome of some work.
+
+    `result`: of the work, even if it failed or reached a limit. `seconds`: its duration, without that of the start of a
+    worker and of loading the data. `environment`: of the machine that did the work; empty for this one.
+    """
 
     result: Result
     seconds: float = 0.0
@@ -80,7 +84,11 @@ class Executor(AbstractContextManager["Executor"]):
 
 
 def executor_of(engine: str, settings: Settings, scheduler: str | None = None) -> Executor:
-    """Return an executor that has not started; raise ElmbenchError unless only dask has a scheduler."""
+    """Return an executor that has not been started yet.
+
+    `engine`: {"local", "dask"}. `scheduler`: address of a dask scheduler. Raises ElmbenchError if there is no such
+    engine, dask has no scheduler, or another engine has one.
+    """
     if engine not in ENGINES:
         raise unknown_name("engine", engine, list(ENGINES), "elmbench run --help")
     if (engine == "dask") != (scheduler is not None):

@@ -108,7 +108,10 @@ class DaskExecutor(Executor):
         return answer
 
     def _send(self, answer: Future[Answer], task: Task, limits: Limits) -> None:
-        """Submit a task in the sender's thread; its key is its content, so a task of a killed run is taken over."""
+        """Submit a task to the scheduler; runs in the sender's thread.
+
+        Its key depends on its content only, so a run takes over tasks that workers still do for a killed run.
+        """
         run, code = self._settings, version_of_code()
         settings = Settings(1, run.data_dir and os.path.abspath(run.data_dir), run.plugins, run.blas_threads)
         content = [[task, limits.seconds, limits.memory], settings.data_dir, run.plugins, run.blas_threads, code]
@@ -167,7 +170,13 @@ _ended: set[str | None] = set()
 
 
 def do_task(task: Task, limits: Limits, settings: Settings, code: str, run: str) -> Answer:
-    """Run a task of `task_of` for a run in a sandbox, in the memory of a thread; `code` must be the version here."""
+    """Run a task in a sandbox of this process.
+
+    A limit of memory above this process's share for one thread is lowered to that share.
+
+    `task`: as `task_of` makes it. `code`: version of elmbench that planned the run. `run`: name of the
+    run, for `_end_run`. Raises ElmbenchError if this machine has another version of elmbench.
+    """
     from distributed import get_worker
 
     if code != version_of_code():

@@ -48,9 +48,10 @@ _LIBRARIES = ("OMP", "OPENBLAS", "MKL", "BLIS", "VECLIB_MAXIMUM", "NUMEXPR")
 
 @contextlib.contextmanager
 def _safe_start() -> Iterator[None]:
-    """Let Python processes that start meanwhile import no files of the current folder, and ignore Ctrl-C at once.
+    """Let Python processes that start meanwhile import no files of the current folder, and not end by Ctrl-C.
 
-    One of them is a tracker of semaphores, which would print a warning if this process was killed.
+    A terminal sends Ctrl-C to them too, also before they can ignore it. One of them is a tracker of semaphores, which
+    would print a warning if this process was killed.
     """
     mask = getattr(signal, "pthread_sigmask", None)
     with _environment:
@@ -138,10 +139,11 @@ class _Worker:
         return self._result(answer)
 
     def can_take(self, needed: _Load, limit: int | None) -> bool:
-        """Return True if the process lives, can do work with this model and data, and holds at most half of a limit.
+        """Return True if the process can do work with this model and data, as `loaded` names them.
 
-        Processes of an earlier model end with their worker, and no model of the suite follows one from outside, which
-        may have changed the libraries that they share.
+        It lives, holds at most half of a memory limit, and has no processes of an earlier model. If these were killed
+        alone, the next model that has such processes would miss them. Models of the suite do not follow a model from
+        outside, which may have changed the libraries that they share.
         """
         if not self.lives() or (self.loaded.from_outside and not needed.from_outside):
             return False
