@@ -21,7 +21,10 @@ from elmbench.specs.profiles import Resolved
 
 #: Replaces the name of a data set in a reason that several of them share.
 _ANY = "NAME"
-_UNCORRECTED = "each claim is judged by itself; elmbench check --against published corrects for their number (Holm)"
+_UNCORRECTED = (
+    "each claim is judged by itself, by a one-sided p-value of at most .025; "
+    "elmbench check --against published corrects for their number (Holm)"
+)
 
 
 def table_notes(

@@ -61,7 +61,7 @@ def fit_final(run: PreparedRun, results: Results, column: str = "") -> Any:
     (spec,) = resolved.datasets.values()
     models = [column] if column else ranking(results.summary, spec.name)
     if not models:
-        problem = f"no model has ended on all folds of {spec.title}"
+        problem = f"no model but the dummy has ended on all folds of {spec.title}"
         raise ElmbenchError(problem, expected="a model to keep", next_step="elmbench status shows how the cells ended")
     keys = [cell.key for cell in plan.cells if cell.model == models[0] and cell.key]
     if not keys:
