@@ -10,15 +10,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from elmbench.datasets.table import Table, few, have_equal_digits, target_of
 from elmbench.datasets.values import MISSING, looks_numeric
 from elmbench.errors import ElmbenchError
 from elmbench.specs.datasets.sources import FileOptions
-
-if TYPE_CHECKING:
-    pass
 
 #: A function from the names of the columns to that of the target.
 ChooseTarget = Callable[[list[str]], str]
@@ -110,6 +106,7 @@ def _rows(text: str, separator: str) -> Iterator[list[str]]:
 
 def _separator_of(text: str, separator: str) -> tuple[str, str]:
     """Return the given separator, or the first that splits all rows of a sample into equally many fields, and the text.
+
     The text lacks the line `sep=;` that some programs put first.
     """
     first, _, rest = text.partition("\n")
