@@ -18,7 +18,7 @@ from elmbench.datasets.prepare import category_order
 from elmbench.datasets.sources.base import fetch_job
 from elmbench.datasets.sources.file import FileSource, read_user_file, take_row_columns, with_date_features
 from elmbench.datasets.sources.openml import OpenMLSource
-from elmbench.datasets.table import Table, few, is_missing, label_word, label_words, to_frame, to_numbers
+from elmbench.datasets.table import Table, few, is_missing, is_number, label_word, label_words, to_frame, to_numbers
 from elmbench.datasets.values import looks_numeric, read_dates
 from elmbench.errors import ElmbenchError, unknown_name
 from elmbench.files import cache_folder, replace_file
@@ -203,9 +203,9 @@ def _faults(
         next_step = "write plain numbers, or name another column with --target"
         yield problem, "classes of several rows, or numbers", next_step
     if task == "regression" and to_numbers(table.target) is None:
-        word = next(word for word in table.target if word and not looks_numeric(word))
+        words = [word for word in label_words(table.target) if word is not None and not is_number(word)]
         next_step = "leave out --task regression, or name another column with --target"
-        yield f": the target of a regression holds {word!r}", "numbers", next_step
+        yield f": the target of a regression holds {min(words, key=looks_numeric)!r}", "numbers", next_step
     positive = label_word(request.positive)
     if positive and (len(labels) != 2 or positive not in labels):
         problem = f": {request.positive!r} is named as the positive class of {len(labels) or 'no'} classes"

@@ -35,7 +35,6 @@ class StochasticClassifier(FamilyClassifier):
     def _start(self, X: Rows, T: Array) -> None:
         self._state, self._sparse = self._new_state(X.shape[1], T.shape[1]), sp.issparse(X)
         self._n_rows = 0
-        self._ridge_factor = 1.0
 
     def _update(self, X: Rows, T: Array) -> None:
         self._count_rows(X.shape[0])
@@ -49,7 +48,7 @@ class StochasticClassifier(FamilyClassifier):
     def _count_rows(self, n_rows: int) -> None:
         """Add to the number of rows, which the ridge lambda depends on."""
         self._n_rows += n_rows
-        self._ridge = self._ridge_factor / (self._n_rows * float(self.C))
+        self._ridge = 1.0 / (self._n_rows * float(self.C))
 
     @property
     def n_steps_(self) -> int:
@@ -75,9 +74,9 @@ class HyperplaneClassifier(StochasticClassifier):
     def _new_state(self, n_features: int, n_outputs: int) -> HyperplaneState:
         return HyperplaneState(n_features, max(2, n_outputs), float(self.fit_intercept))
 
-    def _start(self, X: Rows, T: Array) -> None:
-        super()._start(X, T)
-        self._ridge_factor = 2.0 if self._state.n_classes == 2 else 1.0
+    def _count_rows(self, n_rows: int) -> None:
+        super()._count_rows(n_rows)
+        self._ridge *= 2.0 if self._state.n_classes == 2 else 1.0
 
     def _outputs(self, X: Rows) -> Array:
         weights, intercepts, owners = self._solution()

@@ -100,6 +100,7 @@ REFUSED = {
     "target dropped": (FRAME, {"drop": ("kind",)}, "'kind' is the target, and another option names it"),
     "no target": (FRAME.assign(kind=""), {}, f"the target 'kind' is missing in {N} of {N} rows\\n.*\\n.* --target"),
     "separator": (FRAME, {"separator": "||"}, "'||' has 2 characters"),
+    "regression": (FRAME.assign(kind=["1,5", "2", "a"] * (N // 3)), {"task": "regression"}, "regression holds 'a'"),
     "no group": (FRAME, {"groups": "clan"}, "no column 'clan'"),
     "no order": (FRAME.assign(b=[np.nan, *ROWS[1:, 1]]), {"ordered_by": "when"}, "no column 'when'"),
 }

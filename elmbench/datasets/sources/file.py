@@ -120,10 +120,8 @@ def _with_test_part(train: Table, source: FileSource, spec: RowColumns) -> Table
         numbers = to_numbers(test.nominal[odd])  # only the test rows look like codes
         if numbers is None:
             word = next(filter(None, test.nominal[odd]), None)
-            problem, next_step = (
-                f"{test.origin}: the column {odd!r} holds {word!r}",
-                f"--words {quote(odd)}, or --drop it",
-            )
+            problem = f"{test.origin}: the column {odd!r} holds {word!r}"
+            next_step = f"--words {quote(odd)}, or --drop it"
             raise ElmbenchError(problem, expected=f"numbers, as in {train.origin}", next_step=next_step)
         test = test.with_numbers({odd: numbers})
     rows = [np.arange(len(part.target)) if part.positions is None else part.positions for part in (train, test)]
