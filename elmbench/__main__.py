@@ -2,6 +2,7 @@
 
 import atexit
 import contextlib
+import gc
 import os
 import signal
 import sys
@@ -24,6 +25,7 @@ def main() -> None:
         os._exit(code)
 
     signal.signal(signal.SIGINT, _stop)
+    gc.set_threshold(100_000)  # imports allocate many objects and free few, so frequent collections find nothing
     atexit.register(end)  # The first callback runs last. Python would take a while to delete all modules.
     from elmbench.cli import main as run
 

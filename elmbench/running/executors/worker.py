@@ -1,5 +1,6 @@
 """The functions that run in a worker process."""
 
+import gc
 import os
 import signal
 import sys
@@ -24,10 +25,14 @@ def begin() -> None:
 
         linux.adopt_orphans()
     # Imported before there is work, because these imports take seconds.
+    gc.disable()
     import elmbench.models.baselines
     import elmbench.running.attempt
     import elmbench.work.fit
     import elmbench.work.search  # noqa: F401
+
+    gc.freeze()
+    gc.enable()
 
 
 def prepare(task: "Task", settings: "Settings", memory: int | None) -> "Result | None":
