@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
-from elmbench.layouts.base import DataFrame, Outputs, Points
-from elmbench.layouts.figures import entries_in, finish, line_styles, panels, title_of
+from elmbench.layouts.base import DataFrame, Points
+from elmbench.layouts.figures import finish, line_styles, panels, title_of
 from elmbench.layouts.metrics import Metrics
 from elmbench.specs.profiles import Resolved
 
@@ -17,15 +16,13 @@ class Trials(Metrics):
     A trial is a run; its value is that of the first metric of the task, the mean over the folds if there are several.
     """
 
-    def points_of(self, cells: DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> Points:
+    def points_of_entry(self, cells: DataFrame, dataset: str, model: str, resolved: Resolved) -> Points:
         """Return the value of each trial, counted from 1; None if one of its cells did not end ok."""
+        metric = resolved.metric_of(dataset)
         trials: list[dict[str, Any]] = []
-        for dataset, model, entry in entries_in(cells):
-            metric = resolved.metric_of(dataset)
-            for run, group in entry.groupby("run", sort=False):
-                value = group[metric].astype(float).mean() if (group["status"] == "ok").all() else None
-                point = {"dataset": resolved.spelling(dataset), "model": model, "metric": metric}
-                trials.append(point | {"trial": int(str(run)) + 1, "value": value})
+        for run, group in cells.groupby("run", sort=False):
+            value = group[metric].astype(float).mean() if (group["status"] == "ok").all() else None
+            trials.append({"metric": metric, "trial": int(str(run)) + 1, "value": value})
         return trials if any(trial["value"] is not None for trial in trials) else []
 
     def draw(self, points: DataFrame, resolved: Resolved) -> Any:

@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from elmbench.cli.render import lines_text
-from elmbench.reporting.grids import grids_of
+from elmbench.reporting.tables import grids_of
 from elmbench.reporting.results import read_results
 from elmbench.specs.catalogue import find_experiment, load_catalogue
 from elmbench.specs.profiles import resolve

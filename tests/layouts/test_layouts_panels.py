@@ -151,14 +151,14 @@ def test_a_trial_is_the_mean_over_the_folds_of_a_run(toy: Toy) -> None:
     resolved = toy("WDBC,ELM,mcc,0.9,,\n", **TRIALS, **BOTH)
     lines = [cell(run=run, fold=fold, mcc=0.5 + 0.1 * run + 0.2 * fold) for run in (0, 1) for fold in (0, 1)]
     lines += [cell("K-ELM", run=0, mcc=0.9), cell("K-ELM", run=0, fold=1, status="timeout", reason="> 5 s")]
-    lines += [cell(dataset="calhousing", run=0, nrmse=0.3)]
+    lines += [cell("K-ELM", run=1, mcc=0.8), cell(dataset="calhousing", run=0, nrmse=0.3)]
     lines += [cell(run=0, reading="order=stored", mcc=0.0), cell(run=0, select="oracle", mcc=0.0)]
     result = data_of(resolved, lines)
     assert result[["dataset", "model", "metric", "trial"]].to_numpy().tolist() == [
         ["WDBC", "ELM", "mcc", 1], ["WDBC", "ELM", "mcc", 2], ["WDBC", "K-ELM", "mcc", 1],
-        ["calhousing", "ELM", "nrmse", 1],
+        ["WDBC", "K-ELM", "mcc", 2], ["calhousing", "ELM", "nrmse", 1],
     ]  # fmt: skip
-    np.testing.assert_allclose(result["value"], [0.6, 0.7, np.nan, 0.3])
+    np.testing.assert_allclose(result["value"], [0.6, 0.7, np.nan, 0.8, 0.3])
     assert rows_of(table_of(resolved, lines).sections[0])[0]["value"].startswith("0.65")
 
 

@@ -18,12 +18,10 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from elmbench.errors import ElmbenchError
 from elmbench.files import WriteError
-from elmbench.layouts.table import COMPARED, SIGNS, VERDICTS, Section
+from elmbench.layouts.table import COMPARED, SIGNS
 from elmbench.reporting.cells import csv
-from elmbench.reporting.claim_outcomes import ClaimOutcome
 from elmbench.reporting.figures import error_and_power, facts_sentence, verdict_counts
 from elmbench.reporting.folders import SITE_MARK
-from elmbench.reporting.grids import grids_of
 from elmbench.reporting.notes import optimism_notes
 from elmbench.reporting.papers import PaperResults, TableResults, table_sentence
 from elmbench.reporting.readings import reading_table
@@ -31,6 +29,7 @@ from elmbench.reporting.results import Results
 from elmbench.reporting.site.charts import own_charts, rank_diagram, rank_diagrams
 from elmbench.reporting.site.findings import find
 from elmbench.reporting.statistics import compare_models
+from elmbench.reporting.tables import grids_of
 from elmbench.specs.datasets import DatasetSpec, load_dataset_specs
 
 #: The sign of each verdict, and of a figure without one.
@@ -102,10 +101,8 @@ def pages(papers: Sequence[PaperResults]) -> Iterator[tuple[str, str]]:
     def page(name: str, template: str, **content: Any) -> tuple[str, str]:
         return name, environment().get_template(template).render(page=name, navigation=navigation, **content)
 
-    total, facts = Counter[str](), Counter[str]()
-    for paper in papers:
-        total.update(paper.verdicts)
-        facts.update(paper.counts[1])
+    total = sum((Counter(paper.verdicts) for paper in papers), Counter[str]())
+    facts = sum((paper.counts[1] for paper in papers), Counter[str]())
     yield page(
         "index.html",
         "index.html",
@@ -122,11 +119,7 @@ def pages(papers: Sequence[PaperResults]) -> Iterator[tuple[str, str]]:
         if paper.paper.readings:
             yield page(paper.readings_page, "readings.html", paper=paper)
         for table in paper.run:
-            claims = [claim for claim in paper.claims if claim.table == table.file.id]
-            profiles = [_profile(results, claims, first=results is table.results[0]) for results in table.results]
-            judged = any(counts.total() for results in table.results for counts in verdict_counts(results.figures))
-            content = {"paper": paper, "file": table.file, "profiles": profiles, "judged": judged}
-            yield page(table.link[0], "table.html", **content)
+            yield page(table.link[0], "table.html", paper=paper, table=table)
     for name in ("claims.html", "optimism.html", "datasets.html"):
         yield page(name, name, papers=papers, datasets=load_dataset_specs().values())
 
@@ -143,26 +136,6 @@ def own_page(results: Results, predictions: pd.DataFrame, importance: pd.DataFra
     ranks = comparison and rank_diagram(comparison, "Comparison")
     content = {"table": results.table, "comparison": comparison, "ranks": ranks, "datasets": datasets, "record": record}
     return environment().get_template("own.html").render(content)
-
-
-def _profile(results: Results, claims: Sequence[ClaimOutcome], *, first: bool) -> dict[str, Any]:
-    """Return the content of a profile; the first one has charts and the measures that the paper does not print.
-
-    `claims` have the verdicts after the correction for all claims of the paper, unlike the notes of the table.
-    """
-    label, profile = results.resolved.file.spec.label, results.resolved.profile
-    counts, facts = verdict_counts(results.figures)
-    sections = (_section(part, results, with_extra=first and i == 0) for i, part in enumerate(results.table.sections))
-    return {
-        "results": results,
-        "name": profile,
-        "counts": {name: counts[name] for name in VERDICTS if counts[name]},
-        "sentences": [*(table_sentence(label, joint, [profile]) for joint in results.verdicts), facts_sentence(facts)],
-        "sections": [section for section in sections if section["grids"]],
-        "charts": list(rank_diagrams(results)) if first else [],
-        "claims": [claim for claim in claims if claim.resolved.profile == profile],
-        "notes": [note for note in results.table.notes if note.kind != "claim"],
-    }
 
 
 def _claims_table(paper: PaperResults) -> pd.DataFrame:
@@ -204,17 +177,23 @@ def address(results: Results, name: str) -> str:
     return f"data/{results.resolved.file.id.replace('/', '-')}-{results.resolved.profile}-{name}"
 
 
-def _section(section: Section, results: Results, *, with_extra: bool) -> dict[str, Any]:
-    """Return what the template of a table needs about one section."""
-    readings = ", ".join(map(str, section.readings))
-    grids = [grid for grid in grids_of(section, results.resolved) if len(grid.columns) <= _MOST_COLUMNS]
-    # A table of times begins with them.
-    of_times = [grid for grid in grids if results.table.columns[2].name == "fit" and "fit_seconds" in grid.measures]
-    printed = [grid for grid in grids if grid.has_printed] or (of_times or grids)[:1]
-    extra = [grid for grid in grids if grid not in printed] if with_extra and not section.readings else []
-    short = f"profile {results.resolved.profile}, {section.select}" + (f", {readings}" if readings else "")
-    names = dict.fromkeys(entry.measure.column for grid in extra for entry in grid.entries)
-    return {"heading": section.heading, "short": short, "grids": printed, "extra": extra, "beside": list(names)}
+def sections_of(results: Results, *, with_extra: bool) -> Iterator[dict[str, Any]]:
+    """Yield the content of each section that has grids.
+
+    `with_extra`: the first section also has the grids of measures that the paper does not print.
+    """
+    for section in results.table.sections:
+        readings = ", ".join(map(str, section.readings))
+        grids = [grid for grid in grids_of(section, results.resolved) if len(grid.columns) <= _MOST_COLUMNS]
+        # A table of times begins with them.
+        of_times = [grid for grid in grids if results.table.columns[2].name == "fit" and "fit_seconds" in grid.measures]
+        printed = [grid for grid in grids if grid.has_printed] or (of_times or grids)[:1]
+        is_first = section is results.table.sections[0]
+        extra = [grid for grid in grids if grid not in printed] if with_extra and is_first and not readings else []
+        short = f"profile {results.resolved.profile}, {section.select}" + (f", {readings}" if readings else "")
+        names = dict.fromkeys(entry.measure.column for grid in extra for entry in grid.entries)
+        if printed:
+            yield {"heading": section.heading, "short": short, "grids": printed, "extra": extra, "beside": list(names)}
 
 
 @cache
@@ -233,5 +212,10 @@ def environment() -> Environment:
         "datasets_table": _datasets_table,
         "reading_table": reading_table,
         "optimism_notes": optimism_notes,
+        "sections_of": sections_of,
+        "table_sentence": table_sentence,
+        "verdict_counts": verdict_counts,
+        "facts_sentence": facts_sentence,
+        "rank_diagrams": rank_diagrams,
     }
     return templates

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -16,7 +15,7 @@ from elmbench.layouts import layout_of
 from elmbench.layouts.table import SIGNS, UNJUDGED, Column, Entry, ResultTable, Section
 
 if TYPE_CHECKING:
-    from elmbench.reporting.grids import Grid
+    from elmbench.reporting.tables import Grid
     from elmbench.specs.profiles import Resolved
 
 #: Characters of a line, between two columns, and at most of a row's name in a grid.
@@ -132,7 +131,7 @@ def section_text(table: ResultTable, section: Section, width: int = WIDTH) -> It
 
 def _grids_to_show(section: Section, resolved: Resolved, *, first: bool) -> list[Grid]:
     """Return the grids with printed figures or added metrics, and the times of the fits in the first section."""
-    from elmbench.reporting.grids import grids_of
+    from elmbench.reporting.tables import grids_of
 
     grids = grids_of(section, resolved)
     if not any(grid.has_printed for grid in grids):
@@ -146,38 +145,33 @@ def _grids_to_show(section: Section, resolved: Resolved, *, first: bool) -> list
 
 
 def _grid(grid: Grid, width: int) -> Iterator[RenderableType]:
-    """Yield a grid in blocks of columns, without deviations if there are then fewer blocks."""
-    name = min(_NAME, max(len(_PAPER), len(grid.corner), *(len(name) for name, _ in grid.rows)))
-    columns = [[i] for i in range(len(grid.columns))]
+    """Yield a grid in blocks of columns, without deviations if there are then fewer blocks.
 
-    def width_of(deviations: bool, column: int) -> int:
-        texts = [text for _, entries in grid.rows for text in _texts(entries[column], deviations)]
-        return max(len(grid.columns[column]), *map(len, texts))
-
-    full, short = (_side_by_side(columns, partial(width_of, shows), width - name - 1) for shows in (True, False))
-    deviations = len(full) <= len(short)
+    Each row has a line of ours and, if figures of a block are printed, one of the paper.
+    """
+    name_width = min(_NAME, max(len(_PAPER), len(grid.corner), *(len(name) for name, _ in grid.rows)))
+    ways = []
+    for deviations in (True, False):
+        lines = []
+        for name, entries in grid.rows:
+            ours, papers = zip(*(_texts(entry, deviations) for entry in entries), strict=True)
+            lines += [(Text(name), ours), (Text(_PAPER, style="dim"), papers)]
+        widths = [max(map(len, texts)) for texts in zip(grid.columns, *(texts for _, texts in lines), strict=True)]
+        columns = [[i] for i in range(len(widths))]
+        ways.append((lines, _side_by_side(columns, widths.__getitem__, width - name_width - 1), deviations))
+    lines, groups, deviations = min(ways, key=lambda way: len(way[1]))
     yield Text(f"\n{grid.heading}{'' if deviations else ' (deviations: --format md)'}", style="bold")
-    for number, block in enumerate(full if deviations else short):
+    for number, group in enumerate(groups):
         if number:
             yield Text("")
-        yield _block(grid, block, name, deviations=deviations)
-
-
-def _block(grid: Grid, block: Sequence[int], name_width: int, *, deviations: bool) -> RichTable:
-    """Return some columns of a grid: a line of ours for each row and, if figures are printed, one of the paper."""
-    table = RichTable(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold")
-    table.add_column(grid.corner, width=name_width, overflow="fold")
-    for i in block:
-        table.add_column(grid.columns[i], overflow="fold")
-    for name, row in grid.rows:
-        entries = [row[i] for i in block]
-        if not any(entries):
-            continue
-        ours, papers = zip(*(_texts(entry, deviations) for entry in entries), strict=True)
-        table.add_row(Text(name), *ours)
-        if any(entry is not None and entry.published is not None for entry in entries):
-            table.add_row(Text(_PAPER, style="dim"), *papers)
-    return table
+        table = RichTable(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold")
+        table.add_column(grid.corner, width=name_width, overflow="fold")
+        for i in group:
+            table.add_column(grid.columns[i], overflow="fold")
+        for label, texts in lines:
+            if any(shown := [texts[i] for i in group]):
+                table.add_row(label, *shown)
+        yield table
 
 
 def _texts(entry: Entry | None, deviations: bool) -> tuple[Text, Text]:

@@ -10,7 +10,7 @@ from made_cells import committed
 from elmbench.errors import ElmbenchError
 from elmbench.reporting.folders import SITE_MARK, ResultsDirs
 from elmbench.reporting.site import pages
-from elmbench.reporting.site.pages import _section, write_site
+from elmbench.reporting.site.pages import sections_of, write_site
 from elmbench.workflow.report import gather, report
 
 
@@ -84,6 +84,6 @@ def test_without_results_there_is_no_site(tmp_path: Path) -> None:
 
 def test_a_table_of_times_begins_with_them() -> None:
     results = committed("fast/rkelm/figure4")
-    section = _section(results.table.sections[0], results, with_extra=True)
+    section = next(sections_of(results, with_extra=True))
     assert [grid.measures for grid in section["grids"]] == [{"fit_seconds"}]
     assert "accuracy" in section["beside"]
