@@ -80,7 +80,10 @@ class Metrics(Layout):
                         line[name] = quantity(entry.mean)
                     if entry and entry.published:
                         line[f"published_{name}"] = entry.printed
-                seconds = _seconds(by_metric.get("fit_seconds"))
+                seconds: dict[str, float] = {}
+                if fit := by_metric.get("fit_seconds"):
+                    times = {"ratio": fit.mean, "published_ratio": fit.published.value if fit.published else None}
+                    seconds = {name: float(value) for name, value in times.items() if value is not None}
                 base = seconds if base is None else base
                 yield line | {name: f"{value / base[name]:.2g}" for name, value in seconds.items() if base.get(name)}
 
@@ -98,11 +101,3 @@ def missing_metrics(cells: DataFrame, resolved: Resolved) -> Iterator[Note]:
         if missing.any():
             reason = _NEEDS.get(metric.takes, "it is not defined for their predictions")
             yield Note("metric", f"{name} is missing for {', '.join(missing.index[missing])}: {reason}")
-
-
-def _seconds(fit: Entry | None) -> dict[str, float]:
-    """Return the measured and the printed time of a fit, by the column of its ratio."""
-    if fit is None:
-        return {}
-    seconds = {"ratio": fit.mean, "published_ratio": fit.published.value if fit.published else None}
-    return {name: float(value) for name, value in seconds.items() if value is not None}

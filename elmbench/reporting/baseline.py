@@ -68,15 +68,9 @@ def compare_with_baseline(cells: pd.DataFrame, path: Path, measures: Collection[
     counts = (*metrics_taking("counts"), *OF_LEARNT_ROWS)
     points = {measure.column for measure in measures if measure.parameter and measure.metric in counts}
     old, new = ({_name(line): line for line in frame.to_dict("records")} for frame in (read_cells(path), cells))
-    differences = []
-    for cell in old | new:
-        if cell in old and cell in new:
-            differences += [(cell, *line) for line in _compare_cell(old[cell], new[cell], points)]
-        else:
-            was, now = ("there" if cell in lines else "missing" for lines in (old, new))
-            differences.append((cell, "cell", was, now, "the same cells"))
-    lines = [dict(zip(_COLUMNS, difference, strict=True)) for difference in differences]
-    return {"compared": len(old.keys() & new.keys()), "differences": lines}
+    lines = [(cell, *line) for cell in old | new for line in _compare_cell(old.get(cell), new.get(cell), points)]
+    differences = [dict(zip(_COLUMNS, line, strict=True)) for line in lines]
+    return {"compared": len(old.keys() & new.keys()), "differences": differences}
 
 
 def _name(line: _Line) -> str:
@@ -85,8 +79,11 @@ def _name(line: _Line) -> str:
     return " ".join(words + ([line["reading"]] if line["reading"] else []))
 
 
-def _compare_cell(old: _Line, new: _Line, points: set[str]) -> Iterator[tuple[str, str, str, str]]:
-    """Yield each column in which a cell differs, its two values, and the tolerance in words."""
+def _compare_cell(old: _Line | None, new: _Line | None, points: set[str]) -> Iterator[tuple[str, str, str, str]]:
+    """Yield each column in which a cell differs, its two values, and the tolerance in words; None for no cell."""
+    if old is None or new is None:
+        yield "cell", "there" if old else "missing", "there" if new else "missing", "the same cells"
+        return
     if old["status"] != new["status"]:
         yield "status", old["status"], new["status"], "equal"
     if old["status"] != "ok" or new["status"] != "ok":

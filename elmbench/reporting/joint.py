@@ -16,6 +16,7 @@ from elmbench.numerics.seeds import generator
 from elmbench.reporting import group_by
 from elmbench.reporting.figures import ComparedFigure, mean_rank_correlation, means_and_prints
 from elmbench.reporting.verdicts import FEWEST_RUNS, LEVEL, Printed, draws_of_means, judge
+from elmbench.specs.catalogue import PROFILES
 
 #: All verdicts on a table.
 TABLE_VERDICTS = ("reproduced", "pattern only", "level only", "not reproduced", "too small to judge")
@@ -40,7 +41,7 @@ class JointVerdict:
     `coverage_p` is the p-value of the binomial test that 95 % of the intervals contain the published figure; None if
     there are too few independent figures for an answer. `pattern_p` is that of the permutation test; None if there are
     too few permutations for a p-value of .05. `spearman` is the mean over the data sets of Spearman's correlation
-    between published and measured figures of the models.
+    between published and measured figures of the models. `profiles` are those of its figures, the most faithful first.
     """
 
     metric: str = ""
@@ -51,6 +52,7 @@ class JointVerdict:
     coverage_p: float | None = None
     pattern_p: float | None = None
     spearman: float | None = None
+    profiles: tuple[str, ...] = ()
 
     @property
     def verdict(self) -> str:
@@ -70,6 +72,7 @@ class JointVerdict:
     def record(self) -> dict[str, Any]:
         """Return the verdict for JSON."""
         values = {{"judged": "of"}.get(name, name): value for name, value in asdict(self).items()}
+        del values["profiles"]
         return values | {"verdict": self.verdict, "expected": self.expected}
 
 
@@ -103,7 +106,8 @@ def judge_metric(figures: Sequence[ComparedFigure], *key: str) -> JointVerdict:
     coverage_p = _coverage_p(judged, inside) if judged else None
     pattern_p = pattern_test([costs_of(row) for row in rows], *key, metric)
     spearman = mean_rank_correlation(map(means_and_prints, rows))
-    return JointVerdict(metric, len(figures), datasets, inside, len(judged), coverage_p, pattern_p, spearman)
+    profiles = tuple(name for name in reversed(PROFILES) if any(figure.profile == name for figure in figures))
+    return JointVerdict(metric, len(figures), datasets, inside, len(judged), coverage_p, pattern_p, spearman, profiles)
 
 
 def _coverage_p(figures: Sequence[ComparedFigure], inside: int) -> float | None:
@@ -186,18 +190,21 @@ def self_test(figures: Sequence[ComparedFigure], *key: str) -> dict[str, Any]:
     prints of our own runs with each verdict.
     """
 
-    prints = {
-        ("own_runs", "own_reproduced"): prints_of_runs(figures),
-        ("wrong_models", "wrong_reproduced"): _rotations(figures, lambda figure: (figure.dataset, figure.measure)),
-        ("wrong_sets", "wrong_sets_reproduced"): _rotations(figures, lambda figure: (figure.model, figure.measure)),
+    def verdicts_on(samples: Iterable[list[ComparedFigure]]) -> list[str]:
+        return [judge_metric(sample, *key).verdict for sample in samples]
+
+    own = verdicts_on(prints_of_runs(figures))
+    models = verdicts_on(_rotations(figures, lambda figure: (figure.dataset, figure.measure)))
+    sets = verdicts_on(_rotations(figures, lambda figure: (figure.model, figure.measure)))
+    return {
+        "own_runs": len(own),
+        "own_reproduced": own.count("reproduced"),
+        "wrong_models": len(models),
+        "wrong_reproduced": models.count("reproduced"),
+        "wrong_sets": len(sets),
+        "wrong_sets_reproduced": sets.count("reproduced"),
+        "own_verdicts": {verdict: own.count(verdict) for verdict in TABLE_VERDICTS},
     }
-    verdicts = {names: [judge_metric(sample, *key).verdict for sample in samples] for names, samples in prints.items()}
-    counts = {names: (len(results), results.count("reproduced")) for names, results in verdicts.items()}
-    record: dict[str, Any] = {
-        name: n for names, numbers in counts.items() for name, n in zip(names, numbers, strict=True)
-    }
-    of_runs = next(iter(verdicts.values()))
-    return record | {"own_verdicts": {verdict: of_runs.count(verdict) for verdict in TABLE_VERDICTS}}
 
 
 def prints_of_runs(figures: Sequence[ComparedFigure]) -> Iterator[list[ComparedFigure]]:

@@ -11,7 +11,7 @@ from elmbench.layouts import layout_of
 from elmbench.layouts.comparison import p_text, p_values, share_of_test_rows
 from elmbench.layouts.table import Note, gain
 from elmbench.metrics import less_is_better
-from elmbench.numerics.significance import Finding, Region, corrected_t_test
+from elmbench.numerics.significance import Region, corrected_t_test
 from elmbench.reporting import group_by
 from elmbench.reporting.cells import CAPPED, CLEAN_TIMES, REMARKS, WARNING
 from elmbench.reporting.claim_outcomes import ClaimOutcome
@@ -34,7 +34,12 @@ def table_notes(
     yield from (Note("data", f"{dataset}: {remarks}") for dataset, remarks in _remarks(cells).items())
     yield from layout_of(resolved).notes(cells, resolved)
     yield from added_notes(cells, resolved)
-    yield from cells_notes(cells)
+    if CLEAN_TIMES in cells:
+        timed = cells[CLEAN_TIMES].dropna()
+        clean, total = int(timed.sum()), len(timed)
+        share = "all" if clean == total else f"{clean} of {total}"
+        others = ", the others beside other work (see clean_times in cells.csv)" * (clean < total)
+        yield Note("clean-times", f"times of fits: {share} measured one by one with nothing beside them{others}")
     yield from (Note("claim", claim.text) for claim in claims)
     if any(claim.is_decided for claim in claims):
         yield Note("claim", _UNCORRECTED)
@@ -44,16 +49,6 @@ def table_notes(
     yield from ending_notes(cells)
     yield from not_run_notes(resolved, datasets)
     yield from published_notes(resolved, datasets)
-
-
-def cells_notes(cells: pd.DataFrame) -> Iterator[Note]:
-    """Yield a note on fits that were timed alone."""
-    if CLEAN_TIMES in cells:
-        timed = cells[CLEAN_TIMES].dropna()
-        clean, total = int(timed.sum()), len(timed)
-        share = "all" if clean == total else f"{clean} of {total}"
-        rest = ", the others beside other work (see clean_times in cells.csv)" * (clean < total)
-        yield Note("clean-times", f"times of fits: {share} measured one by one with nothing beside them{rest}")
 
 
 def added_notes(cells: pd.DataFrame, resolved: Resolved) -> Iterator[Note]:
@@ -91,7 +86,11 @@ def _remarks(cells: pd.DataFrame) -> dict[str, str]:
 
 
 def optimism_notes(default: pd.DataFrame) -> Iterator[Note]:
-    """Yield the mean optimism of each model over the data sets, if there is any."""
+    """Yield the mean optimism of each model over the data sets, if there is any.
+
+    The mean of all models has an interval of 95 % if there are three data sets or more. Data sets are independent, so
+    the paired t-test needs no correction.
+    """
     if not len(default):
         return
     means = default.groupby("model", sort=False)["optimism"].agg(["mean", "size"])
@@ -100,21 +99,12 @@ def optimism_notes(default: pd.DataFrame) -> Iterator[Note]:
     listed = ", ".join(f"{model} {gain(float(line['mean']))}" for model, line in means.iterrows())
     text = f"optimism of the selection, oracle minus nested, mean over {over}: {listed}"
     # Each data set counts once, with the mean of its models.
-    overall = mean_gain(default.groupby("dataset", sort=False)["optimism"].mean())
-    if overall is not None and overall.low is not None and overall.high is not None:
-        ends = f"[{gain(overall.low)}, {gain(overall.high)}]"
-        text += f"; all models {gain(overall.estimate)} {ends}, paired t-test over data sets"
+    gains = default.groupby("dataset", sort=False)["optimism"].mean().to_numpy(float)
+    if len(gains) >= FEWEST_RUNS:
+        test = corrected_t_test(gains, 0.0, Region())
+        mean, low, high = map(gain, (test.estimate, test.low or 0.0, test.high or 0.0))
+        text += f"; all models {mean} [{low}, {high}], paired t-test over data sets"
     yield Note("optimism", text)
-
-
-def mean_gain(gains: pd.Series[float]) -> Finding | None:
-    """Return the mean gain over data sets with its interval of 95 %; None for fewer than three data sets.
-
-    Data sets are independent, so the paired t-test needs no correction.
-    """
-    if len(gains) < FEWEST_RUNS:
-        return None
-    return corrected_t_test(gains.to_numpy(float), 0.0, Region(), unit="data sets")
 
 
 def capped_notes(cells: pd.DataFrame) -> Iterator[Note]:

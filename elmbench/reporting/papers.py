@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -91,13 +91,9 @@ class TableResults:
         return sorted({figure.profile for figure in self.compared_figures})
 
     @cached_property
-    def joints(self) -> list[tuple[JointVerdict, tuple[str, ...]]]:
-        """The verdict on each metric, and the profiles of its figures."""
-        pairs = {(figure.measure.metric, figure.profile) for figure in self.compared_figures}
-        return [
-            (joint, tuple(name for name in reversed(PROFILES) if (joint.metric, name) in pairs))
-            for joint in judge_table(self.compared_figures, self.file.id, *self.profiles)
-        ]
+    def joints(self) -> list[JointVerdict]:
+        """The verdict on each metric."""
+        return judge_table(self.compared_figures, self.file.id, *self.profiles)
 
     @cached_property
     def counts(self) -> tuple[Counter[str], Counter[str]]:
@@ -163,14 +159,12 @@ class PaperResults:
 
         There are none without published figures.
         """
-        joints = [(table, joint, names) for table in self.tables for joint, names in table.joints]
         figures, facts = self.counts
         sentences = []
-        if joints:
-            main = [main_verdict([joint for joint, _ in table.joints]) for table in self.tables if table.joints]
+        if main := [main_verdict(table.joints) for table in self.tables if table.joints]:
             few_runs = sum(joint.verdict == "pattern only" and not joint.judged for joint in main)
             sentences = [answer_sentence(Counter(joint.verdict for joint in main), few_runs)]
-        sentences += [table_sentence(table.file.spec.label, joint, names) for table, joint, names in joints]
+        sentences += [table_sentence(table.file.spec.label, joint) for table in self.tables for joint in table.joints]
         if total := figures.total():
             sentences.append(
                 f"{total} published figure{'s' * (total > 1)}, each counted once: {verdict_list(figures)}."
@@ -272,10 +266,10 @@ def answer_sentence(tables: Counter[str], few_runs: int = 0) -> str:
     return f"{text}.{rest * bool(small)}"
 
 
-def table_sentence(label: str, joint: JointVerdict, profiles: Sequence[str]) -> str:
+def table_sentence(label: str, joint: JointVerdict) -> str:
     """Return the verdict on one metric of a table in words, with the profiles of its figures."""
     metric = _PLURALS.get(joint.metric, f"values of {joint.metric}")
-    names = f"profile{'s' * (len(profiles) > 1)} {' and '.join(profiles)}"
+    names = f"profile{'s' * (len(joint.profiles) > 1)} {' and '.join(joint.profiles)}"
     where = label + f" ({names})" * (names != "profile paper")
     text = f"{metric[0].upper()}{metric[1:]} of {where}: "
     if not joint.judged:

@@ -150,10 +150,7 @@ def _judge_entry(
     if not layout.has_runs or not resolved.compares(dataset) or is_other_data(columns):
         return {"verdict": "not comparable", "runs": runs}
     draws = draws_of(values, columns, measure)
-    judgement = judge(draws, printed_of(dataset, paper, layout, resolved))
-    half_width = judgement.half_width
-    ends = {} if half_width is None else {"low": draws.mean - half_width, "high": draws.mean + half_width}
-    return {"verdict": judgement.verdict, "runs": runs, **ends, "runs_to_tell": judgement.runs_to_tell}
+    return {"runs": runs} | judge(draws, printed_of(dataset, paper, layout, resolved))._asdict()
 
 
 def is_other_data(columns: Mapping[str, NDArray[Any]]) -> bool:

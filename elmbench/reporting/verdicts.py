@@ -6,7 +6,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -70,32 +70,32 @@ class Printed:
     gap: float | None = None
 
 
-@dataclass(frozen=True)
-class Judgement:
+class Judgement(NamedTuple):
     """The verdict on a published figure: `reproduced`, `consistent`, `close`, `differs` or `too few runs`.
 
-    `half_width` is half the width of the interval with the rounding; None if there are too few runs. `runs_to_tell` is
+    `low` and `high` are the ends of the interval with the rounding; None if there are too few runs. `runs_to_tell` is
     the fewest runs that an interval needs (`too few runs`) or that would separate the models (`consistent`); None if no
     number of runs would.
     """
 
     verdict: str
-    half_width: float | None = None
+    low: float | None = None
+    high: float | None = None
     runs_to_tell: int | None = None
 
 
 def judge(draws: Draws, printed: Printed) -> Judgement:
     """Return the verdict on a published figure that is comparable with our runs."""
     if draws.runs < FEWEST_RUNS:
-        return Judgement("too few runs", None, FEWEST_RUNS)
+        return Judgement("too few runs", runs_to_tell=FEWEST_RUNS)
     # Decimal numbers at an end of the interval are inside even if their binary approximations are not.
     half_width = (draws.half_width(printed.mean_of) + printed.rounding) * (1 + 1e-9)
-    distance = abs(printed.value - draws.mean)
+    distance, ends = abs(printed.value - draws.mean), (draws.mean - half_width, draws.mean + half_width)
     if distance > half_width:
-        return Judgement("close" if distance <= 2 * half_width else "differs", half_width)
+        return Judgement("close" if distance <= 2 * half_width else "differs", *ends)
     if printed.gap is not None and 2 * half_width >= printed.gap:
-        return Judgement("consistent", half_width, runs_to_tell(draws, printed))
-    return Judgement("reproduced", half_width)
+        return Judgement("consistent", *ends, runs_to_tell(draws, printed))
+    return Judgement("reproduced", *ends)
 
 
 def runs_to_tell(draws: Draws, printed: Printed) -> int | None:

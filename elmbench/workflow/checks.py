@@ -145,7 +145,7 @@ def published_record(papers: Iterable[PaperResults]) -> list[dict[str, Any]]:
 
 def _table_record(table: TableResults, claims: Sequence[ClaimOutcome]) -> dict[str, Any]:
     first, id = table.results[0], table.file.id
-    joint = joint_record([joint for joint, _ in table.joints])
+    joint = joint_record(table.joints)
     compared = [figure for figure in table.compared_figures if figure.measure.metric == joint["metric"]]
     verdicts, facts = ({verdict: counts[verdict] for verdict in VERDICTS} for counts in table.counts)
     return {

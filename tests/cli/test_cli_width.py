@@ -10,8 +10,8 @@ import pytest
 from rich.console import Console
 
 from elmbench.cli.render import lines_text
-from elmbench.reporting.tables import grids_of
 from elmbench.reporting.results import read_results
+from elmbench.reporting.tables import grids_of
 from elmbench.specs.catalogue import find_experiment, load_catalogue
 from elmbench.specs.profiles import resolve
 

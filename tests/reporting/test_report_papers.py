@@ -46,9 +46,9 @@ def test_the_sentences_on_a_table() -> None:
         f"G-means of Table 4: {first.inside} of 72 are inside their intervals ({first.expected:g} expected), and the "
         "pattern matches the printed one (p < .001). Verdict: reproduced."
     )
-    partly = table_sentence("Table 4", replace(first, judged=64, inside=58), ["paper"])
+    partly = table_sentence("Table 4", replace(first, judged=64, inside=58, profiles=("paper",)))
     assert partly.startswith("G-means of Table 4: 64 of 72 have an interval; 58 of 64 are inside their intervals (60.8")
-    alone = table_sentence("Table 4", replace(first, figures=1, judged=1, inside=1), ["fast"])
+    alone = table_sentence("Table 4", replace(first, figures=1, judged=1, inside=1, profiles=("fast",)))
     assert alone.startswith("G-means of Table 4 (profile fast): 1 of 1 is inside its interval (")
     assert result.sentences[2] == (
         "G-means of Table 5: none of 54 has the 3 runs that an interval needs, but the pattern matches the printed one "

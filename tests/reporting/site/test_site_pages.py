@@ -210,9 +210,9 @@ def test_every_value_that_sorting_goes_by_is_a_mean(site: Path, results: Path) -
 
 
 def test_names_in_every_place_of_a_table_are_text(script: str) -> None:
-    from elmbench.reporting.tables import Grid
     from elmbench.reporting.site.charts import Picture
     from elmbench.reporting.site.pages import environment
+    from elmbench.reporting.tables import Grid
 
     source = "{% import 'macros.html' as m with context %}{{ m.grid(one, one.heading) }}{{ m.plain([s], [[s]], s) }}"
     source += "{{ m.picture(picture) }}"
