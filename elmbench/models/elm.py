@@ -119,7 +119,8 @@ class _ELM(HiddenNodesMixin, PathMixin):
             for positions, weights in many_weights(grid.X[fold.train], fold.T, layer, networks, grid.solvers, scale):
                 parts = np.hsplit(fold.outputs(weights), len(positions))
                 for position, outputs in zip(positions, parts, strict=True):
-                    yield fold.members[position][0], fold.number, fold.decode(outputs)
+                    i, j = fold.members[position][0], fold.number
+                    yield i, j, fold.decode(outputs) if grid.holds(outputs) else grid.fitted_outputs(i, j)
 
 
 @estimator

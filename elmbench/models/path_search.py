@@ -4,7 +4,8 @@ import time
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from functools import cache
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,11 +14,12 @@ from sklearn.base import ClassifierMixin, RegressorMixin, _fit_context, clone, i
 from sklearn.exceptions import EfficiencyWarning
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import GridSearchCV, ParameterGrid, check_cv
+from sklearn.model_selection._validation import _score
 from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags, _safe_indexing, check_random_state, check_X_y, get_tags, indexable
 from sklearn.utils.validation import _num_samples
 
-from elmbench.metrics import REGISTRY
+from elmbench.metrics import REGISTRY, Metric
 from elmbench.models.protocols import Folds, GridPath
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.scores import confusion_counts, roc_areas
@@ -36,6 +38,14 @@ class _Grid:
     model: Any
     params: dict[str, Any]
     members: list[tuple[int, dict[str, Any]]] = field(default_factory=list)
+
+
+class _Scorer(NamedTuple):
+    """A scorer of scikit-learn, the method of a path that yields what it takes, and its registered metric, if any."""
+
+    scorer: Any
+    method: str
+    metric: Metric | None
 
 
 class PathSearchCV(GridSearchCV):
@@ -87,6 +97,8 @@ class PathSearchCV(GridSearchCV):
     {'kelmclassifier__C': 1, 'kelmclassifier__gamma': 1}
     """
 
+    cv: Any
+
     def __sklearn_tags__(self) -> Tags:
         tags: Tags = super().__sklearn_tags__()
         target_tags = get_tags(self.estimator).target_tags
@@ -105,13 +117,20 @@ class PathSearchCV(GridSearchCV):
         """
         for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
             delattr(self, name)
-        with threads_for(X):
-            if not self._fit_by_path(X, y, params):
-                super().fit(X, y, **params)
+        cv = self.cv
+        try:
+            with threads_for(X):
+                if not self._fit_by_path(X, y, params):
+                    super().fit(X, y, **({} if self.cv is not cv else params))
+        finally:
+            self.cv = cv
         return self
 
     def _fit_by_path(self, X: Any, y: Any, params: dict[str, Any]) -> bool:
-        """Search by the paths of the candidates; return False if that is not possible."""
+        """Search by the paths of the candidates; return False if that is not possible.
+
+        Then `cv` may be the folds, which some splitters yield only once; `groups` have had their effect.
+        """
         options = {name: value for name, value in params.items() if value is not None}
         if y is None or options.keys() - {"groups"} or self.return_train_score:
             return False
@@ -120,20 +139,26 @@ class PathSearchCV(GridSearchCV):
         scorer, refit_metric = self._get_scorers()
         scorers = getattr(scorer, "_scorers", scorer)
         named_scorers = scorers if isinstance(scorers, dict) else {"": scorers}
-        if not grids or not (scorer_methods := self._select_scorers(named_scorers, grids, y)):
+        if not grids or not (path_scorers := self._select_scorers(named_scorers, grids, y)):
             return False
         X, y = indexable(X, y)
+        routed = self._get_routed_params_for_fit(options)
         cv = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
-        numbers = np.arange(_num_samples(X))  # a splitter may yield masks or negative numbers
-        folds = [(numbers[np.asarray(train)], numbers[np.asarray(test)]) for train, test in cv.split(X, y, **options)]
+        self.n_splits_ = cv.get_n_splits(X, y, **routed.splitter.split)
+        self.cv = list(cv.split(X, y, **routed.splitter.split))
         try:
-            out = _path_results(X, y, folds, grids, len(candidates), scorer_methods)
+            numbers = np.arange(_num_samples(X))  # a splitter may yield masks or negative numbers
+            folds = [(numbers[np.asarray(train)], numbers[np.asarray(test)]) for train, test in self.cv]
+            methods = {scorer.method for scorer in path_scorers.values()}
+            method = "decision_grid" if "decision_grid" in methods else "evaluate_grid"
+            outputs, fit_times = _all_outputs(X, y, folds, grids, len(candidates), method)
         except Exception as error:  # noqa: BLE001 - fits raise it again, or score it, candidate by candidate
             if not isinstance(error, ValueError | TypeError):  # those of input
-                message = f"PathSearchCV fits every candidate, as its path or a scorer failed: {error!r}"
+                message = f"PathSearchCV fits every candidate, as its path failed: {error!r}"
                 warnings.warn(message, EfficiencyWarning, stacklevel=4)
             return False
-        self.n_splits_, self.multimetric_, self.scorer_ = len(folds), isinstance(scorers, dict), scorers
+        out = _path_results(y, folds, method, outputs, fit_times, path_scorers, self.error_score)
+        self.multimetric_, self.scorer_ = isinstance(scorers, dict), scorers
         self.cv_results_ = results = self._format_results(candidates, len(folds), out)
         if self.refit or not self.multimetric_:
             self.best_index_ = self._select_best_index(self.refit, refit_metric, results)
@@ -149,8 +174,8 @@ class PathSearchCV(GridSearchCV):
                 self.feature_names_in_ = best.feature_names_in_
         return True
 
-    def _select_scorers(self, scorers: dict[str, Any], grids: list[_Grid], y: Any) -> dict[str, tuple[Any, str]]:
-        """Return each scorer by name, with the method of a path that yields what it takes.
+    def _select_scorers(self, scorers: dict[str, Any], grids: list[_Grid], y: Any) -> dict[str, _Scorer]:
+        """Return each scorer by name.
 
         The result is empty, with a warning, if a scorer needs anything else.
         """
@@ -167,9 +192,9 @@ class PathSearchCV(GridSearchCV):
             response = getattr(real_scorer, "_response_method", None) or ("",)
             first = response if isinstance(response, str) else response[0]
             if response == "predict":
-                result[name] = real_scorer, "evaluate_grid"
+                result[name] = _Scorer(real_scorer, "evaluate_grid", _metric_of(real_scorer))
             elif decides and first == "decision_function" and real_scorer._get_pos_label() in (None, classes[1]):
-                result[name] = real_scorer, "decision_grid"
+                result[name] = _Scorer(real_scorer, "decision_grid", _metric_of(real_scorer))
             else:
                 message = f"PathSearchCV fits every candidate, as GridSearchCV does, to compute {scorer}"
                 warnings.warn(message, EfficiencyWarning, stacklevel=5)
@@ -177,27 +202,50 @@ class PathSearchCV(GridSearchCV):
         return result
 
 
-def _path_results(
-    X: Any, y: Any, folds: Folds, grids: list[_Grid], n_candidates: int, scorers: dict[str, tuple[Any, str]]
-) -> list[dict[str, Any]]:
-    """Return the results of scikit-learn's `_fit_and_score` for each candidate and each of its folds."""
-    methods = {method for _, method in scorers.values()}
-    method = "decision_grid" if "decision_grid" in methods else "evaluate_grid"
+def _all_outputs(
+    X: Any, y: Any, folds: Folds, grids: list[_Grid], n_candidates: int, method: str
+) -> tuple[list[list[Any]], Array]:
+    """Return the outputs of a method of the paths, for each fold a list by candidates, and the seconds by candidates.
+
+    The seconds have the shape (n_candidates, n_folds).
+    """
     outputs: list[list[Any]] = [[None] * n_candidates for _ in folds]
     fit_times = np.zeros((n_candidates, len(folds)))
     for grid in grids:
         for i, j, output, seconds in _path_outputs(grid, method, X, y, folds):
             outputs[j][i] = output
             fit_times[i, j] = seconds
+    return outputs, fit_times
+
+
+def _path_results(
+    y: Any,
+    folds: Folds,
+    method: str,
+    outputs: list[list[Any]],
+    fit_times: Array,
+    scorers: dict[str, _Scorer],
+    error_score: Any,
+) -> list[dict[str, Any]]:
+    """Return the results of scikit-learn's `_fit_and_score` for each candidate and each of its folds.
+
+    `outputs` and `fit_times` are those of `_all_outputs`.
+    """
     started = time.perf_counter()
     values: list[dict[str, Array]] = []
     for j, (train, test) in enumerate(folds):
         true = _safe_indexing(y, test)
         responses = {method: np.asarray(outputs[j])}
-        if len(methods) > 1:
+        if method == "decision_grid":
             classes = np.unique(_safe_indexing(y, train))
             responses["evaluate_grid"] = classes[(responses[method] > 0) * (len(classes) - 1)]
-        values.append({name: _scores_of(scorer, true, responses[kind]) for name, (scorer, kind) in scorers.items()})
+        values.append(
+            {name: _scores_of(scorer, true, responses[scorer.method], error_score) for name, scorer in scorers.items()}
+        )
+    for name, scorer in scorers.items():
+        if scorer.metric and scorer.metric.name == "roc_auc":
+            true_by_fold = [_safe_indexing(y, test) for _, test in folds]
+            _break_ties(scorer, true_by_fold, outputs, [columns[name] for columns in values], error_score)
     score_time = (time.perf_counter() - started) / fit_times.size
     return [
         {
@@ -206,31 +254,63 @@ def _path_results(
             "fit_error": None,
             "test_scores": columns[""][i] if "" in columns else {name: column[i] for name, column in columns.items()},
         }
-        for i in range(n_candidates)
+        for i in range(len(fit_times))
         for j, columns in enumerate(values)
     ]
 
 
-def _is_scorer(name: str, scorer: Any) -> bool:
-    """Return True if a scorer computes the score of this name in scikit-learn, apart from the sign."""
-    reference = get_scorer(name)
-    return reference._score_func is scorer._score_func and reference._kwargs == scorer._kwargs
+def _break_ties(
+    scorer: _Scorer, true: list[Any], outputs: list[list[Any]], scores: list[Array], error_score: Any
+) -> None:
+    """Replace the scores of candidates with equally good means by scikit-learn's, whose round-off decides.
+
+    Arguments are lists by folds; a score of 0 or 1 has no round-off.
+    """
+    means = np.mean(scores, axis=0)
+    tied = means >= means.max() - 1e-12
+    for y, decisions, column in zip(true, outputs, scores, strict=True):
+        rows = np.flatnonzero(tied & (column % 1 != 0))
+        if tied.sum() > 1 and len(rows):
+            values = np.asarray([decisions[i] for i in rows])
+            column[rows] = _scores_of(scorer._replace(metric=None), y, values, error_score)
 
 
-def _scores_of(scorer: Any, y: Any, predicted: NDArray[Any]) -> Array:
+@cache
+def _reference_scorers() -> list[tuple[Any, Metric]]:
+    """Return scikit-learn's scorers of registered metrics."""
+    return [(get_scorer(metric.scorer), metric) for metric in REGISTRY.values() if metric.scorer]
+
+
+def _metric_of(scorer: Any) -> Metric | None:
+    """Return the registered metric that a scorer computes, apart from the sign."""
+    for reference, metric in _reference_scorers():
+        if reference._score_func is scorer._score_func and reference._kwargs == scorer._kwargs:
+            return metric
+    return None
+
+
+def _scores_of(path_scorer: _Scorer, y: Any, predicted: NDArray[Any], error_score: Any) -> Array:
     """Return the scores of p candidates, from predictions of shape (p, n) or (p, n, k), or decision values (p, n)."""
-    metric = next((entry for entry in REGISTRY.values() if entry.scorer and _is_scorer(entry.scorer, scorer)), None)
+    scorer, _, metric = path_scorer
     labels = np.asarray(y)
-    if metric and metric.takes == "counts" and predicted.dtype.kind != "f":
-        classes = np.unique(np.concatenate([labels, predicted.ravel()]))
-        if metric.name not in ("precision", "recall", "f1") or (len(classes) == 2 and classes[1] == 1):
-            codes = np.searchsorted(classes, labels), np.searchsorted(classes, predicted)
-            return np.asarray(scorer._sign * metric.function(confusion_counts(*codes, len(classes))))
-    if metric and metric.takes == "values" and labels.ndim == 1 and np.ptp(labels) > 0 and np.isfinite(predicted).all():
-        return np.asarray(scorer._sign * metric.function(labels, predicted))
-    if metric and metric.name == "roc_auc":
-        return np.asarray(scorer._sign * roc_areas(labels == labels.max(), predicted))
-    return np.array([scorer._sign * scorer._score_func(y, outputs, **scorer._kwargs) for outputs in predicted])
+    if metric and labels.ndim == 1 and len(labels):
+        function, sign = metric.function, scorer._sign
+        if metric.takes == "counts" and predicted.dtype.kind != "f":
+            classes = np.unique(np.concatenate([labels, predicted.ravel()]))
+            if metric.name not in ("precision", "recall", "f1") or (len(classes) == 2 and classes[1] == 1):
+                codes = np.searchsorted(classes, labels), np.searchsorted(classes, predicted)
+                return np.asarray(sign * function(confusion_counts(*codes, len(classes))))
+        if predicted.dtype.kind == "f" and np.isfinite(predicted).all():
+            classes = np.unique(labels)
+            if metric.takes == "values" and len(classes) > 1:
+                return np.asarray(sign * function(labels.astype(np.float64), predicted))
+            if metric.name == "roc_auc" and len(classes) == 2:
+                return np.asarray(sign * roc_areas(labels == classes[1], predicted))
+
+    def score(_: None, outputs: NDArray[Any], y: Any) -> Any:
+        return scorer._sign * scorer._score_func(y, outputs, **scorer._kwargs)
+
+    return np.array([_score(None, outputs, y, score, None, error_score) for outputs in predicted])
 
 
 def _grids(estimator: Any, candidates: list[dict[str, Any]]) -> list[_Grid]:

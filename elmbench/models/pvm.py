@@ -181,5 +181,7 @@ class PVMClassifier(ProjectionClassifier, PathMixin):
                 members = {i: sizes[i] for i, model in enumerate(grid.models) if model.activation == activation}
                 probes = ACTIVATIONS[activation](test_inputs.copy())
                 for size, beta, _ in least_squares(inputs, activation, T, sorted(set(members.values()))):
-                    outputs = decode(probes[:, :size] @ beta)
-                    yield from ((i, j, outputs) for i in members if members[i] == size)
+                    numbers = [i for i in members if members[i] == size]
+                    outputs = probes[:, :size] @ beta
+                    labels = decode(outputs) if grid.holds(outputs) else grid.fitted_outputs(numbers[0], j)
+                    yield from ((i, j, labels) for i in numbers)

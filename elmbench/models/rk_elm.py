@@ -18,6 +18,8 @@ from elmbench.numerics.pairwise import OF_DISTANCES, Kernel, kernel_blocks
 from elmbench.numerics.ridge_path import ridge_solutions
 from elmbench.numerics.solve import RidgeSystem, normal_equations
 
+LOST = 1e-11  # share of the largest output weight that round-off may change in all of them
+
 
 @estimator
 class CentresMixin(PathMixin):
@@ -94,13 +96,20 @@ class CentresMixin(PathMixin):
                     ridges = np.array([ridge for _, ridge in candidates])
                     weights[g, size] = ridge_solutions(gram[:size, :size], moments[:size], ridges, grid.solvers)
                 parts: dict[int, list[NDArray[Any]]] = {i: [] for i, _ in members}
+                doubtful = set()
                 for _, g, values in kernel_blocks(kernel, probes, centres, products):
                     for (number, size), candidates in networks.items():
-                        if number == g:
-                            outputs = np.hsplit(values[:, :size] @ weights[g, size], len(candidates))
-                            for (i, _), columns in zip(candidates, outputs, strict=True):
-                                parts[i].append(decode(columns))
-                yield from ((i, j, np.concatenate(blocks)) for i, blocks in parts.items())
+                        if number != g:
+                            continue
+                        bounds = LOST * np.abs(values[:, :size]).sum(axis=1)
+                        betas = np.hsplit(weights[g, size], len(candidates))
+                        outputs = np.hsplit(values[:, :size] @ weights[g, size], len(candidates))
+                        for (i, _), beta, columns in zip(candidates, betas, outputs, strict=True):
+                            parts[i].append(decode(columns))
+                            if not grid.holds(columns, bounds * np.abs(beta).max()):
+                                doubtful.add(i)
+                for i, pieces in parts.items():
+                    yield i, j, grid.fitted_outputs(i, j, kernel) if i in doubtful else np.concatenate(pieces)
 
 
 @estimator

@@ -121,5 +121,7 @@ class WELMClassifier(WeightedClassifier, HiddenNodesMixin, PathMixin):
             H, scale = largest._hidden(grid.X[fold.train]), largest._scale(grid.y[fold.train])
             balanced = largest.class_weight == "balanced"
             for size, beta, _ in weighted_solutions(H, fold.T, scale, fold.sizes, balanced):
-                outputs = fold.decode(fold.outputs(beta))
-                yield from ((i, fold.number, outputs) for i, model in fold.members if model.n_hidden == size)
+                numbers = [i for i, model in fold.members if model.n_hidden == size]
+                outputs = fold.outputs(beta)
+                labels = fold.decode(outputs) if grid.holds(outputs) else grid.fitted_outputs(numbers[0], fold.number)
+                yield from ((i, fold.number, labels) for i in numbers)

@@ -89,10 +89,11 @@ CASES = {
 }
 
 
+SEARCHES = GridSearchCV, PathSearchCV
+
+
 def both(estimator: Any, grid: Any, X: Any, y: Any, fit: dict[str, Any] | None = None, **options: Any) -> Any:
-    return [
-        search(clone(estimator), grid, **options).fit(X, y, **(fit or {})) for search in (GridSearchCV, PathSearchCV)
-    ]
+    return [search(clone(estimator), grid, **options).fit(X, y, **(fit or {})) for search in SEARCHES]
 
 
 def assert_same(plain: Any, by_path: Any) -> None:
@@ -174,7 +175,7 @@ def test_any_scorer(scoring: Any, refit: Any) -> None:
     assert str(search.scorer_) == str(plain.scorer_)
 
 
-@pytest.mark.parametrize("labels", [[0, 1], [1, 2], [-3, 1]])
+@pytest.mark.parametrize("labels", [[0, 1], [1, 2], [-3, 1], ["no", "yes"]])
 @pytest.mark.parametrize("scoring", ["f1", "precision", "recall", "roc_auc", "average_precision"])
 def test_scorers_of_two_classes_take_the_positive_class_of_scikit_learn(
     scoring: str, labels: list[int], monkeypatch: pytest.MonkeyPatch
@@ -182,10 +183,50 @@ def test_scorers_of_two_classes_take_the_positive_class_of_scikit_learn(
     """Their positive class is 1: of the labels 1 and 2 the first one, so `average_precision` is left to the fits."""
     X, y = rows("wdbc")
     plain = GridSearchCV(CASES["kernel"][1], KERNEL, cv=3, scoring=scoring).fit(X, np.array(labels)[y])
-    if (scoring, labels) != ("average_precision", [1, 2]):
+    if scoring != "average_precision" or labels[1] == 1:
         monkeypatch.setattr(GridSearchCV, "fit", None)
     search = PathSearchCV(CASES["kernel"][1], KERNEL, cv=3, scoring=scoring).fit(X, np.array(labels)[y])
     assert_same(plain, search)
+
+
+def test_ties_of_areas_are_broken_by_the_round_off_of_scikit_learn() -> None:
+    random = np.random.RandomState(23)
+    X = random.standard_normal((40, 2))
+    y = (X[:, 0] + random.standard_normal(40) > 0).astype(int)
+    grid = {"C": 2.0 ** np.arange(-6, 6, 2), "gamma": 2.0 ** np.arange(-6, 3, 2)}
+    assert_same(*both(KELMClassifier(), grid, X, y, cv=3, scoring="roc_auc"))
+
+
+def test_scores_of_targets_in_single_precision() -> None:
+    X, y = rows("diabetes")
+    assert_same(*both(KELMRegressor(), GRID, X, (y + 1000).astype(np.float32), cv=3))
+
+
+@pytest.mark.parametrize("error_score", [0.25, "raise"])
+def test_a_scorer_that_fails_costs_no_fits(error_score: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = rows("iris")
+    scorer = make_scorer(lambda y, predicted: {}["score"] if len(y) % 2 else 0.5)
+    options = {"cv": ShuffleSplit(3, test_size=41), "scoring": scorer, "error_score": error_score, "refit": False}
+    monkeypatch.setattr(GridSearchCV, "fit", None)
+    search = PathSearchCV(KELMClassifier(), GRID, **options)
+    if error_score == "raise":
+        with pytest.raises(KeyError, match="score"):
+            search.fit(X, y)
+        return
+    with pytest.warns(UserWarning, match="Scoring failed.* will be set to 0.25"):
+        search.fit(X, y)
+    assert (search.cv_results_["mean_test_score"] == 0.25).all()
+
+
+def test_fits_take_the_folds_that_the_path_has_drawn() -> None:
+    """A generator yields them once, and a splitter with a `RandomState` others the next time."""
+    X, y = rows("iris")
+    for cv in (lambda: StratifiedKFold(3).split(X, y), lambda: ShuffleSplit(3, random_state=np.random.RandomState(0))):
+        splitters = cv(), cv()
+        searches = [cls(KELMClassifier(), {"C": [-1.0, 2.0]}, cv=c) for cls, c in zip(SEARCHES, splitters, strict=True)]
+        with pytest.warns(UserWarning, match="non-finite"):
+            assert_same(*(search.fit(X, y) for search in searches))
+        assert searches[1].cv is splitters[1]
 
 
 def test_groups_words_and_data_frames() -> None:

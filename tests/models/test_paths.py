@@ -154,6 +154,23 @@ def test_a_kernel_of_few_columns_takes_no_fit(name, monkeypatch):
     assert fitted == [(2, 0), (2, 1), (2, 2)]
 
 
+@pytest.mark.parametrize(
+    ("name", "n_classes", "fixed"),
+    [("RKELM", 2, {"n_landmarks": 60, "random_state": 0}), ("LSSVM", 3, {}), ("KELM", 2, {"kernel": "laplacian"})],
+)
+def test_fits_decide_the_labels_of_rows_far_from_all_others(name, n_classes, fixed):
+    """Their outputs are next to nothing, or equal for all classes."""
+    cls, y = class_of(name, "multi"), np.arange(60) % n_classes
+    folds = list(KFold(5).split(y))
+    candidates = [{"C": 2.0, "gamma": 50.0}, {"C": 32.0, "gamma": 50.0}]
+    for seed in range(12):
+        X = np.round(4 * np.random.RandomState(seed).standard_normal((60, 4)))
+        for i, j, predicted, _ in cls.evaluate_grid(X, y, folds, candidates, **fixed):
+            train, test = folds[j]
+            model = cls(**candidates[i], **fixed).fit(X[train], y[train])
+            np.testing.assert_array_equal(predicted, model.predict(X[test]))
+
+
 @pytest.mark.parametrize("held", [0, 2**18, 2**28])
 @pytest.mark.parametrize("cls", [WELMClassifier, EEMClassifier])
 def test_several_row_blocks_with_features_in_memory_or_computed_twice(cls, held, monkeypatch):

@@ -140,7 +140,6 @@ class KernelSystemMixin(KernelMixin, PathMixin):
                     result = cls._fold_outputs(grid, j, gamma, omega, room, part, T, ridges)
                     for i, outputs in zip(members, result, strict=True):
                         if outputs is None:
-                            grid.solvers["fit"] += 1
                             yield i, j, grid.fitted_outputs(i, j, Kernel(gamma=gamma))
                         else:
                             yield i, j, decode(outputs)
@@ -185,6 +184,7 @@ class KernelSystemMixin(KernelMixin, PathMixin):
                     sums = np.maximum(Z[:, :: k + 1].sum(axis=0), np.finfo(np.float64).tiny)
                     growth = (1 + np.abs(intercepts - means).max(axis=1)) * (2 + sums**-0.5)
                 bounds = np.where(errors > 0, (bounds + worst * largest) * growth, bounds + likely * largest)
+                bounds += n * EPS * np.abs(intercepts).max(axis=1)
                 accurate &= cls._each_holds(outputs, bounds)
             return outputs, accurate
 
@@ -219,7 +219,8 @@ class KernelSystemMixin(KernelMixin, PathMixin):
                     ridges = np.array([member.ridge for member in group])
                     accepted = ridges > WITHIN_ROUND_OFF * EPS * row_sums.max()
                     parts = np.hsplit(outputs, len(group))
-                    for (i, kernel, *_), part, holds in zip(group, parts, accepted, strict=True):
+                    for (i, kernel, *_), part, accept in zip(group, parts, accepted, strict=True):
+                        holds = accept and grid.holds(part)
                         yield i, j, decode(part) if holds else grid.fitted_outputs(i, j, kernel)
         return others
 
@@ -249,7 +250,8 @@ class KernelSystemMixin(KernelMixin, PathMixin):
                 solutions = [cls._coefficients(part, scale) for part in np.hsplit(Z, len(group))]
                 products = kernel.product(probes, dictionary, np.hstack([beta for _, beta in solutions]))
                 for member, (intercept, _), part in zip(group, solutions, np.hsplit(products, len(group)), strict=True):
-                    yield member.position, j, decode(part + intercept)
+                    i, outputs = member.position, part + intercept
+                    yield i, j, decode(outputs) if grid.holds(outputs) else grid.fitted_outputs(i, j, kernel)
 
 
 def _group_candidates(grid: Grid, train: Indices, kernels: Mapping[int, Kernel]) -> Iterator[list[Member]]:

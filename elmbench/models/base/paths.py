@@ -7,6 +7,7 @@ from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgWarning
 from sklearn.base import clone, is_classifier
@@ -16,6 +17,8 @@ from elmbench.models.base.family import check_size, named_gamma
 from elmbench.models.protocols import Evaluated, Folds
 from elmbench.numerics.arrays import Array, Indices, Rows
 from elmbench.numerics.pairwise import Kernel
+
+ROUND_OFF = 1e-10  # the outputs of a path and of a fit agree to this share of their size, see `GridPath`
 
 
 @dataclass(frozen=True)
@@ -38,8 +41,8 @@ class Grid:
 
     @property
     def decides_labels(self) -> bool:
-        """True if the outputs are labels, so errors that change none do not matter."""
-        return self.output == "predict" and is_classifier(self.models[0])
+        """True if the outputs are labels, or decision values from which these follow."""
+        return self.output != "project" and is_classifier(self.models[0])
 
     def encode(self, train: Indices) -> tuple[Array, Callable[[Array], NDArray[Any]]]:
         """Return the targets of training rows, and the function that decodes real outputs, of shape (n, k)."""
@@ -60,14 +63,25 @@ class Grid:
         train, test = self.folds[fold]
         return kernel.part(self.X, train, train), kernel.part(self.X, test, train)
 
-    def fitted_outputs(self, candidate: int, fold: int, kernel: Kernel) -> NDArray[Any]:
+    def fitted_outputs(self, candidate: int, fold: int, kernel: Kernel = Kernel()) -> NDArray[Any]:  # noqa: B008 - frozen
         """Fit a single candidate with this kernel and return its predictions."""
         train, test = self.rows(fold, kernel)
+        self.solvers["fit"] += 1
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", LinAlgWarning)  # a search meets such candidates by the hundred
             fitted = clone(self.models[candidate]).fit(train, self.y[self.folds[fold][0]])
         outputs: NDArray[Any] = getattr(fitted, self.output)(test)
         return outputs
+
+    def holds(self, outputs: Array, bounds: Array | float = np.inf) -> bool:
+        """Return False if round-off may change a label of a candidate with these outputs for n rows, (n, k).
+
+        `bounds`, of shape (n,), are bounds of the round-off that may be smaller than `ROUND_OFF`.
+        """
+        if not self.decides_labels:
+            return True
+        errors = np.minimum(bounds, np.full(len(outputs), ROUND_OFF * np.abs(outputs).max(initial=0.0)))
+        return bool(self.models[0]._each_holds(outputs, errors[:, np.newaxis])[0])
 
 
 class PathMixin:
