@@ -1,6 +1,7 @@
 """The one exception that users see, and the one warning."""
 
 from functools import partial
+from traceback import TracebackException
 
 
 class ElmbenchError(Exception):
@@ -59,6 +60,16 @@ def first_line(error: BaseException) -> str:
         line = getattr(error, "line", 0)
         return f"{type(error).__name__} in line {line}" if line > 0 else type(error).__name__
     return lines[0] if lines else type(error).__name__
+
+
+def describe_error(error: BaseException) -> str:
+    """Return the type and the message of any exception, also of one whose `__str__` fails."""
+    return f"{type(error).__name__}: {message_of(error)}"
+
+
+def message_of(error: BaseException) -> str:
+    """Return the message of any exception, also of one whose `__str__` fails."""
+    return str(TracebackException(type(error), error, None, compact=True))
 
 
 def unknown_name(kind: str, name: str, names: list[str], next_step: str) -> ElmbenchError:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from elmbench.errors import ElmbenchError
+from elmbench.errors import ElmbenchError, describe_error, message_of
 from elmbench.numerics.threads import libraries
 from elmbench.protocol.folds import load_rows
 from elmbench.registry import BUILT_IN, find_model
@@ -58,7 +58,7 @@ def attempt(work: Work, inputs: Mapping[str, Result], context: Context, blas_thr
     with warnings.catch_warnings(record=True) as caught, threads, folder, np.errstate(all="warn", under="ignore"):
         warnings.simplefilter("default")
         result = catch_failures(lambda: work.run(inputs, context), context)
-    messages = sorted({printable(f"{w.category.__name__}: {w.message}") for w in caught})
+    messages = sorted({printable(describe_error(w.message)) for w in caught if isinstance(w.message, Warning)})
     # A plug-in's model may count with the integers of numpy.
     solvers = {name: int(count) for name, count in sorted(context.solvers.items())}
     return result | {"warnings": messages[:5]} | ({"solvers": solvers} if solvers else {})
@@ -73,15 +73,15 @@ def catch_failures(action: Callable[[], Result], context: Context) -> Result:
             raise ValueError(f"{expected}, got {result}")
         return result
     except MemoryError as error:
-        reason = printable(str(error)) or "the machine has no more memory"
+        reason = printable(message_of(error)) or "the machine has no more memory"
         return {"status": "out-of-memory", "reason": reason, "limit": context.memory_limit}
     except ElmbenchError as error:
-        return {"status": "failed", "reason": printable(str(error))}
+        return {"status": "failed", "reason": printable(message_of(error))}
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001 - a model may raise anything; it ends its own cell and no other
         trace = printable(traceback.format_exc(limit=-6), 5000)
-        return {"status": "failed", "reason": printable(f"{type(error).__name__}: {error}"), "traceback": trace}
+        return {"status": "failed", "reason": printable(describe_error(error)), "traceback": trace}
 
 
 def printable(text: str, longest: int = 500) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 from elmbench.errors import ElmbenchError, unknown_name
 from elmbench.files import counting_order
 from elmbench.specs.experiments import PROFILES, Experiment, Profile
-from elmbench.specs.files import invalid, parse_spec, read_yaml, spec_root
+from elmbench.specs.files import invalid, parse_spec, raw_names, read_yaml, spec_root
 from elmbench.specs.papers import Paper
 from elmbench.specs.published import PublishedValue, published_parameters, read_published
 
@@ -41,12 +41,12 @@ class ExperimentFile:
     @property
     def names(self) -> list[str]:
         """The id and the aliases."""
-        return [self.id, *self.content.get("aliases", ())]
+        return [self.id, *raw_names(self.content, "aliases")]
 
     @property
     def all_columns(self) -> set[str]:
         """The columns of all tables of the paper; the suite never measures another model that the paper prints."""
-        return {column for table in self.tables for column in table.content.get("models", ())}
+        return {column for table in self.tables for column in raw_names(table.content, "models")}
 
     @cached_property
     def figures(self) -> tuple[PublishedValue, ...]:
@@ -81,7 +81,8 @@ class ExperimentFile:
         if not any(changes.values()):
             return self.spec
         content = reduce(overlay, changes.values(), self.content)
-        return parse_spec(Experiment, content, self.path, prefix=f"(reading {', '.join(changes)})")
+        place = f"({self.id} under the reading {', '.join(changes)})"
+        return parse_spec(Experiment, content, self.path.with_name("paper.yaml"), place)
 
 
 #: Yields the tables that it is given, and shows the progress.
@@ -140,9 +141,9 @@ def check_table(file: ExperimentFile) -> None:
             expected = f"one that {folder / 'paper.yaml'} defines: {', '.join(file.paper.readings) or 'none'}"
             raise invalid(f"{file.path}: unknown reading {name!r}", expected)
         for value, (key, section) in product(file.paper.readings[name].values.values(), _BY_NAME.items()):
-            allowed = {name for table in file.tables for name in table.content.get(section, ())}
-            for unknown in (value.set.get(key) or {}).keys() - allowed:
-                problem = f"{file.path}: the reading {name} changes {key}.{unknown}, which no table of the paper has"
+            allowed = {name for table in file.tables for name in raw_names(table.content, section)}
+            for unknown in sorted({*raw_names(value.set, key)} - allowed):
+                problem = f"{folder / 'paper.yaml'}: the reading {name} changes {key}.{unknown}, which no table has"
                 raise invalid(problem, f"one of {', '.join(sorted(allowed))}")
 
 
@@ -241,7 +242,7 @@ def overlay(content: dict[str, Any], change: dict[str, Any], *, add: bool = Fals
         change = dict(change)
         for key, section in _BY_NAME.items():
             if isinstance(change.get(key), dict):
-                present = content.get(section, ())
+                present = raw_names(content, section)
                 change[key] = {name: value for name, value in change[key].items() if name in present}
         change = {key: value for key, value in change.items() if value != {}}
     merged = dict(content)

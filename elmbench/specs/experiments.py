@@ -137,7 +137,7 @@ class Claim(Spec):
     def comparisons(self) -> tuple[Claim, ...]:
         """The comparisons of the claim, each as a separate claim."""
         first = self.model_copy(update={"also": ()})
-        changes = ({name: getattr(entry, name) for name in entry.model_fields_set} for entry in self.also)
+        changes = ({name: value for name, value in entry if value is not None} for entry in self.also)
         return (first, *(first.model_copy(update=change) for change in changes))
 
     @model_validator(mode="after")

@@ -1,6 +1,7 @@
 """The YAML files: their folder, their reader, their errors."""
 
 import re
+from collections.abc import Mapping
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -111,6 +112,12 @@ def read_yaml(path: Path) -> Any:
         problem = f"{path}{location}: {getattr(error, 'problem', None) or unreadable}"
         next_step = "correct the line, then: elmbench validate"
         raise ElmbenchError(problem, expected="valid YAML, each key once", next_step=next_step) from error
+
+
+def raw_names(content: Mapping[str, Any], key: str) -> list[str]:
+    """Return the names in a list or a mapping that is not validated yet; none if it is neither."""
+    names = content.get(key)
+    return [str(name) for name in names] if isinstance(names, list | tuple | dict) else []
 
 
 def parse_spec(model: type[SpecModel], content: Any, source: Path | str, prefix: str = "") -> SpecModel:

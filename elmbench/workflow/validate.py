@@ -24,7 +24,7 @@ def validate_specs() -> tuple[int, int]:
         except ElmbenchError as error:
             problem = error.found if str(file.path.parent) in error.found else f"{file.path}: {error.found}"
             raise ElmbenchError(problem, expected=error.expected, next_step=error.next_step) from error
-    return len(load_dataset_specs()), len(files)
+    return len([*load_dataset_specs().values()]), len(files)  # each data set is validated on first use
 
 
 def _check_experiment(file: ExperimentFile) -> None:

@@ -18,7 +18,7 @@ from elmbench.errors import DataUnavailableError
 from elmbench.metrics import REGISTRY
 from elmbench.registry import registry
 from elmbench.specs.catalogue import load_catalogue
-from elmbench.specs.datasets import load_dataset_specs
+from elmbench.specs.datasets import DatasetSpecs, load_dataset_specs
 
 
 @pytest.mark.parametrize(
@@ -89,13 +89,16 @@ def test_env_has_versions_and_machine(elmbench: Callable) -> None:
     assert max(map(len, text.splitlines())) <= 80
 
 
-def test_the_suites_own_specs_are_valid(elmbench: Callable) -> None:
+def test_the_suites_own_specs_are_valid(elmbench: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
     result = elmbench("validate")
     assert result.err == ""
     assert result.out.startswith("valid: ")
     counts = elmbench("validate", "--json").json
     assert counts["experiments"] >= 9
     assert counts["datasets"] >= 37
+    # A data set that no table uses is checked too.
+    monkeypatch.setattr("elmbench.workflow.validate.load_dataset_specs", lambda: DatasetSpecs({"toy": {}}, "it.yaml"))
+    assert "it.yaml: the key 'toy.title' is missing" in elmbench("validate", code=2).err
 
 
 VERBS = ["validate", "list experiments", "list readings", "show one", "run one", "table one", "check one",

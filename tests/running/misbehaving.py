@@ -53,8 +53,15 @@ def unusual(self):
     raise Unusual("odd")
 
 
+class Interruption(KeyboardInterrupt):
+    """Has no message."""
+
+    def __str__(self):
+        raise Unusual
+
+
 def interrupting(self):
-    raise KeyboardInterrupt
+    raise Interruption
 
 
 def meddling(self):

@@ -89,6 +89,11 @@ def test_times_of_searches_add_up_along_a_chain(make_unit: MakeUnit) -> None:
     assert (result["params"], result["seconds"]) == ({"gamma": 1.0, "C": 2.0, "budget": 10}, 103.0)
 
 
+class Mute(BaseException):
+    def __str__(self) -> str:
+        raise Mute
+
+
 @pytest.mark.parametrize(
     ("error", "status", "reason"),
     [
@@ -97,10 +102,11 @@ def test_times_of_searches_add_up_along_a_chain(make_unit: MakeUnit) -> None:
         (MemoryError("too much"), "out-of-memory", "too much"),
         (MemoryError(), "out-of-memory", "the machine has no more memory"),
         (AssertionError(), "failed", "AssertionError: "),
+        (Mute(), "failed", "Mute: <exception str() failed>"),
         (np.linalg.LinAlgError("singular"), "failed", "LinAlgError: singular"),
     ],
 )
-def test_what_a_model_raises(acting: Callable[..., Any], error: Exception, status: str, reason: str) -> None:
+def test_what_a_model_raises(acting: Callable[..., Any], error: BaseException, status: str, reason: str) -> None:
     def throw() -> None:
         raise error
 

@@ -213,6 +213,8 @@ def test_a_base_is_another_table_of_the_same_folder(
     ("tables", "message"),
     [
         ([{}, {"id": "toy/two"}], r"two\.yaml: the name 'one' is taken by .*one\.yaml"),
+        ([{"aliases": [{}]}], r"one\.yaml: 'aliases\.0': Input should be a valid string"),
+        ([{}, {"id": "toy/two", "aliases": [], "models": 5}], r"two\.yaml: 'models' is 5: expected a mapping"),
         ([{"readings": ["odrer"]}], r"unknown reading 'odrer'.*(?s:.*)defines: order"),
         ([{"published": {"values": "none.csv"}}], r"none\.csv does not exist"),
         ([{"grids": {"C": {"from": 0, "to": 1e9, "step": 1}}}], r"one\.yaml: 'grids\.C': the grid holds more than"),
@@ -258,11 +260,15 @@ def test_an_error_in_a_base_names_the_base(write_tree: WriteTree, experiment: di
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"protocol": {"order": "sorted"}}, r"'\(reading order\)\.protocol\.order' is 'sorted'"),
-        ({"protocol": {"odrer": "stored"}}, r"unknown key '\(reading order\)\.protocol\.odrer'"),
-        ({"grids": None}, r"'\(reading order\)\.grids'"),
+        ({"protocol": {"order": "sorted"}}, r"paper.yaml: '\(toy/one under .* order\)\.protocol\.order' is 'sorted'"),
+        ({"protocol": {"odrer": "stored"}}, r"unknown key '\(toy/one under the reading order\)\.protocol\.odrer'"),
+        ({"grids": None}, r"reading order\)\.grids' is None"),
+        ({"grids": "all"}, r"reading order\)\.grids' is 'all': expected a mapping"),
         ({"models": {"ELM": {"like": "K-ELM"}}}, "ELM is like 'K-ELM'"),
-        ({"models": {"ELMM": {"params": {"C": 1}}}}, r"the reading order changes models\.ELMM, which no table"),
+        (
+            {"models": {"ELMM": {"params": {"C": 1}}}},
+            r"paper.yaml: the reading order changes models\.ELMM, which no table",
+        ),
     ],
 )
 def test_a_reading_that_breaks_a_table(

@@ -75,6 +75,7 @@ def test_an_alias_stands_once(alias: str) -> None:
         ({"redraw": "run"}, "only generated data"),
         ({"sources": []}, "at least 1 item"),
         ({"sources": [{"kind": "ftp"}]}, "the kind of source is 'ftp', not one of file, scikit-learn"),
+        ({"sources": [{"kind": ["file"]}]}, r"the kind of source is \['file'\], not one of"),
         ({"sources": [{"kind": "openml", "id": 1, "ids": 2}]}, r"unknown key 'toy.sources.0.ids'; allowed .*target"),
         ({"sources": [{"kind": "openml"}]}, r"toy\.sources\.0\.id' is missing"),
         ({"sources": [{"kind": "libsvm", "train": "http://x"}]}, "either url, or both"),
@@ -84,6 +85,7 @@ def test_an_alias_stands_once(alias: str) -> None:
         ({"name": "a/b"}, "cannot be a file's name"),
         ({"like": ["a"]}, "'toy.like' is"),
         ({"aliases": 5}, "'toy.aliases' is 5"),
+        ({"aliases": [["a"]]}, "'toy.aliases.0': Input should be a valid string"),
     ],
 )
 def test_what_an_entry_must_not_say(changes: dict[str, Any], message: str) -> None:

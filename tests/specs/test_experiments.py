@@ -202,7 +202,7 @@ def test_claims_that_cannot_be_tested(experiment: dict[str, Any], claim: dict[st
 
 
 def test_other_comparisons_of_a_claim_take_what_they_do_not_name_from_it(experiment: dict[str, Any]) -> None:
-    also = [{"metric": "gmean"}, {"model": "K-ELM", "than": ["ELM"]}]
+    also = [{"metric": "gmean", "than": None}, {"model": "K-ELM", "than": ["ELM"]}]
     (claim,) = parse(put(experiment, "claims", [CLAIM | {"is": "above", "also": also}])).claims
     compared = [(one.model, one.metric.column, one.than) for one in claim.comparisons]
     assert compared == [("ELM", "mcc", "others"), ("ELM", "gmean", "others"), ("K-ELM", "mcc", ("ELM",))]

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import psutil
 from loky.process_executor import ProcessPoolExecutor, ShutdownExecutorError
 
+from elmbench.errors import describe_error
 from elmbench.running.executors import Answer, Settings, Task, worker
 from elmbench.running.processes import MARK, descendant_ids, end_in_words, end_marked, guarded_mark, held_bytes, lives
 from elmbench.specs.limits import Limits, in_words
@@ -159,8 +160,8 @@ class _Worker:
             return answer.result()
         except (BrokenProcessPool, ShutdownExecutorError) as error:
             raise self._death() from error
-        except (Exception, KeyboardInterrupt) as error:  # a model may raise either
-            raise _Ended("failed", f"no answer of the worker process: {type(error).__name__}: {error}") from error
+        except BaseException as error:  # a model may raise anything; Ctrl-C does not reach this thread
+            raise _Ended("failed", f"no answer of the worker process: {describe_error(error)}") from error
 
     def _death(self) -> _Ended:
         """Return how the worker process ended, from its exit code."""
@@ -209,7 +210,20 @@ class Sandbox:
                 self._worker = _Worker(self.settings.blas_threads)
 
     def ask(self, task: Task, limits: Limits) -> Answer:
-        """Do a task of `task_of`. It may end at a limit or with the worker."""
+        """Do a task of `task_of`. It may end at a limit or with the worker.
+
+        Models from outside share a worker. If one raises after another, which may have changed the libraries that they
+        share, it is tried again in a new worker.
+        """
+        previous = self._worker.loaded if self._worker is not None else _Load()
+        answer = self._ask(task, limits)
+        if "traceback" in answer.result and previous.from_outside and previous.model != task["work"].get("model"):
+            self._end_worker()
+            answer = self._ask(task, limits)
+        return answer
+
+    def _ask(self, task: Task, limits: Limits) -> Answer:
+        """Do a task once."""
         start = time.monotonic()
         current = self._worker
         needed = _Load(task["work"].get("model"), task["work"].get("dataset"), task["from_outside"])

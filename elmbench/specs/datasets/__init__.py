@@ -9,7 +9,7 @@ from pydantic import Field, JsonValue, model_validator
 
 from elmbench.errors import ElmbenchError, unknown_name
 from elmbench.specs.datasets.sources import BUILT_IN, AnySource, Fingerprint, Label, SourceSpec, Step
-from elmbench.specs.files import SpecPart, invalid, parse_spec, read_yaml, spec_root
+from elmbench.specs.files import SpecPart, invalid, parse_spec, raw_names, read_yaml, spec_root
 
 NEXT = "elmbench list datasets"
 #: Characters that some system forbids in names of files, and the length that leaves room for an ending.
@@ -179,7 +179,7 @@ class DatasetSpecs(Mapping[str, DatasetSpec]):
         #: The data set of each name and alias.
         self.names: dict[str, str] = {name: name for name in entries}
         for name, entry in entries.items():
-            for alias in entry.aliases if isinstance(entry, DatasetSpec) else entry.get("aliases", ()):
+            for alias in entry.aliases if isinstance(entry, DatasetSpec) else raw_names(entry, "aliases"):
                 other = self.names.setdefault(alias, name)
                 if other != name or alias == name:
                     problem = f"datasets.yaml: the alias {alias!r} of {name!r} also names {other!r}"

@@ -148,15 +148,16 @@ class FileOptions(SpecPart):
 
 def source_class(kind: object) -> type[SourceSpec]:
     """Return the class of a kind of source: of the suite, or of a plug-in file's dictionary `SOURCES`."""
-    if kind in BUILT_IN:
-        built_in: type[SourceSpec] = load(f"elmbench.datasets.sources.{BUILT_IN[str(kind)]}")
+    name = str(kind)
+    if name in BUILT_IN:
+        built_in: type[SourceSpec] = load(f"elmbench.datasets.sources.{BUILT_IN[name]}")
         return built_in
     from elmbench.registry.plugins import plugin_objects  # it imports the registry, which few commands need
 
     added = plugin_objects("SOURCES")
-    if kind not in added:
+    if name not in added:
         raise ValueError(f"the kind of source is {kind!r}, not one of {', '.join([*BUILT_IN, *added])}")
-    source = added[str(kind)]
+    source = added[name]
     if not (isinstance(source, type) and issubclass(source, SourceSpec)):
         raise ValueError(f"the kind of source {kind!r} is {source!r}, not a class of elmbench.datasets.sources.Source")
     if isabstract(source):
