@@ -1,34 +1,26 @@
 """Solutions of (K + r I) Z = B for all ridges r on the training rows of folds, in one kernel matrix of all rows."""
 
-import ctypes
+import itertools
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.blas import strsv
+from scipy.linalg.blas import dsymv, strsv
 from scipy.linalg.lapack import spotrf
 
 from elmbench.numerics.arrays import EPS, Array, Indices
 from elmbench.numerics.compiled import run
 from elmbench.numerics.krylov import LOOK, LOOSEST, KrylovSpace, SharedSpace, steps_left
-from elmbench.numerics.ridge_path import (
-    CALL,
-    STREAM,
-    address,
-    factor_seconds,
-    leading_dimension,
-    reduction_seconds,
-    ridge_solutions,
-    routine,
-)
+from elmbench.numerics.ridge_path import CALL, STREAM, factor_seconds, reduction_seconds, ridge_solutions
 from elmbench.numerics.symmetric_product import multiply
 
 _WIDEST = 2.0**9
 """Ratio to the smallest ridge up to which one inverse helps to solve a system; larger ridges are well-conditioned."""
 
-MOST_RUNS = 3  # of the rows of a fold, in a matrix that several folds share
+MOST_RUNS = 8  # of adjacent rows of a fold up to which slices are copied, not numbered entries
 
 COMPILED_FROM = 2500
 """Rows from which the compiled product is faster than BLAS's, and a search takes longer than to import the compiler."""
@@ -41,88 +33,45 @@ _MOST = 100  # the most steps with the inverse for each ridge
 _SINGLE, _CACHED, _CACHE = 95e9, 75e9, 24e6  # operations a second in single precision; bytes a second, and of caches
 
 
-class FoldView:
+class FoldView(NamedTuple):
     """One fold of a matrix whose rows have the order of `fold_views`.
 
     `rows` are the original numbers of the training rows, and `positions` those in the matrix, which ascend. `test` are
-    the positions of the test rows, in the fold's order, or None if the matrix lacks some.
+    the positions of the test rows, in the fold's order, or None if the matrix lacks some or the fold repeats rows.
     """
 
-    def __init__(self, positions: Indices, rows: Indices, test: Indices | None) -> None:
-        self.rows, self.test = rows, test
-        ends = np.flatnonzero(np.diff(positions) != 1) + 1
-        #: Pairs of slices: some of the training rows, and their positions in the matrix.
-        self._runs = [
-            (slice(int(a), int(b)), slice(int(positions[a]), int(positions[a]) + int(b - a)))
-            for a, b in zip([0, *ends], [*ends, len(positions)], strict=True)
-        ]
+    rows: Indices
+    positions: Indices
+    test: Indices | None
 
-    @property
-    def n_runs(self) -> int:
-        """Number of slices of adjacent rows."""
-        return len(self._runs)
-
-    def copy(self, K: Array, work: NDArray[np.floating]) -> None:
-        """Write K between the training rows over `work`, of any precision; both are in Fortran order."""
-        for part, position in self._runs:
-            for peer, peer_position in self._runs:
-                work[part, peer] = K[position, peer_position]
-
-    def make_product(self, K: Array) -> Callable[[Array, Array], None]:
-        """Return a function of v and w that writes K v over w, for K between the training rows, without a copy of K."""
-        if len(self.rows) >= COMPILED_FROM:
-            entries = K.T.reshape(-1)
-            runs = np.array([(part.start, position.start, part.stop - part.start) for part, position in self._runs])
-            return lambda v, w: run(multiply, entries, len(K), runs, v, w)
-        squares = [(part, symmetric_product(K[position, position])) for part, position in self._runs]
-        pairs = [(*one, *other) for i, one in enumerate(self._runs) for other in self._runs[:i]]
-        blocks = [(part, peer, K[position, peer_position]) for part, position, peer, peer_position in pairs]
-
-        def product(v: Array, w: Array) -> None:
-            for part, square in squares:
-                square(v[part], w[part])
-            for part, peer, block in blocks:
-                w[part] += block @ v[peer]
-                w[peer] += v[part] @ block
-
-        return product
+    def copy(self, K: Array, out: Array) -> None:
+        """Write K between the training rows to `out`; K is symmetric, and both are in Fortran order."""
+        edges = [0, *np.flatnonzero(np.diff(self.positions) != 1) + 1, len(self.positions)]
+        if len(edges) > MOST_RUNS + 1:
+            for column, position in enumerate(self.positions):
+                np.take(K[:, position], self.positions, out=out[:, column], mode="clip")
+            return
+        starts = self.positions[edges[:-1]]
+        runs = [(slice(a, b), slice(p, p + b - a)) for a, b, p in zip(edges, edges[1:], starts, strict=False)]
+        for (part, position), (peer, peer_position) in itertools.product(runs, runs):
+            out[part, peer] = K[position, peer_position]
 
     def product(self, K: Array, Z: Array) -> Array:
         """Return the product of K between the test and the training rows with Z, of shape (n_train, m)."""
         assert self.test is not None
+        weights = np.zeros((len(K), Z.shape[1]))
+        weights[self.positions] = Z
         start = self.test.min(initial=len(K))
-        block = K[start : self.test.max(initial=start) + 1]
-        total = np.zeros((Z.shape[1], len(block)))
-        for part, position in self._runs:
-            total += Z[part].T @ block[:, position].T  # half of the time of K Z
-        return total[:, self.test - start].T
-
-
-def fold_groups(folds: list[tuple[Indices, Indices]], first: int = 0) -> Iterator[tuple[int, Indices, list[FoldView]]]:
-    """Yield adjacent folds that share a matrix: the number of the first one, the rows of the matrix, and the folds.
-
-    The folds of a k-fold cross-validation share one, as each has at most two runs of rows, see `fold_views`. All folds
-    of a repeated one, or of random splits, do not: the more runs a fold has, the longer a product takes.
-    """
-    order, views = fold_views(folds)
-    if len(folds) > 1 and max(view.n_runs for view in views) > MOST_RUNS:
-        half = len(folds) // 2
-        yield from fold_groups(folds[:half], first)
-        yield from fold_groups(folds[half:], first + half)
-    else:
-        yield first, order, views
+        columns = K[:, start : self.test.max(initial=start) + 1]
+        return (weights.T @ columns)[:, self.test - start].T  # half of the time of K Z
 
 
 def fold_views(folds: list[tuple[Indices, Indices]]) -> tuple[Indices, list[FoldView]]:
     """Return the training rows of all folds, each once, in an order with few gaps in a fold, and the folds in it.
 
     Rows with the same roles in all folds, pairs of training and test rows, are adjacent. In a k-fold cross-validation,
-    the training part of the first and the last fold is contiguous, and that of the others has two parts. A single fold
-    has its training rows in their order, repeated ones several times.
+    the training part of the first and the last fold is contiguous, and that of the others has two parts.
     """
-    if len(folds) == 1:
-        train = folds[0][0]
-        return train, [FoldView(np.arange(len(train)), train, None)]
     roles = np.zeros((len(folds), 1 + max(int(part.max(initial=-1)) for fold in folds for part in fold)), dtype=np.int8)
     for role, (train, test) in zip(roles, folds, strict=True):
         role[test] += 1
@@ -135,7 +84,8 @@ def fold_views(folds: list[tuple[Indices, Indices]]) -> tuple[Indices, list[Fold
     views = []
     for train, test in folds:
         positions = np.sort(position[train])
-        views.append(FoldView(positions, order[positions], position[test] if is_trained[test].all() else None))
+        is_complete = is_trained[test].all() and (np.diff(positions) > 0).all()
+        views.append(FoldView(order[positions], positions, position[test] if is_complete else None))
     return order, views
 
 
@@ -152,24 +102,22 @@ def inverse_seconds(n: int, ridges: int) -> float:
     return factor + krylov_seconds(n, steps) + steps * (4.0 * n * n / STREAM + 10 * CALL)
 
 
-def fold_solutions(
-    K: Array, part: FoldView, B: Array, ridges: Array, room: Array, solvers: Counter[str]
-) -> tuple[Array, Array]:
+def fold_solutions(K: Array, B: Array, ridges: Array, solvers: Counter[str]) -> tuple[Array, Array]:
     """Return the solutions of (K + r I) Z = B for all ridges and their errors, K between the n training rows of a fold.
 
     A Krylov space for each column of B serves all ridges. If its steps for the smallest ridges cost more than the
     cheaper one of two other methods, these are left to that one: residuals times the inverse of K + s I for one ridge
     s, factored in single precision; or `ridge_solutions`, which also solves those below `SMALLEST`.
 
-    K, of all rows, is symmetric and positive semi-definite, in Fortran order. B, of shape (n, k), has the order of
-    `part.rows`; the p ridges are positive and ascend. `room`, of n^2 doubles, is overwritten. `solvers` counts the
-    method of each ridge, "krylov", "inverse" or those of `ridge_solutions`, and "krylov given up" once. The solutions
+    K is symmetric and positive semi-definite, in Fortran order, and may be overwritten. B is of shape (n, k); the p
+    ridges are positive and ascend. `solvers` counts the method of each ridge, "krylov", "inverse" or those of
+    `ridge_solutions`, and "krylov given up" once. The solutions
     are of shape (n, p * k), the k columns of the first ridge first. The error of a ridge bounds the norms of the
     residuals of its columns, round-off included; it is infinite if a system is not solved, and 0 if it is solved as by
     `RidgeSystem`, with the round-off of a fit.
     """
     n, k = B.shape
-    product, sums = part.make_product(K), np.empty(n)
+    product, sums = symmetric_product(K), np.empty(n)
     product(np.ones(n), sums)
     n_direct = int((ridges < SMALLEST * sums.mean()).sum())
     n_near = int((ridges <= _WIDEST * ridges[0]).sum())
@@ -203,11 +151,9 @@ def fold_solutions(
     if len(large):
         solvers["krylov"] += len(large)
     if n_small and directly < by_inverse:
-        square = room[: n * n].reshape((n, n), order="F")
-        part.copy(K, square)
-        solutions[:n_small] = ridge_solutions(square, B, small, solvers, overwrite=True).T.reshape(n_small, k, n)
+        solutions[:n_small] = ridge_solutions(K, B, small, solvers, overwrite=True).T.reshape(n_small, k, n)
     elif n_small:
-        inverse = _single_inverse(K, part, small[0] ** 0.6 * small[-1] ** 0.4, room)  # larger ones need fewer steps
+        inverse = _single_inverse(K, small[0] ** 0.6 * small[-1] ** 0.4)  # larger ones need fewer steps
         for column, space in enumerate(spaces):
             shared = SharedSpace(space, _MOST * n_small)
             errors[:n_small, column] = shared.solve(small, inverse)
@@ -220,19 +166,16 @@ def fold_solutions(
     return solutions.reshape(-1, n).T, errors.max(axis=1)
 
 
-def _single_inverse(K: Array, part: FoldView, ridge: float, room: Array) -> Callable[[Array], Array]:
-    """Return the product of a vector with the inverse of K + ridge I on a fold, factored in single precision in `room`.
+def _single_inverse(K: Array, ridge: float) -> Callable[[Array], Array]:
+    """Return the product of a vector with the inverse of K + ridge I, factored in single precision.
 
     If the matrix is not positive definite in that precision, n times the machine precision is added to its diagonal,
     and ten times more until it is: the factor is only a preconditioner.
     """
-    n = len(part.rows)
-    square = room.view(np.float32)[: n * n].reshape((n, n), order="F")
-    added, jitter, info = ridge, n * float(np.finfo(np.float32).eps), 1
+    added, jitter, info = ridge, len(K) * float(np.finfo(np.float32).eps), 1
     while info:
-        part.copy(K, square)
-        diagonal = np.einsum("ii->i", square)
-        diagonal[:] = diagonal.astype(np.float64) + added
+        square = K.astype(np.float32)
+        np.fill_diagonal(square, K.diagonal() + added)
         factor, info = spotrf(square, lower=1, clean=0, overwrite_a=1)
         added, jitter = ridge + jitter, 10 * jitter
 
@@ -246,13 +189,7 @@ def _single_inverse(K: Array, part: FoldView, ridge: float, room: Array) -> Call
 
 
 def symmetric_product(A: Array) -> Callable[[Array, Array], None]:
-    """Return the function of v and w that writes A v over w, reading the lower triangle of A, a view, only."""
-    function = routine("dsymv")
-    size, stride, step = (ctypes.byref(ctypes.c_int(value)) for value in (len(A), leading_dimension(A), 1))
-    one, zero = (ctypes.byref(ctypes.c_double(value)) for value in (1.0, 0.0))
-    lower, matrix = ctypes.c_char_p(b"L"), address(A)
-
-    def product(v: Array, w: Array) -> None:
-        function(lower, size, one, matrix, stride, address(v), step, zero, address(w), step)
-
-    return product
+    """Return the function of v and w that writes A v over w, reading one half of a symmetric A in Fortran order."""
+    if len(A) >= COMPILED_FROM:
+        return lambda v, w: run(multiply, A.T, v, w)
+    return lambda v, w: dsymv(1.0, A, v, beta=0.0, y=w, lower=1, overwrite_y=1)

@@ -10,11 +10,11 @@ from forced_solvers import force
 from hypothesis import given
 from hypothesis import strategies as st
 from random_examples import examples
-from sklearn.model_selection import LeaveOneOut, RepeatedStratifiedKFold, StratifiedKFold
+from sklearn.model_selection import LeaveOneOut, StratifiedKFold
 
 from elmbench.numerics import fold_solutions as module
 from elmbench.numerics.arrays import EPS
-from elmbench.numerics.fold_solutions import MOST_RUNS, fold_groups, fold_solutions, fold_views
+from elmbench.numerics.fold_solutions import fold_solutions, fold_views
 from elmbench.numerics.kernels import kernel_matrix
 from elmbench.numerics.krylov import STOP, KrylovSpace
 
@@ -34,37 +34,43 @@ def test_any_folds(n, n_folds, seed, repeated):
         folds.append((train, random.randint(0, n, size=random.randint(0, 2 * n))))
     A = random.rand(n, n)
     A += A.T
-    groups = list(fold_groups(folds))
-    assert [first + i for first, _, parts in groups for i in range(len(parts))] == list(range(n_folds))
-    for first, order, parts in groups:
-        K = np.asfortranarray(A[np.ix_(order, order)])
-        for part, (train, test) in zip(parts, folds[first:], strict=False):
-            assert part.n_runs <= MOST_RUNS
-            assert sorted(part.rows) == sorted(train)
-            m = len(train)
-            square = A[np.ix_(part.rows, part.rows)]
-            copy = np.full((m, m), np.nan, dtype=np.float32, order="F")
-            part.copy(K, copy)
-            np.testing.assert_array_equal(copy, square.astype(np.float32))
-            for compiled_from in (0, n + 1):
-                with pytest.MonkeyPatch.context() as patch:
-                    patch.setattr(module, "COMPILED_FROM", compiled_from)
-                    v, w = random.rand(m), np.full(m, np.nan)
-                    part.make_product(K)(v, w)
-                np.testing.assert_allclose(w, square @ v, rtol=1e-12)
+    order, parts = fold_views(folds)
+    assert len(set(order)) == len(order)
+    K = np.asfortranarray(A[np.ix_(order, order)])
+    for part, (train, test) in zip(parts, folds, strict=True):
+        assert sorted(part.rows) == sorted(train)
+        m = len(train)
+        square = A[np.ix_(part.rows, part.rows)]
+        for most_runs in (0, n):
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(module, "MOST_RUNS", most_runs)
+                copy = np.full((m, m), np.nan, order="F")
+                part.copy(K, copy)
+            np.testing.assert_array_equal(copy, square)
+        if part.test is not None:
             Z = random.rand(m, 3)
-            if part.test is not None:
-                np.testing.assert_allclose(part.product(K, Z), A[np.ix_(test, part.rows)] @ Z, rtol=1e-12)
-            else:
-                assert len(parts) == 1 or not set(test) <= set(order)
+            np.testing.assert_allclose(part.product(K, Z), A[np.ix_(test, part.rows)] @ Z, rtol=1e-12)
+        else:
+            assert len(set(train)) < m or not set(test) <= set(order)
 
 
-def test_folds_share_a_matrix_unless_their_rows_are_scattered():
+@pytest.mark.parametrize("n", [1, 7, 8, 9, 40])
+def test_symmetric_product(monkeypatch, n, seed):
+    """One half of the matrix is read, compiled or not, and the result overwrites anything."""
+    A = np.random.RandomState(seed).rand(n, n)
+    half, v = np.asfortranarray(np.tril(A) + np.triu(np.full((n, n), np.nan), 1)), A[0] - 0.5
+    for compiled_from in (0, n + 1):
+        monkeypatch.setattr(module, "COMPILED_FROM", compiled_from)
+        w = np.full(n, np.nan)
+        module.symmetric_product(half)(v, w)
+        np.testing.assert_allclose(w, np.tril(A) @ v + np.tril(A, -1).T @ v, atol=1e-13)
+
+
+def test_folds_of_a_cross_validation_have_few_gaps():
     y = np.arange(60) % 2
-    for cv, expected in [(StratifiedKFold(10, shuffle=True, random_state=0), 1), (LeaveOneOut(), 1)]:
-        assert len(list(fold_groups(list(cv.split(y, y))))) == expected
-    folds = list(RepeatedStratifiedKFold(n_splits=5, n_repeats=8, random_state=0).split(y, y))
-    assert 8 <= len(list(fold_groups(folds))) <= 16
+    for cv in (StratifiedKFold(10, shuffle=True, random_state=0), LeaveOneOut()):
+        for part in fold_views(list(cv.split(y, y)))[1]:
+            assert np.count_nonzero(np.diff(part.positions) > 1) <= 1
 
 
 def awkward_rows(n: int, seed: int, kind: str) -> np.ndarray:
@@ -96,7 +102,6 @@ def test_every_method_solves_every_system(n, k, p, e, seed, way, kind):
     folds = [(np.flatnonzero(third != i), np.flatnonzero(third == i)) for i in range(3)]
     order, parts = fold_views([*folds, (np.arange(n), np.arange(0))])
     K = kernel_matrix(X[order], gamma=2.0**e, out=np.empty((n, n), order="F"))
-    before = K.copy()
     for part in parts:
         m = len(part.rows)
         B = random.randn(m, k)
@@ -104,14 +109,14 @@ def test_every_method_solves_every_system(n, k, p, e, seed, way, kind):
         solvers = Counter()
         with pytest.MonkeyPatch.context() as patch:
             force(patch, way)
-            Z, errors = fold_solutions(K, part, B, ridges, np.empty(n * n), solvers)
-        np.testing.assert_array_equal(K, before)
+            square = np.empty((m, m), order="F")
+            part.copy(K, square)
+            Z, errors = fold_solutions(square, B, ridges, solvers)
         assert solvers.pop("krylov given up", 0) <= (way == "inverse")
         assert set(solvers) <= {way, "krylov" if way == "inverse" else "eigenvalues"}
         assert solvers.total() == p
         assert Z.shape == (m, p * k)
-        positions = np.argsort(order)[part.rows]
-        square = K[np.ix_(positions, positions)]
+        square = K[np.ix_(part.positions, part.positions)]
         for i, ridge in enumerate(ridges):
             solution = Z[:, i * k : (i + 1) * k]
             left = np.linalg.norm(B - square @ solution - ridge * solution, axis=0)
@@ -120,19 +125,13 @@ def test_every_method_solves_every_system(n, k, p, e, seed, way, kind):
             assert left.max() <= errors[i] * (1 + 1e-6) + off.max()
 
 
-def all_rows(X, gamma):
-    """Return the only fold of all rows, and their kernel."""
-    _, (part,) = fold_views([(np.arange(len(X)), np.arange(0))])
-    return part, kernel_matrix(X, gamma=gamma, out=np.empty((len(X), len(X)), order="F"))
-
-
 def test_an_inverse_beyond_single_precision(monkeypatch, seed):
     """Something is added to the diagonal of the inverse, and the solutions stay exact."""
     force(monkeypatch, "inverse")
     X = awkward_rows(80, seed, "repeated")
-    part, K = all_rows(X, 0.1)
+    K = np.asfortranarray(kernel_matrix(X, gamma=0.1))
     B, ridges = np.random.RandomState(seed).randn(80, 1), np.array([1e-6, 1e-5])
-    Z, _ = fold_solutions(K, part, B, ridges, np.empty(80 * 80), Counter())
+    Z, _ = fold_solutions(K.copy(order="F"), B, ridges, Counter())
     left = np.linalg.norm(B - K @ Z - Z * ridges, axis=0)
     assert (left <= 80 * 80 * 8 * EPS * np.linalg.norm(Z, axis=0)).all()
 
@@ -142,9 +141,9 @@ def test_a_system_that_is_not_solved_has_an_infinite_error(monkeypatch, way, see
     """Coefficients are so large that round-off exceeds the right-hand side."""
     force(monkeypatch, way)
     monkeypatch.setattr(module, "SMALLEST", 0.0)
-    part, K = all_rows(awkward_rows(80, seed, "repeated"), 4.0)
+    K = np.asfortranarray(kernel_matrix(awkward_rows(80, seed, "repeated"), gamma=4.0))
     B, ridges = np.random.RandomState(seed).randn(80, 1), np.array([1e-15])
-    _, errors = fold_solutions(K, part, B, ridges, np.empty(80 * 80), Counter())
+    _, errors = fold_solutions(K, B, ridges, Counter())
     assert errors == np.inf
 
 

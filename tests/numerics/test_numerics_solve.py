@@ -1,4 +1,4 @@
-"""Ridge systems, and routines on parts of matrices, against dense numpy."""
+"""Ridge systems against dense numpy."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from random_examples import examples
 from sklearn.metrics.pairwise import rbf_kernel
 
 from elmbench.numerics.arrays import EPS
-from elmbench.numerics.fold_solutions import symmetric_product
-from elmbench.numerics.ridge_path import address, call, leading_dimension
 from elmbench.numerics.solve import RidgeSystem, add_gram, mirror
 
 SETTINGS = examples(60)
@@ -116,38 +114,6 @@ def test_what_is_within_round_off_is_left_out_though_it_has_a_factor():
     np.testing.assert_allclose(left_out.inverse(), np.diag([1.0, 0.0]), rtol=4 * EPS, atol=0)
     assert kept.by_cholesky
     np.testing.assert_allclose(kept.inverse(), np.diag([1.0, 8 / 65 / EPS]), rtol=8 * EPS, atol=0)
-
-
-@pytest.fixture
-def whole():
-    A = np.random.RandomState(0).randn(12, 12)
-    return np.asfortranarray(A @ A.T)
-
-
-def test_a_factor_in_the_middle_of_a_matrix(whole):
-    kept = whole.copy()
-    part = whole[2:9, 3:10]
-    part[:] = kept[:7, :7]
-    call("dpotrf", "L", 7, part, leading_dimension(part))
-    np.testing.assert_allclose(np.tril(part), np.linalg.cholesky(kept[:7, :7]), atol=1e-12)
-    np.testing.assert_array_equal(whole[:, :3], kept[:, :3])
-    np.testing.assert_array_equal(whole[9:], kept[9:])
-
-
-@pytest.mark.parametrize("part", [slice(0, 12), slice(3, 9), slice(11, 12)])
-def test_symmetric_product_reads_the_lower_triangle_only(whole, part):
-    view = whole[part, part]
-    expected = view.copy()
-    view[np.triu_indices(len(view), 1)] = np.nan
-    v, w = np.random.RandomState(1).randn(2, len(view))
-    symmetric_product(view)(v, w)
-    np.testing.assert_allclose(w, expected @ v, rtol=1e-10)
-
-
-@pytest.mark.parametrize("bad", [np.ones((4, 4))[:, ::2].T, np.ones((4, 4), dtype=np.float32, order="F")])
-def test_what_blas_cannot_read_is_refused(bad):
-    with pytest.raises(ValueError, match="expected columns of doubles"):
-        address(bad)
 
 
 @pytest.mark.parametrize("order", ["C", "F", "strided"])

@@ -13,7 +13,7 @@ from elmbench.models.base.family import check_condition, estimator, numeric_gamm
 from elmbench.models.base.paths import Grid, PathMixin
 from elmbench.models.base.weights import weight_key
 from elmbench.numerics.arrays import EPS, Array, Indices, Rows
-from elmbench.numerics.fold_solutions import FoldView, fold_groups, fold_solutions
+from elmbench.numerics.fold_solutions import FoldView, fold_solutions, fold_views
 from elmbench.numerics.kernels import (
     BLOCK_BYTES,
     kernel_factor,
@@ -113,12 +113,12 @@ class KernelSystemMixin(KernelMixin, PathMixin):
 
     @classmethod
     def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
-        """Compute the kernel of the training rows of several folds once for each `gamma`, see `fold_groups`.
+        """Compute the kernel of the training rows of all folds once for each `gamma`, see `fold_views`.
 
         This holds for the Gaussian kernel of dense rows without weights; see `_by_matrix` for others. All `C` of a fold
         are solved at once, see `fold_solutions`. Values are accepted if their system is solved, and labels if the
         errors of the outputs do not change them, see `_fold_outputs`. Shared work takes 8 n^2 bytes for n training rows
-        and at most 8 m^2 more for the m rows of the largest fold; the distances of few rows are kept as well, see
+        and at most 12 m^2 more for the m rows of the largest fold; the distances of few rows are kept as well, see
         `kernel_ladder`.
         """
         kernels = yield from cls._by_factor(grid, {i: model._make_kernel() for i, model in enumerate(grid.models)})
@@ -130,19 +130,21 @@ class KernelSystemMixin(KernelMixin, PathMixin):
             else:
                 others[i] = kernel
         yield from cls._by_matrix(grid, others)
-        for first, order, parts in fold_groups(grid.folds) if gammas else ():
-            targets = [grid.encode(part.rows) for part in parts]
-            room = np.empty(max(len(part.rows) for part in parts) ** 2)
-            for gamma, omega in kernel_ladder(grid.X[order], list(gammas)):
-                members = sorted(gammas[gamma], key=lambda i: -grid.models[i].C)
-                ridges = np.array([1.0 / grid.models[i].C for i in members])
-                for j, (part, (T, decode)) in enumerate(zip(parts, targets, strict=True), first):
-                    result = cls._fold_outputs(grid, j, gamma, omega, room, part, T, ridges)
-                    for i, outputs in zip(members, result, strict=True):
-                        if outputs is None:
-                            yield i, j, grid.fitted_outputs(i, j, Kernel(gamma=gamma))
-                        else:
-                            yield i, j, decode(outputs)
+        if not gammas:
+            return
+        order, parts = fold_views(grid.folds)
+        targets = [grid.encode(part.rows) for part in parts]
+        room = np.empty(max(len(part.rows) for part in parts) ** 2)
+        for gamma, omega in kernel_ladder(grid.X[order], list(gammas)):
+            members = sorted(gammas[gamma], key=lambda i: -grid.models[i].C)
+            ridges = np.array([1.0 / grid.models[i].C for i in members])
+            for j, (part, (T, decode)) in enumerate(zip(parts, targets, strict=True)):
+                result = cls._fold_outputs(grid, j, gamma, omega, room, part, T, ridges)
+                for i, outputs in zip(members, result, strict=True):
+                    if outputs is None:
+                        yield i, j, grid.fitted_outputs(i, j, Kernel(gamma=gamma))
+                    else:
+                        yield i, j, decode(outputs)
 
     @classmethod
     def _fold_outputs(
@@ -188,14 +190,15 @@ class KernelSystemMixin(KernelMixin, PathMixin):
                 accurate &= cls._each_holds(outputs, bounds)
             return outputs, accurate
 
-        Z, errors = fold_solutions(omega, part, B, ridges, room, grid.solvers)
+        K = room[: n * n].reshape((n, n), order="F")
+        part.copy(omega, K)
+        Z, errors = fold_solutions(K, B, ridges, grid.solvers)
         outputs, accurate = compute_outputs(Z, errors, ridges)
         again = np.flatnonzero(~accurate & (errors > 0))
         if len(again):
             grid.solvers["bound failed"] += len(again)
-            square = room[: n * n].reshape((n, n), order="F")
-            part.copy(omega, square)
-            Z = ridge_solutions(square, B, ridges[again], grid.solvers, overwrite=True)
+            part.copy(omega, K)
+            Z = ridge_solutions(K, B, ridges[again], grid.solvers, overwrite=True)
             columns = (again[:, np.newaxis] * k + np.arange(k)).ravel()
             outputs[:, columns], accurate[again] = compute_outputs(Z, np.zeros(len(again)), ridges[again])
         return [outputs[:, i * k : (i + 1) * k] if holds else None for i, holds in enumerate(accurate)]
