@@ -3,6 +3,7 @@
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -19,11 +20,11 @@ from elmbench.numerics.solve import RidgeSystem, normal_equations
 ARMIJO = 1e-4  # share of the decrease that the slope promises which a step must keep
 LEAST_STEP = 2.0**-40  # shortest share of a Newton step that is tried
 
-Loss = Callable[[Array], tuple[Array, Array, Array]]
-"""From the outputs of all rows, of shape (n,), their losses and the first and second derivatives of these."""
+Losses = tuple[Array, Array, Array]
+"""The losses of all rows, of shape (n,), and their first and second derivatives by the outputs."""
 
 
-def smooth_plus(x: Array, smoothing: float) -> tuple[Array, Array, Array]:
+def smooth_plus(x: Array, smoothing: float) -> Losses:
     """Return p(x)^2 / 2 and its first two derivatives, where p(x) = x + log(1 + exp(-alpha x)) / alpha.
 
     p rounds the corner of max(x, 0); it is log(2) / alpha above it at 0 and less elsewhere. `smoothing` is alpha.
@@ -31,27 +32,6 @@ def smooth_plus(x: Array, smoothing: float) -> tuple[Array, Array, Array]:
     scaled = smoothing * x
     plus, slope = np.logaddexp(0.0, scaled) / smoothing, expit(scaled)
     return plus**2 / 2, plus * slope, slope**2 + plus * (smoothing * slope * expit(-scaled))
-
-
-def smooth_hinge(targets: Array, smoothing: float) -> Loss:
-    """Return the loss p(1 - t f)^2 / 2 of outputs f for targets t, -1 or +1 (Lee & Mangasarian, eq. (9))."""
-
-    def loss(outputs: Array) -> tuple[Array, Array, Array]:
-        values, slopes, curvatures = smooth_plus(1.0 - targets * outputs, smoothing)
-        return values, -targets * slopes, curvatures
-
-    return loss
-
-
-def smooth_insensitive(targets: Array, epsilon: float, smoothing: float) -> Loss:
-    """Return the loss (p(t - f - epsilon)^2 + p(f - t - epsilon)^2) / 2 of outputs f for targets t (Lee et al.)."""
-
-    def loss(outputs: Array) -> tuple[Array, Array, Array]:
-        errors = outputs - targets
-        above, below = smooth_plus(errors - epsilon, smoothing), smooth_plus(-errors - epsilon, smoothing)
-        return above[0] + below[0], above[1] - below[1], above[2] + below[2]
-
-    return loss
 
 
 class Minimum(NamedTuple):
@@ -62,7 +42,7 @@ class Minimum(NamedTuple):
     converged: bool
 
 
-def minimise(A: Array, loss: Loss, ridge: float, tol: float, max_iter: int) -> Minimum:
+def minimise(A: Array, loss: Callable[[Array], Losses], ridge: float, tol: float, max_iter: int) -> Minimum:
     """Minimise the losses of the outputs A z plus ridge |z|^2 / 2, from z = 0, by Newton's method with Armijo's rule.
 
     It ends when the gradient ridge z + A's, with s the slopes of the losses, is shorter than `tol` times its terms,
@@ -99,7 +79,7 @@ def weighted_gram(A: Array, weights: Array) -> Array:
 class _Point:
     """The objective of `minimise` at z, its derivatives, and bounds of the round-off in them."""
 
-    def __init__(self, A: Array, loss: Loss, ridge: float, z: Array) -> None:
+    def __init__(self, A: Array, loss: Callable[[Array], Losses], ridge: float, z: Array) -> None:
         n, m = A.shape
         outputs, sizes = (A @ np.column_stack([z, np.abs(z)])).T
         losses, slopes, self.curvatures = loss(outputs)
@@ -128,11 +108,11 @@ class _RSVM:
     max_iter: int = 100
 
     @abstractmethod
-    def _loss(self, targets: Array) -> Loss:
-        """Return the loss of the outputs for one column of targets."""
+    def _loss(self, targets: Array, outputs: Array) -> Losses:
+        """Return the losses of all rows, and their derivatives, for one column of targets and the outputs for it."""
 
     def _fit(self, X: Rows, T: Array) -> None:
-        losses = [self._loss(np.ascontiguousarray(column)) for column in T.T]
+        losses = [partial(self._loss, np.ascontiguousarray(column)) for column in T.T]
         landmarks = X[check_random_state(self.random_state).permutation(X.shape[0])[: self.n_landmarks]]
         self._kernel = Kernel(gamma=numeric_gamma(self))
         features = np.ones((X.shape[0], landmarks.shape[0] + 1))  # the last is that of the intercept
@@ -225,8 +205,10 @@ class RSVMClassifier(FamilyClassifier, _RSVM):
     0.98
     """
 
-    def _loss(self, targets: Array) -> Loss:
-        return smooth_hinge(targets, self.smoothing)
+    def _loss(self, targets: Array, outputs: Array) -> Losses:
+        """Return p(1 - t f)^2 / 2 for targets t, -1 or +1, and outputs f (Lee & Mangasarian, eq. (9))."""
+        values, slopes, curvatures = smooth_plus(1.0 - targets * outputs, self.smoothing)
+        return values, -targets * slopes, curvatures
 
 
 @estimator
@@ -269,5 +251,8 @@ class RSVMRegressor(FamilyRegressor, _RSVM):
 
     epsilon: float = 0.1
 
-    def _loss(self, targets: Array) -> Loss:
-        return smooth_insensitive(targets, self.epsilon, self.smoothing)
+    def _loss(self, targets: Array, outputs: Array) -> Losses:
+        """Return (p(t - f - epsilon)^2 + p(f - t - epsilon)^2) / 2 for targets t and outputs f (Lee et al.)."""
+        errors = outputs - targets
+        above, below = (smooth_plus(side - self.epsilon, self.smoothing) for side in (errors, -errors))
+        return above[0] + below[0], above[1] - below[1], above[2] + below[2]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from random_examples import examples
 
-from elmbench.models.rsvm import minimise, smooth_hinge, smooth_insensitive, smooth_plus, weighted_gram
+from elmbench.models.rsvm import RSVMClassifier, RSVMRegressor, minimise, smooth_plus, weighted_gram
 from elmbench.numerics import kernels
 from elmbench.numerics.arrays import EPS
 
@@ -29,13 +31,14 @@ def a_problem(n, m, seed, kind, smoothing=5.0):
     values = A @ random.randn(m) + 0.3 * random.randn(n)
     if kind == "hinge":
         t = np.where(values > np.median(values), 1.0, -1.0)
-        return A, t, smooth_hinge(t, smoothing), lambda f: (plus(1 - t * f, smoothing) ** 2).sum() / 2
+        loss = partial(RSVMClassifier(smoothing=smoothing)._loss, t)
+        return A, t, loss, lambda f: (plus(1 - t * f, smoothing) ** 2).sum() / 2
     tube = 0.1 if kind == "tube" else 0.0
 
     def total(f):
         return (plus(values - f - tube, smoothing) ** 2 + plus(f - values - tube, smoothing) ** 2).sum() / 2
 
-    return A, values, smooth_insensitive(values, tube, smoothing), total
+    return A, values, partial(RSVMRegressor(smoothing=smoothing, epsilon=tube)._loss, values), total
 
 
 def gradient(total, A, ridge, z):
