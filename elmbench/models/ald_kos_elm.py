@@ -9,14 +9,10 @@ from elmbench.models.kos_elm import KOSELM
 from elmbench.numerics.online.states import UNLIMITED, DependencyState
 from elmbench.numerics.pairwise import Kernel
 
-LARGEST_EXPECTED = {"squared": 2048, "as-printed": 8192}  # dictionary, by `threshold`, of `memory_estimate`
-
 
 @estimator
 class _ALDKOSELM(KOSELM):
     """Kernel recursive least squares on a dictionary of approximately independent rows."""
-
-    _inverses = 2
 
     delta: float = 0.1
     threshold: str = "squared"
@@ -31,10 +27,6 @@ class _ALDKOSELM(KOSELM):
         max_atoms = UNLIMITED if self.max_atoms is None else self.max_atoms
         squared = self.delta if self.threshold == "squared" else self.delta**2
         return DependencyState(n_features, n_outputs, numeric_gamma(self), squared, max_atoms, kernel=kernel)
-
-    @classmethod
-    def _largest_dictionary(cls, n_samples: int, params: dict[str, Any]) -> int:
-        return min(n_samples, params.get("max_atoms") or LARGEST_EXPECTED[params.get("threshold", "squared")])
 
 
 class ALDKOSELMClassifier(FamilyClassifier, _ALDKOSELM):

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from copy import copy
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,17 +11,14 @@ from elmbench.models.base.family import FamilyClassifier, FamilyRegressor, check
 from elmbench.models.base.kernels import KernelMixin
 from elmbench.models.base.paths import Grid, PathMixin
 from elmbench.numerics.arrays import EPS, Array, Rows
-from elmbench.numerics.kernels import BLOCK_BYTES
-from elmbench.numerics.online.states import PIECE, UNLIMITED, DependencyState, InverseState
-from elmbench.numerics.pairwise import PRECOMPUTED, Kernel
+from elmbench.numerics.online.states import UNLIMITED, DependencyState, InverseState
+from elmbench.numerics.pairwise import Kernel
 from elmbench.numerics.solve import RidgeSystem
 
 
 @estimator
 class KOSELM(KernelMixin, PathMixin):
     """A kernel model that learns row by row, by a state that grows by `extend`."""
-
-    _inverses: ClassVar[int] = 1
 
     C: float = 1.0
     gamma: float | str = "auto"
@@ -95,26 +92,6 @@ class KOSELM(KernelMixin, PathMixin):
             return 1.0
         matrix = state.dictionary_kernel() + state.ridge * np.eye(state.size)
         return float(np.linalg.norm(matrix, 1) * np.linalg.norm(self.inverse_, 1))
-
-    @classmethod
-    def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
-        """Count the inverses while they are computed from scratch, and the kernel matrix if it is not the Gaussian."""
-        m = cls._largest_dictionary(n_samples, params)
-        rows = max(m, 64)
-        inverse = 8 * rows * (2 * rows + 2 * n_features + 4 * n_outputs + 8) + 3 * BLOCK_BYTES
-        kernel = params.get("kernel", "rbf")
-        matrix = 0
-        if isinstance(kernel, str) and kernel == PRECOMPUTED:
-            matrix = 16 * n_samples**2
-        elif not (isinstance(kernel, str) and kernel == "rbf"):
-            piece = min(n_samples, max(PIECE, m))
-            matrix = 8 * (m**2 + (m + piece) ** 2 + 2 * piece * (piece + m))
-        return cls._inverses * inverse + matrix + 8 * n_samples * (2 * n_outputs + 3)
-
-    @classmethod
-    def _largest_dictionary(cls, n_samples: int, params: dict[str, Any]) -> int:
-        """Return the largest number of rows in the dictionary."""
-        return min(n_samples, params.get("budget", getattr(cls, "budget", n_samples)))
 
 
 class KOSELMClassifier(FamilyClassifier, KOSELM):

@@ -13,8 +13,6 @@ from elmbench.models.base.family import COUNT, NOT_NEGATIVE, POSITIVE, FamilyCla
 from elmbench.numerics.arrays import EPS, Array
 from elmbench.numerics.kernels import row_blocks
 from elmbench.numerics.multiple_kernels import (
-    BLOCK_BYTES,
-    HELD_BYTES,
     KERNELS,
     BaseKernel,
     KernelBlocks,
@@ -22,7 +20,6 @@ from elmbench.numerics.multiple_kernels import (
     kernel_values,
     learn_weights,
     squared_radii,
-    triangle_bytes,
 )
 from elmbench.numerics.pairwise import PRECOMPUTED
 from elmbench.numerics.threads import threads_for
@@ -127,19 +124,6 @@ class _MKELM:
             values = kernel_values(kernels, X[rows], self._rows)
             outputs[rows] = np.tensordot(self.weights_[numbers], values, 1) @ self.beta_
         return outputs
-
-    @classmethod
-    def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
-        """Count half of every kernel matrix, up to `HELD_BYTES`, their sum, and blocks of rows of them all."""
-        kernels = params.get("kernels")
-        if kernels is None:
-            m = len(gaussian_ladder(n_features))
-        else:
-            m = n_features // n_samples if isinstance(kernels, str) else len(kernels)
-        triangles = triangle_bytes(m, n_samples)
-        block = max(BLOCK_BYTES, 8 * m * n_samples)
-        columns = 2 * n_features + 6 * (n_outputs + 1)
-        return (triangles + block if triangles <= HELD_BYTES else 0) + 8 * n_samples * (n_samples + columns) + 3 * block
 
 
 def _check_matrices(X: Array) -> None:

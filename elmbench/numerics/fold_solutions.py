@@ -1,4 +1,4 @@
-"""Solutions of (K + r I) Z = B for all ridges r on the training rows of folds, in one kernel matrix of all rows."""
+"""Folds that share one kernel matrix, and solutions of (K + r I) Z = B for all ridges r with the part of a fold."""
 
 import itertools
 import math
@@ -20,7 +20,7 @@ from elmbench.numerics.symmetric_product import multiply
 _WIDEST = 2.0**9
 """Ratio to the smallest ridge up to which one inverse helps to solve a system; larger ridges are well-conditioned."""
 
-MOST_RUNS = 8  # of adjacent rows of a fold up to which slices are copied, not numbered entries
+MOST_RUNS = 8  # runs of adjacent rows up to which a fold is copied by slices; numbered entries take ten times as long
 
 COMPILED_FROM = 2500
 """Rows from which the compiled product is faster than BLAS's, and a search takes longer than to import the compiler."""
@@ -111,10 +111,9 @@ def fold_solutions(K: Array, B: Array, ridges: Array, solvers: Counter[str]) -> 
 
     K is symmetric and positive semi-definite, in Fortran order, and may be overwritten. B is of shape (n, k); the p
     ridges are positive and ascend. `solvers` counts the method of each ridge, "krylov", "inverse" or those of
-    `ridge_solutions`, and "krylov given up" once. The solutions
-    are of shape (n, p * k), the k columns of the first ridge first. The error of a ridge bounds the norms of the
-    residuals of its columns, round-off included; it is infinite if a system is not solved, and 0 if it is solved as by
-    `RidgeSystem`, with the round-off of a fit.
+    `ridge_solutions`, and "krylov given up" once. The solutions are of shape (n, p * k), the k columns of the first
+    ridge first. The error of a ridge bounds the norms of the residuals of its columns, round-off included; it is
+    infinite if a system is not solved, and 0 if it is solved as by `RidgeSystem`, with the round-off of a fit.
     """
     n, k = B.shape
     product, sums = symmetric_product(K), np.empty(n)

@@ -40,6 +40,8 @@ class KrylovSpace:
         Columns of W.
     allowed, lengths : ndarrays of shape (n_ridges,)
         Allowed norms of the residuals, and the norms over these; NaN if round-off makes the system indefinite.
+    last_length : float
+        beta; 0 without a step.
     logs : list of float
         Logarithm of the largest length after each step, 0 once all systems are solved.
     """
@@ -54,7 +56,7 @@ class KrylovSpace:
         self._alphas: list[float] = []
         self._betas: list[float] = []
         self.logs: list[float] = []
-        self.steps = 0
+        self.steps, self.last_length = 0, 0.0
         self.lengths = self._size / self.allowed
         # Of the elimination of (T + r I) y = |b| e_1, for each ridge: the last pivot, and the last entry of y, without
         # its sign, over the allowed residual.
@@ -81,7 +83,7 @@ class KrylovSpace:
         W, v, w = self._W[:, : m + 1], self._W[:, m], self._image
         self.product(v, w)
         alpha, size = float(v @ w), length_of(w)
-        beta = self._betas[-1] if m else 0.0
+        beta = self.last_length
         w -= alpha * v
         if m:
             w -= beta * self._W[:, m - 1]
@@ -95,7 +97,7 @@ class KrylovSpace:
         np.divide(w, length or 1.0, out=self._W[:, m + 1])
         self._alphas.append(alpha)
         self._betas.append(length)
-        self.steps += 1
+        self.steps, self.last_length = m + 1, length
         np.divide(-beta * beta, self._pivots, out=self._pivots)
         self._pivots += self._ridges
         self._pivots += alpha
@@ -112,19 +114,9 @@ class KrylovSpace:
         return self._W[:, : self.steps]
 
     @property
-    def last_column(self) -> Array:
-        """The last column of W."""
-        return self._W[:, max(0, self.steps - 1)]
-
-    @property
     def next_column(self) -> Array:
         """w, the direction of the residuals of all systems."""
         return self._W[:, self.steps]
-
-    @property
-    def last_length(self) -> float:
-        """beta; 0 without a step."""
-        return self._betas[-1] if self._betas else 0.0
 
     def weights(self, ridges: Array) -> Array:
         """Return (T + r I)^-1 |b| e_1 and (T + r I)^-1 e_m for some ridges, of shape (len(ridges), 2, m).
@@ -206,7 +198,8 @@ class SharedSpace:
         np.divide(w, length, out=column)
         self._start.product(column, image)
         self._shares[k] = column @ self._start.next_column
-        image -= self._start.last_length * self._shares[k] * self._start.last_column
+        if self._first:
+            image -= self._start.last_length * self._shares[k] * self._start.basis[:, -1]
         self._added += 1
         # Only the upper triangle is read.
         self._gram[: k + 1, k] = self._basis[:, self._first : m + 1].T @ image

@@ -49,18 +49,13 @@ def kernel_values(kernels: Sequence[BaseKernel], X: Array, Y: Array, start: int 
     return values
 
 
-def triangle_bytes(n_kernels: int, n_rows: int) -> int:
-    """Return the bytes of the lower triangles of many kernel matrices, without the steps of their blocks."""
-    return 4 * n_kernels * n_rows * (n_rows + 1)
-
-
 class KernelBlocks:
     """Sums and quadratic forms of the kernel matrices of rows `X`, from one half of each."""
 
     def __init__(self, X: Array, kernels: Sequence[BaseKernel]) -> None:
         self._X, self._kernels = X, kernels
         self.shape = len(kernels), len(X)
-        is_small = triangle_bytes(*self.shape) <= HELD_BYTES
+        is_small = 4 * len(kernels) * len(X) * (len(X) + 1) <= HELD_BYTES
         self._cached = [self._values(rows, np.arange(len(kernels))) for rows in self._cuts()] if is_small else []
 
     def weighted_sum(self, weights: Array, out: Array) -> Array:

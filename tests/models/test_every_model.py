@@ -291,9 +291,6 @@ def test_unknown_labels_in_a_later_call(name):
 FITS = [
     ("KELM", {}, 1500, 6, 4),
     ("LSSVM", {}, 1500, 5, 2),
-    *((name, {"gamma": 50.0}, 700, 4, 2) for name in ("KOSELM", "FBKOSELM", "ALDKOSELM")),
-    ("FBKOSELM", {"gamma": 50.0, "budget": 2000}, 2050, 4, 2),
-    ("KOSELM", {"gamma": 50.0, "kernel": "laplacian"}, 700, 4, 2),
 ]
 
 

@@ -17,7 +17,7 @@ DOCUMENTED = {name: getattr(models, name) for name in models.__all__ if name.end
 SAID = re.compile(r"^([\w, ]+) : .*?default=(\S+)$", re.MULTILINE)
 AS_IN = re.compile(r"^([\w, ]+)\n    As in `(\w+)`", re.MULTILINE)
 #: Models with a matrix of the training rows squared.
-LARGE = ("ALDKOSELM", "FBKOSELM", "KELM", "KOSELM", "LSSVM", "MKELM")
+LARGE = ("KELM", "LSSVM")
 WITHOUT_PATH = ("AMM", "BSGD", "EEKM", "MKELM", "OSELM", "OSPVM", "Pegasos", "RSVM")
 
 
