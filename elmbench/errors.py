@@ -1,7 +1,12 @@
-"""The one exception that users see, and the one warning."""
+"""The one exception that users see, the one warning, and the wording of messages in the shell and in Python."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import partial
 from traceback import TracebackException
+
+_IN_PYTHON = ContextVar("in_python", default=False)
 
 
 class ElmbenchError(Exception):
@@ -35,6 +40,26 @@ class DataUnavailableError(ElmbenchError):
 
 class ElmbenchWarning(UserWarning):
     """A finding that the user can act on but that does not stop the run."""
+
+
+@contextmanager
+def messages_for_python() -> Iterator[None]:
+    """Make messages name arguments of a call from Python instead of options of the command line."""
+    token = _IN_PYTHON.set(True)
+    try:
+        yield
+    finally:
+        _IN_PYTHON.reset(token)
+
+
+def wording(shell: str, python: str) -> str:
+    """Return the words of a message for a command in the shell or, in a call from Python, for a program."""
+    return python if _IN_PYTHON.get() else shell
+
+
+def option(name: str) -> str:
+    """Return an option, such as --time-order, or in a call from Python the argument, such as time_order."""
+    return wording(f"--{name}", name.replace("-", "_"))
 
 
 #: The most names that a message lists.

@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from elmbench.errors import ElmbenchError
+from elmbench.errors import ElmbenchError, option
 
 #: The default results folder, which git ignores in a checkout.
 RESULTS_DIR = "elmbench-results"
@@ -51,7 +51,7 @@ def cannot_write(path: Path, error: OSError) -> WriteError:
     return WriteError(
         f"cannot write {path}: {error.strerror or error}",
         expected="a folder that can be written, on a disk with room",
-        next_step="free some room, or give another folder (--results-dir) or file, then run again: it resumes",
+        next_step=f"free some room, or give another file or {option('results-dir')}, then run again: it resumes",
     )
 
 
@@ -60,7 +60,7 @@ def cannot_read(path: Path, error: OSError) -> ElmbenchError:
     return ElmbenchError(
         f"cannot read {path}: {error.strerror or error}",
         expected="the store of an earlier run",
-        next_step="make it readable, or give another folder with --results-dir",
+        next_step=f"make it readable, or give another {option('results-dir')}",
     )
 
 

@@ -15,12 +15,25 @@ from typing import Annotated, Any
 
 import typer
 from typer import Option
+from typer.core import TyperGroup
 
 import elmbench
-from elmbench.cli.options import state
+from elmbench.cli.options import state, without_bidi
 from elmbench.errors import ElmbenchError
 
+
+class _Group(TyperGroup):
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command; errors of its options begin without the kind of error that pydantic puts first."""
+        try:
+            return super().invoke(ctx)
+        except typer.BadParameter as error:
+            error.message = error.message.removeprefix("Value error, ")
+            raise
+
+
 app = typer.Typer(
+    cls=_Group,
     name="elmbench",
     help="Rerun the experiments of five papers on extreme learning machines and check which numbers can be reproduced.",
     epilog="The options above may stand before or after the command.",
@@ -144,7 +157,7 @@ def main(arguments: list[str] | None = None) -> None:
                 expected="files and folders that you may use, on disks with room",
                 next_step="change that, or name others; --debug shows where it happened",
             )
-        print(f"error: {error}", file=sys.stderr)
+        print(without_bidi(f"error: {error}"), file=sys.stderr)
         raise SystemExit(error.exit_code) from None
 
 

@@ -79,6 +79,10 @@ def compare(
     if save is not None and len(data) > 1:
         problem, next_step = f"--save is given with {len(data)} data sets", "leave --save out, or compare one data set"
         raise ElmbenchError(problem, expected="one data set for the model", next_step=next_step)
+    files = [path for path in (save, page) if path is not None]
+    for path in files:
+        if not path.name or path.is_dir():
+            raise ElmbenchError(f"{str(path)!r} is a folder", expected="a file to write", next_step="name a file")
     command = shlex.join(["elmbench", *sys.argv[1:]])
     settings = Settings(jobs, None, state.plugins, 1, parse_limits(limit))
     with LocalExecutor(settings) as executor:
@@ -129,6 +133,7 @@ def compare(
                 state.say(*(f"- {remark}" for remark in remarks.get(dataset, "").split("; ") if remark))
         if dry_run:
             show_plan(prepared)
+            state.say(*(f"not written in a dry run: {path}" for path in files))
         else:
             run_prepared(prepared, executor, partial(_finish, prepared, save, page))
 

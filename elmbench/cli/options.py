@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import IO, TYPE_CHECKING, Annotated, Any, Literal, cast
 
 import typer
 
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from elmbench.reporting.folders import ResultsDirs
+
+
+#: As in the names of columns that a file may have.
+_BIDI = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 @dataclass
@@ -54,7 +58,8 @@ class State:
             from rich.console import Console
 
             width = None if os.isatty(1) or "COLUMNS" in os.environ else 80
-            self._console = Console(width=width, highlight=False, soft_wrap=False)
+            output = cast("IO[str]", _Output())
+            self._console = Console(file=output, width=width, highlight=False, soft_wrap=False)
         return self._console
 
     @property
@@ -83,7 +88,22 @@ class State:
     def remark(self, text: str) -> None:
         """Print a line for people on standard error, apart from what may go to a file; not with `-q` or `--json`."""
         if not self.silent:
-            print(text, file=sys.stderr)
+            print(without_bidi(text), file=sys.stderr)
+
+
+def without_bidi(text: str) -> str:
+    """Return a text with escapes in place of bidirectional characters, which reorder what a terminal shows."""
+    return _BIDI.sub(lambda match: ascii(match[0])[1:-1], text)
+
+
+class _Output:
+    """The standard output, without bidirectional characters."""
+
+    def write(self, text: str) -> int:
+        return sys.stdout.write(without_bidi(text))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(sys.stdout, name)
 
 
 #: The one state of the process.

@@ -13,10 +13,13 @@ from numpy.typing import NDArray
 from elmbench.datasets.sources.file import TARGETS
 from elmbench.datasets.table import Table, few, label_words, to_numbers
 from elmbench.datasets.values import unit_of
+from elmbench.errors import wording
 
 #: A column looks like a group if each of its values has one target, and chance would do so with at most this
 #: probability.
 _CHANCE = 1e-6
+#: All larger floats are whole.
+_LARGEST_WHOLE = 2.0**52
 #: The most columns that a warning names.
 _SHOWN = 5
 
@@ -35,14 +38,15 @@ def warnings_of(
         words = label_words(table.target)
         labels = sorted({*words} - {None})
         if table.n_train is not None and (new := sorted({*words[table.n_train :]} - {*words[: table.n_train], None})):
-            yield f"no training row has these labels of held-out rows: {few(new, 4)}: correct one of the files"
+            yield f"no training row has these labels of held-out rows: {few(new, 4)}: correct them"
         spellings = Counter(label.casefold() for label in labels)
         if same := [label for label in labels if spellings[label.casefold()] > 1]:
-            yield f"labels that differ in case alone are different classes: {few(same, 4)}: correct the file"
+            yield f"labels that differ in case alone are different classes: {few(same, 4)}: correct them"
     for name, words in [*table.nominal.items(), (table.target_name, table.target)]:
         if words.dtype == object and name not in {*table.words, *dates} and (word := unit_of(words)):
             problem = f"{name!r} is categorical, as its numbers have a unit ({word!r})"
-            yield f"{problem}: write plain numbers, or --words {quote(name)} if it holds categories"
+            words_option = wording(f"--words {quote(name)}", "astype('category')")
+            yield f"{problem}: write plain numbers, or {words_option} if it holds categories"
     if sp.issparse(table.X):
         return
     columns = {name: _codes(table.column(name)) for name in table.names}
@@ -66,7 +70,7 @@ def warnings_of(
     repeated = n - len({row.tobytes() for row in np.column_stack([*columns.values(), target])})
     if repeated:
         rows = f"{repeated} of {n} rows repeat{'s' * (repeated == 1)} another row"
-        yield f"{rows}, and may be in training and test: remove duplicates from the file"
+        yield f"{rows}, and may be in training and test: remove duplicates"
 
 
 def _about_target(
@@ -80,7 +84,7 @@ def _about_target(
         gives_away = len(sizes) <= 2 * len(np.unique(target))
         if not gives_away and not grouped:
             problem = f"{name!r} looks like a group, as each of its {len(sizes)} values has one target"
-            yield f"{problem}: --groups {quote(name)}"
+            yield f"{problem}: {wording(f'--groups {quote(name)}', 'give it as groups')}"
     elif name in table.nominal or not np.isfinite(values).all():
         gives_away = False
     elif numbers is None:
@@ -88,7 +92,8 @@ def _about_target(
     else:
         gives_away = bool(abs(np.corrcoef(values, numbers)[0, 1]) > 1 - 1e-9)
     if gives_away:
-        yield f"{name!r} alone gives the target away: --drop {quote(name)} if it is known only afterwards"
+        drop = wording(f"--drop {quote(name)}", "leave it out")
+        yield f"{name!r} alone gives the target away: {drop} if it is known only afterwards"
 
 
 def _chance_of_one_target(sizes: NDArray[np.int64], shares: NDArray[np.float64]) -> float:
@@ -114,7 +119,8 @@ def _drop(kind: str, names: Sequence[str]) -> Iterator[str]:
         more = f" and {len(names) - _SHOWN} more" * (len(names) > _SHOWN)
         verb = "is" if len(names) == 1 else "are each"
         options = " ".join(f"--drop {quote(name)}" for name in names[:_SHOWN])
-        yield f"{', '.join(map(repr, names[:_SHOWN]))}{more} {verb} {kind}: {options}"
+        step = wording(options, f"leave {'it' if len(names) == 1 else 'them'} out")
+        yield f"{', '.join(map(repr, names[:_SHOWN]))}{more} {verb} {kind}: {step}"
 
 
 def _codes(values: NDArray[Any]) -> NDArray[np.int64]:
@@ -128,4 +134,4 @@ def _is_whole(values: NDArray[Any]) -> bool:
     if values.dtype == object:
         return False
     numbers = values[~np.isnan(values)]
-    return bool((numbers == np.round(numbers)).all())
+    return bool((np.abs(numbers) < _LARGEST_WHOLE).all() and (numbers == np.round(numbers)).all())

@@ -28,8 +28,8 @@ from elmbench.specs.datasets.sources import OTHER_DATA, TRAINING_ONLY
 LOADER_VERSION = 4
 #: Packages that may change the rows.
 _PACKAGES = ("numpy", "pandas", "pyarrow", "scikit-learn", "liac-arff")
-#: Keys of a spec that do not affect the rows.
-_NOT_OF_ROWS = {"title", "aliases", "papers", "citation", "licence", "notes"}
+#: Keys of a spec that affect neither the rows nor the remarks.
+_NOT_OF_ROWS = {"title", "aliases", "papers", "citation", "licence"}
 
 
 def load_dataset(
@@ -125,7 +125,7 @@ def data_folder(data_dir: Path | str | None = None) -> Path | None:
     folder = Path(name).expanduser() if name else None
     if folder is not None and not folder.is_dir():
         problem = f"the data directory {folder} is not a folder"
-        raise ElmbenchError(problem, expected="a folder of data files", next_step="correct --data-dir")
+        raise ElmbenchError(problem, expected="a folder of data files", next_step="name a folder that exists")
     return folder
 
 
@@ -145,7 +145,7 @@ def find_source(spec: DatasetSpec, data_dir: Path | str | None = None) -> Source
     lack = f"neither {folder} nor the cache holds" if folder else "no data directory is given and the cache lacks"
     problem = f"the data set {spec.name!r} is not here: {lack} it"
     expected = f"a file {PATTERN.replace('<name>', spec.stem)}, or the download (from {kinds})"
-    next_step = f"elmbench data fetch {spec.name}, or put {spec.stem}.csv into the folder of --data-dir"
+    next_step = f"elmbench data fetch {spec.name}, or put {spec.stem}.csv into the data directory"
     raise DataUnavailableError(problem, expected=expected, next_step=next_step)
 
 

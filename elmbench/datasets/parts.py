@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from elmbench.datasets.readers import COMPRESSIONS, FORMATS, read_table
-from elmbench.datasets.table import Matrix, Table, few
+from elmbench.datasets.table import Matrix, Table, few, label_words
 from elmbench.errors import ElmbenchError
 from elmbench.specs.datasets import DatasetSpec
 
@@ -83,10 +83,13 @@ def join_parts(train: Table, test: Table) -> Table:
         problem = f"{counts}, or they differ in name or kind"
         raise ElmbenchError(problem, expected="the same columns in both", next_step="replace one of the two files")
     X: Matrix = sp.vstack([train.X, test.X], format="csr") if sp.issparse(train.X) else np.vstack([train.X, test.X])
+    targets = [train.target, test.target]
+    if train.target.dtype.kind != test.target.dtype.kind:  # numbers beside words, say
+        targets = [*map(label_words, targets)]
     return replace(
         train,
         X=X,
-        target=np.concatenate([train.target, test.target]),
+        target=np.concatenate(targets),
         nominal={name: np.concatenate([words, test.nominal[name]]) for name, words in train.nominal.items()},
         n_train=train.X.shape[0],
         origin=f"{train.origin}, {test.origin}",

@@ -238,6 +238,12 @@ def _read_workbook(content: bytes, path: Path, choose: ChooseTarget, layout: Fil
         raise bad_file(path, f"is empty: {sheets[0]!r}, its first sheet, has no cells", "rows of data")
     # Numbers are converted to text and read by the rules for text.
     text = frame.to_csv(index=False, header=False).encode()
-    table = read_text(text, path, choose, layout.model_copy(update={"separator": ",", "decimal": ""}))
-    table = replace(table, separator="")
-    return table.remarked(f"only the first of {len(sheets)} sheets is read: {sheets[0]}") if sheets[1:] else table
+    remark = f"only the first of {len(sheets)} sheets is read: {sheets[0]}"
+    others = f" ({remark})" * (len(sheets) > 1)
+    try:
+        table = read_text(text, path, choose, layout.model_copy(update={"separator": ",", "decimal": ""}))
+    except ElmbenchError as error:
+        error.found += others
+        raise
+    table = replace(table, separator="", origin=f"{path}{others}")
+    return table.remarked(remark) if others else table

@@ -265,4 +265,5 @@ def to_frame(X: Any) -> pd.DataFrame:
     if X is None or isinstance(X, str | Path):
         problem, next_step = f"X is {X!r}", "read a file first: pandas.read_csv(FILE)"
         raise ElmbenchError(problem, expected="a data frame or an array", next_step=next_step)
-    return pd.DataFrame(X).rename(columns="x{}".format)
+    frame = pd.DataFrame(X)
+    return frame.set_axis([f"x{name}" if isinstance(name, int) else str(name) for name in frame], axis=1)

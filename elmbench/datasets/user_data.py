@@ -20,7 +20,7 @@ from elmbench.datasets.sources.file import FileSource, read_user_file, take_row_
 from elmbench.datasets.sources.openml import OpenMLSource
 from elmbench.datasets.table import Table, few, is_missing, is_number, label_word, label_words, to_frame, to_numbers
 from elmbench.datasets.values import looks_numeric, read_dates
-from elmbench.errors import ElmbenchError, unknown_name
+from elmbench.errors import ElmbenchError, option, unknown_name, wording
 from elmbench.files import cache_folder, replace_file
 from elmbench.numerics.arrays import LARGEST
 from elmbench.specs.datasets import DatasetSpec, RowColumns, Shape
@@ -74,9 +74,15 @@ def describe(request: UserData) -> DatasetSpec:
     full, columns, ends = take_row_columns(read_user_file(source, request), request)
     settings = [f"sorted by {request.ordered_by}, {ends}"] if ends else []
     if full.n_train is not None:
-        settings.append(f"{len(full.target) - full.n_train} held-out rows of {Path(request.test).name}")
+        file = wording(f" of {Path(request.test).name}", "")
+        settings.append(f"{len(full.target) - full.n_train} held-out rows{file}")
+    warnings: list[str] = []
     if "folds" in columns:
-        settings.append(f"{columns['folds'].max() + 1} outer folds, of the column {request.fold}")
+        n_folds = int(columns["folds"].max()) + 1
+        settings.append(f"{n_folds} outer folds, of the column {request.fold}")
+        if 2 * n_folds > len(full.target):
+            rows = f"{request.fold!r} makes {n_folds} folds of {len(full.target)} rows"
+            warnings.append(f"{rows}: name a column of few different values, unless each row is to be left out once")
     if request.weights is not None:
         settings.append(f"fits are weighted by {request.weights}, metrics are not")
     dates = tuple(
@@ -92,9 +98,10 @@ def describe(request: UserData) -> DatasetSpec:
     counts = Counter(label_words(table.target)) if task == "classification" else Counter()
     labels = sorted(counts.keys() - {None}, key=category_order)
     for problem, expected, next_step in _faults(table, request, task, labels, left_out):
-        raise ElmbenchError(f"{title}{problem}", expected=expected, next_step=next_step)
+        others = full.origin.partition(str(path))[2]  # a sheet, or a file of held-out rows
+        raise ElmbenchError(f"{title}{others}{problem}", expected=expected, next_step=next_step)
     positive = ((label_word(request.positive) or labels[-1]),) if len(labels) == 2 else ()
-    column = f"the column {table.target_name!r}" if table.target_name else "the file's own target"
+    column = f"the column {table.target_name!r}" if table.target_name else "the target"
     kind = f"classification, {len(labels)} classes" if labels else "regression"
     detected = [f"{kind} of {column} ({'as given' if request.task else 'detected by its values'})"]
     detected += [f"the positive class is {label}" for label in positive]
@@ -114,6 +121,7 @@ def describe(request: UserData) -> DatasetSpec:
         settings.append(f"missing values, filled in on each training part: {few(missing, 8)}")
     n, d = table.X.shape
     is_guessed = not request.task and target == ""
+    warnings += warnings_of(raw, task, request.groups is not None, dates, is_guessed)
     changes = {"target": table.target_name or target, "drop": (*request.drop, *names), "dates": dates}
     return DatasetSpec(
         **request.model_dump(include=set(RowColumns.model_fields)),
@@ -134,7 +142,7 @@ def describe(request: UserData) -> DatasetSpec:
         notes=(
             "; ".join([*detected, *settings]),
             *table.notes,
-            *(f"warning: {text}" for text in warnings_of(raw, task, request.groups is not None, dates, is_guessed)),
+            *(f"warning: {text}" for text in warnings),
         ),
     )
 
@@ -162,7 +170,7 @@ def _task_of(table: Table) -> Task:
     if values is None:
         return "classification"
     n_labels = len(set(label_words(table.target)))
-    whole = bool((values == np.round(values)).all())
+    whole = bool((np.isfinite(values) & (values == np.round(values))).all())
     return "classification" if whole and n_labels <= min(MOST_CLASSES, len(values) // 3) else "regression"
 
 
@@ -171,46 +179,57 @@ def _faults(
 ) -> Iterator[tuple[str, str, str]]:
     """Yield the reasons to refuse the rows: what is wrong with them, the expectation and the next step."""
     n, d = table.X.shape
+    another = wording("name another column with --target", "give another y")
     if n < 20:
         yield f" has {n} rows", "20 rows or more", "add rows"
     for reason, names in left_out.items():
         if names and not d:
             problem = f": no column is left: of {', '.join(names)} {reason}"
-            yield problem, "a column of numbers or categories", "correct the file"
+            yield problem, "a column of numbers or categories", "correct the data"
     if d < 1:
-        yield f" has {n} rows of {d} features", "a feature", "add columns, or name the separator of a text by --sep"
+        next_step = wording("add columns, or name the separator of a text by --sep", "add columns")
+        yield f" has {n} rows of {d} features", "a feature", "leave fewer columns out" if request.drop else next_step
     n_missing = is_missing(table.target).sum()
     if n_missing:
         column = f" {table.target_name!r}" if table.target_name else ""
         problem = f": the target{column} is missing in {n_missing} of {n} rows"
-        next_step = "--drop-missing-target skips them" if n_missing < n else "name another column with --target"
+        next_step = "--drop-missing-target skips them" if n_missing < n else another
         yield problem, "a target in every row", next_step
-    if not sp.issparse(table.X) and (huge := (np.abs(table.X) > LARGEST).any(axis=0)).any():
-        column = table.names[int(huge.argmax())]
+    huge = (abs(table.X) > LARGEST).nonzero()[1]
+    if len(huge):
+        column = table.names[huge.min()]
         problem = f": a value in the column {column!r} is infinite or too large to be squared"
-        yield problem, f"magnitudes up to {LARGEST:g}", f"correct the file, or --drop {quote(column)}"
+        next_step = f"correct the data, or {wording(f'--drop {quote(column)}', 'leave the column out')}"
+        yield problem, f"magnitudes up to {LARGEST:g}", next_step
     columns = [] if request.impute else _missing_columns(table)
     if columns:
         missing = table.missing()
         problem = f": {missing.sum()} values are missing, in {missing.any(axis=1).sum()} rows"
-        next_step = "--impute replaces them, by the rows of each training part, or correct the file"
+        impute = wording("--impute", "impute=True")
+        next_step = f"{impute} replaces them, by the rows of each training part, or correct the data"
         yield f"{problem} (columns {few(columns, 5)})", "a value in every field", next_step
     if task == "classification" and len(labels) < 2:
         problem = f": every row has the target {labels[0] if labels else None!r}"
-        yield problem, "two classes or more", "name another column with --target"
+        yield problem, "two classes or more", another
     if not request.task and len(labels) > MOST_DIFFERENT * n:
         problem = f": the target has {len(labels)} different labels in {n} rows, such as {labels[0]!r}"
-        next_step = "write plain numbers, or name another column with --target"
-        yield problem, "classes of several rows, or numbers", next_step
-    if task == "regression" and to_numbers(table.target) is None:
+        yield problem, "classes of several rows, or numbers", f"write plain numbers, or {another}"
+    targets = to_numbers(table.target) if task == "regression" else None
+    if targets is not None:
+        with np.errstate(over="ignore", invalid="ignore"):
+            varies = np.ptp(targets) > 0 and 0 < targets.var() < np.inf
+        if not varies:
+            problem = f": the target is constant, infinite, too large or too small, such as {targets[0]:g}"
+            yield problem, "finite numbers that differ", another
+    if task == "regression" and targets is None:
         words = [word for word in label_words(table.target) if word is not None and not is_number(word)]
-        next_step = "leave out --task regression, or name another column with --target"
+        next_step = f"leave {option('task')} out, or {another}"
         yield f": the target of a regression holds {min(words, key=looks_numeric)!r}", "numbers", next_step
     positive = label_word(request.positive)
     if positive and (len(labels) != 2 or positive not in labels):
         problem = f": {request.positive!r} is named as the positive class of {len(labels) or 'no'} classes"
         expected = f"{labels[0]} or {labels[1]}" if len(labels) == 2 else "a target with two classes"
-        yield problem, expected, "correct --positive or leave it out"
+        yield problem, expected, f"correct {option('positive')} or leave it out"
 
 
 def local_file(location: str, target: str | int = "") -> tuple[Path, str, str | int]:
@@ -248,8 +267,11 @@ def _write_bunch(name: str, folder: Path, stem: str) -> Path:
     return write_arrays(bunch.data, labels, folder, stem, {})
 
 
-def write_arrays(X: Any, y: Any, folder: Path, name: str, extra: dict[str, Any]) -> Path:
-    """Write the rows and targets of a program, and `extra` columns such as groups, to a file; return the file."""
+def write_arrays(X: Any, y: Any, folder: Path, name: str, extra: dict[str, Any], target: str = "target") -> Path:
+    """Write the rows and targets of a program, and `extra` columns such as groups, to a file; return the file.
+
+    `target`: the name of the column of targets.
+    """
     import pandas as pd
 
     X, targets = X if sp.issparse(X) else to_frame(X), np.asarray(y)
@@ -262,13 +284,13 @@ def write_arrays(X: Any, y: Any, folder: Path, name: str, extra: dict[str, Any])
         if extra:
             raise ElmbenchError("sparse rows with groups or an order", expected="dense rows", next_step="X.toarray()")
         return Table.of_numbers(sp.csr_matrix(X, dtype=np.float64), targets, name).write(folder, name)
-    for column, times in Counter([*X, *extra, "target"]).items():
+    for column, times in Counter(X).items():
         if times > 1:
-            problem = f"X has the column {column!r} {'and y has that name' if column == 'target' else 'twice'}"
+            problem = f"X has the column {column!r} twice"
             raise ElmbenchError(problem, expected="column names that differ", next_step=f"rename {column!r}")
     path = folder / f"{name}.parquet"
     columns = {name: _storable(column) for name, column in X.items()}
-    frame = pd.DataFrame(columns).assign(**extra, target=targets).reset_index(drop=True)
+    frame = pd.DataFrame(columns).assign(**extra, **{target: targets}).reset_index(drop=True)
     with replace_file(path) as partial:
         frame.to_parquet(partial, index=False)
     return path

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from elmbench.datasets.table import Table, category_word, is_number, label_word, to_frame
-from elmbench.errors import ElmbenchError
+from elmbench.datasets.table import Table, category_word, few, is_number, label_word, to_frame
+from elmbench.errors import ElmbenchError, wording
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -113,11 +113,14 @@ def with_numbers(table: Table, decimal: str = "") -> Table:
 def as_read(X: Any, numbers: Collection[str], words: Collection[str], decimal: str) -> pd.DataFrame:
     """Return rows as a data frame whose columns have the values that a file of it would be read as: floats and words.
 
-    `decimal`: the decimal mark of numbers that are text. Raises ValueError if a column of numbers holds anything else.
+    `decimal`: the decimal mark of numbers that are text. Raises ValueError if a column is missing, or one of numbers
+    holds anything else.
     """
     import pandas as pd
 
     frame = to_frame(X)
+    if lacking := [name for name in (*numbers, *words) if name not in frame]:
+        raise ValueError(f"columns are missing: {few(lacking, 8)}")
     for name in words:
         spelled = frame[name].astype(object).map(lambda value: category_word(label_word(value)), na_action="ignore")
         frame[name] = spelled.where(frame[name].notna(), np.nan)
@@ -149,14 +152,16 @@ def _decimal_of(table: Table, columns: Mapping[str, NDArray[Any]]) -> str:
         point = next(((table.names[column], str(table.X[row, column])) for row, column in fractions), None)
     if comma and point:
         examples = ", and ".join(f"the column {name!r} holds {word!r}" for name, word in (comma, point))
-        next_step = "--drop or correct the odd one, or --decimal , or --decimal . (the other mark separates thousands)"
+        step = "--drop or correct the odd one, or --decimal , or --decimal . (the other mark separates thousands)"
+        next_step = wording(step, "correct the odd one, or convert the columns to floats")
         raise ElmbenchError(f"{table.origin}: {examples}", expected="one decimal mark", next_step=next_step)
     if ambiguous and not (comma or point) and table.separator not in ("", ","):
         name, word = ambiguous
         numbers = f"{word.replace(',', '')} or {word.replace(',', '.')}"
         problem = f"{table.origin}: {word!r} in the column {name!r} may be {numbers}"
         expected = "a number that decides, such as 0,5"
-        raise ElmbenchError(problem, expected=expected, next_step="--decimal , or --decimal .")
+        next_step = wording("--decimal , or --decimal .", "convert the column to floats")
+        raise ElmbenchError(problem, expected=expected, next_step=next_step)
     return "," if comma else "."
 
 
@@ -176,11 +181,12 @@ def _not_all_numbers(table: Table, name: str, odd: list[int]) -> ElmbenchError:
     """Return the error for a column of numbers in which some rows hold words."""
     kind, values = ("column", table.nominal[name]) if name in table.nominal else ("target", table.target)
     value = f"{values[odd[0]]!r}" + (f" (and {len(odd) - 1} more)" if len(odd) > 1 else "")
-    ways = f"; --words {quote(name)} if they are categories, --drop {quote(name)} to leave it out"
+    options = f"--words {quote(name)} if they are categories, --drop {quote(name)} to leave it out"
+    ways = "; " + wording(options, "astype(str).astype('category') if they are categories")
     return ElmbenchError(
         f"{table.origin}: the {kind} {name!r} is mostly numbers, but row {odd[0] + 1} holds {value}",
         expected="a number, or a usual word for a missing value such as NA",
-        next_step=f"correct the file{ways * (kind == 'column')}",
+        next_step=f"correct the data{ways * (kind == 'column')}",
     )
 
 
@@ -228,11 +234,12 @@ def date_format(words: Iterable[object], day_first: bool | None = None, column: 
     if len(chosen) == 1:
         return chosen[0]
     row = next(row for row, dates in enumerate(zip(*readings.values(), strict=True)) if len(set(dates)) > 1)
+    way = wording("--dates day-first or --dates month-first", "convert it by pandas.to_datetime")
     days = dict.fromkeys(str(dates[row].astype("datetime64[D]")) for dates in readings.values())
     raise ElmbenchError(
         f"the column {column!r} holds dates such as {texts[row]!r}, which may be {' or '.join(days)}",
         expected="a date that decides, such as one with a day above 12",
-        next_step="--dates day-first or --dates month-first, or write the dates as YYYY-MM-DD",
+        next_step=f"{way}, or write the dates as YYYY-MM-DD",
     )
 
 

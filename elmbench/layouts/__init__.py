@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from elmbench.errors import ElmbenchError, unknown_name
+from elmbench.errors import ElmbenchError, unknown_name, wording
 from elmbench.lazy import load
 
 if TYPE_CHECKING:
@@ -44,7 +44,8 @@ def find_layout(name: str, source: object = "layout") -> Layout:
 
     layouts: dict[str, Any] = LAYOUTS | plugin_objects("LAYOUTS")
     if name not in layouts:
-        error = unknown_name("kind of table", name, list(layouts), "correct it, or load its plug-in: --plugin FILE")
+        plugin = wording("--plugin FILE", "plugins=[FILE]")
+        error = unknown_name("kind of table", name, list(layouts), f"correct it, or load its plug-in: {plugin}")
         raise ElmbenchError(f"{source}: {error.found}", expected=error.expected, next_step=error.next_step)
     layout: Layout = (load(layouts[name]) if isinstance(layouts[name], str) else layouts[name])()
     return layout

@@ -134,7 +134,7 @@ class Comparison(Layout):
             missing = models[metric].agg(lambda values: values.isna().mean())
             if partly := [str(model) for model in missing.index[(missing > 0) & (missing < 1)]]:
                 why = f"{metric} is not defined for a test part, such as one that lacks a class"
-                yield Note("metric", f"{dataset}: {', '.join(partly)} without a rank: {why}; try fewer --folds")
+                yield Note("metric", f"{dataset}: {', '.join(partly)} without a rank: {why}; try fewer folds")
             scores = self._scores(group, metric, resolved)
             weak_models = _not_above_dummy(scores.mean().to_dict(), "", resolved)
             if weak_models:
@@ -163,7 +163,7 @@ def _with_runs(counts: Mapping[str, int | None]) -> str:
     for runs in sorted(set(counts.values()), key=lambda runs: runs or math.inf):
         models = ", ".join(model for model, count in counts.items() if count == runs)
         groups.append(
-            f"{models} ({f'--runs {runs} would, if the differences stay as large' if runs else 'nor would more runs'})"
+            f"{models} ({f'{runs} runs would, if the differences stay as large' if runs else 'nor would more runs'})"
         )
     return "; ".join(groups)
 

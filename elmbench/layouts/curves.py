@@ -8,7 +8,7 @@ from functools import partial
 from itertools import product
 from typing import Any, ClassVar
 
-from elmbench.errors import ElmbenchError
+from elmbench.errors import ElmbenchError, wording
 from elmbench.layouts.base import DataFrame, DatasetPlanner, Entry, Layout, Points, Work
 from elmbench.layouts.figures import exponents_of, line_styles, mean_of, new_figure, title_of, words_for
 from elmbench.layouts.table import Line
@@ -56,7 +56,7 @@ class Curves(Layout):
             raise ElmbenchError(
                 f"{planner.resolved.file.id} shows curves, and the grid of {', '.join(planner.request.grids)} is given",
                 expected="added models with their default grids",
-                next_step="leave --grid out",
+                next_step=f"leave {wording('--grid', 'grids')} out",
             )
         folds = planner.folds if self.has_folds else 1
         outer = list(product(range(planner.runs), range(folds)))

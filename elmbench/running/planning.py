@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from elmbench.errors import ElmbenchError
+from elmbench.errors import ElmbenchError, wording
 from elmbench.layouts import layout_of
 from elmbench.registry import find_model, registry
 from elmbench.specs.datasets import DatasetSpec
@@ -62,9 +62,12 @@ def _columns(resolved: Resolved, request: Request) -> dict[str, Model]:
     for name in request.grids:
         if name not in extra_columns:
             has = any(name.lower() == c.lower() or name == model.model for c, model in columns.items())
-            problem = f"--grid names {name!r}, which is {'a model' if has else 'not an added model'} of this table"
-            expected = f"an added model: {', '.join(extra_columns) or 'none is added with -m'}"
-            step = "leave --grid out: the table has the grid" if has else f"add -m {name}"
+            problem = (
+                f"a grid is given for {name!r}, which is {'a model' if has else 'not an added model'} of this table"
+            )
+            expected = f"an added model: {', '.join(extra_columns) or 'none is added'}"
+            add = wording(f"add -m {name}", f"add {name!r} to models")
+            step = "leave the grid out: the table has it" if has else add
             raise ElmbenchError(problem, expected=expected, next_step=step)
     return table_columns | extra_columns
 

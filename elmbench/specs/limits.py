@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from elmbench.errors import ElmbenchError
+from elmbench.errors import ElmbenchError, wording
 
 _TIME = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 _MEMORY = {"kb": 1e3, "mb": 1e6, "gb": 1e9, "kib": 2**10, "mib": 2**20, "gib": 2**30}
@@ -49,7 +49,7 @@ def parse_limits(text: str) -> Limits:
         units = _TIME if match and match[1] == "time" else _MEMORY
         if match is None or match[1] in limits or match[3].lower() not in units or float(match[2]) <= 0:
             forms = "time=NUMBER[s|min|h] or memory=NUMBER{MB|GB|MiB|GiB}, each once, separated by a comma"
-            example = "for example: --limit time=600s,memory=4GB"
+            example = wording("--limit time=600s,memory=4GB", "limit='time=600s,memory=4GB'")
             raise ElmbenchError(f"the limit {part!r} cannot be read", expected=forms, next_step=example)
         limits[match[1]] = float(match[2]) * units[match[3].lower()]
     memory = limits.get("memory")
@@ -60,7 +60,7 @@ def parse_duration(text: str) -> float:
     """Return the seconds of a duration such as `30min`."""
     match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) *([a-z]*)", text)
     if match is None or match[2] not in _TIME:
-        forms, example = "NUMBER[s|min|h]", "for example: --budget 30min"
+        forms, example = "NUMBER[s|min|h]", wording("--budget 30min", "budget='30min'")
         raise ElmbenchError(f"the duration {text!r} cannot be read", expected=forms, next_step=example)
     return float(match[1]) * _TIME[match[2]]
 

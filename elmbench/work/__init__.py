@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from elmbench.errors import unknown_name
+from elmbench.errors import unknown_name, wording
 from elmbench.lazy import load
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ def work_from(content: dict[str, Any], spec: DatasetSpec | None = None) -> Work:
 
     kind, kinds = content.get("criterion") or content["kind"], _BUILT_IN | plugin_objects("WORK")
     if kind not in kinds:
-        raise unknown_name("kind of work", kind, list(kinds), "load the plug-in that declares it: --plugin FILE")
+        plugin = wording("--plugin FILE", "plugins=[FILE]")
+        raise unknown_name("kind of work", kind, list(kinds), f"load the plug-in that declares it: {plugin}")
     work: type[Work] = load(kinds[kind]) if isinstance(kinds[kind], str) else kinds[kind]
     return read_content(work, content, spec=spec)

@@ -1,7 +1,6 @@
 """Comparison of models on a user's data from Python."""
 
 import atexit
-import re
 import shutil
 import sys
 import tempfile
@@ -26,23 +25,10 @@ from elmbench.running.engine import Event
 from elmbench.running.executors import Settings
 from elmbench.specs.limits import parse_limits
 from elmbench.workflow.comparison import Comparison, prepare_comparison, unused_name
-from elmbench.workflow.execute import Count, checked, compute, errors_in_python, execute
+from elmbench.workflow.execute import Count, checked, compute, execute
 from elmbench.workflow.final_model import ComparisonResults
 from elmbench.workflow.prepare import RunOptions
 from elmbench.workflow.stages import run_within_budget
-
-#: What a program does instead of what errors about a file recommend, by patterns.
-_IN_PYTHON = {
-    "correct the file": "correct the data",
-    "name a column, remove lines .*": "name one of these columns",
-    "add them, or give --sep": "add them",
-    "--dates day-first or --dates month-first": "convert it by pandas.to_datetime",
-    r"--decimal , or --decimal \.( \(.*?\))?": "convert the column to floats",
-    r"--words ('.*?'|\S+)": "astype('category')",
-    "--impute": "impute=True",
-    "name another column with --target": "give another y",
-    "--target": "y",
-}
 
 
 @checked
@@ -137,55 +123,58 @@ def compare(
     """
     import pandas as pd
 
-    by_row = {"_groups": groups, "_order": time_order, "_fold": fold, "_weights": weights}
+    by_row = {"groups": groups, "time_order": time_order, "fold": fold, "weights": weights}
     # The index of a series need not be that of X.
     vectors = {key: values if np.ndim(values) else [values] for key, values in by_row.items() if values is not None}
     extra = {key: list(_unmasked(values)) for key, values in vectors.items()}
-    X, y = X if sp.issparse(X) else to_frame(X), _unmasked(y)
+    X, y = _rows(X), _unmasked(y)
     if test is not None:
-        test = test[0] if sp.issparse(test[0]) else to_frame(test[0]), _unmasked(test[1])
+        test = _rows(test[0]), _unmasked(test[1])
         if sp.issparse(X) != sp.issparse(test[0]) or not test[0].shape[0]:
             problem = "`test` has no rows, or either X or `test` is sparse"
             raise ElmbenchError(problem, expected="held-out rows, as sparse as X", next_step="test=(X, y)")
     for key, values in {"y": y, **extra}.items():
         if key in extra and len(values) != X.shape[0]:
-            problem = f"X has {X.shape[0]} rows, and {key.strip('_')} has {len(values)} values"
+            problem = f"X has {X.shape[0]} rows, and {key} has {len(values)} values"
             raise ElmbenchError(problem, expected="one value a row", next_step="give a vector")
         if missing := int(np.asarray(pd.isna(values)).sum()):
-            problem = f"{key.strip('_')} has {missing} missing values"
+            problem = f"{key} has {missing} missing values"
             raise ElmbenchError(problem, expected="none", next_step="leave these rows out")
     if not impute and (missing := int(np.asarray(pd.isna(X.data if sp.issparse(X) else X)).sum())):
         raise ElmbenchError(f"X has {missing} missing values", expected="none", next_step="impute=True replaces them")
     digest = sha256(str(joblib.hash((X, y, extra, test))).encode()).hexdigest()[:12]
     results_dir = Path(results_dir) if results_dir is not None else _temporary_folder()
     folder, stem = results_dir.resolve() / ".data" / digest, short_slug(name)
-    path, held_out = write_arrays(X, y, folder, stem, extra), ""
+    taken = {name for rows in (X, *(test or ())[:1]) if not sp.issparse(rows) for name in rows}
+    column = {key: unused_name(key, taken) for key in ("y", *extra)}  # messages name the arguments
+    extra = {column[key]: values for key, values in extra.items()}
+    path, held_out = write_arrays(X, y, folder, stem, extra, column["y"]), ""
     if test is not None:
         # Their groups and weights are not used, but both files have the same columns.
-        first = {key: values[:1] * len(test[1]) for key, values in extra.items()}
-        held_out = str(write_arrays(test[0], test[1], folder, f"{stem}-test", first))
+        first = {name: values[:1] * len(test[1]) for name, values in extra.items()}
+        held_out = str(write_arrays(test[0], test[1], folder, f"{stem}-test", first, column["y"]))
     names, estimators = named_models(models)
     files = (write_plugin(estimators, path.parent, sys.path),) if estimators else ()
     paths = [load_plugin(path) for path in plugins]
-    columns = {"groups": "_groups", "ordered_by": "_order", "fold": "_fold", "weights": "_weights"}
     rows = UserData(
         str(path),
-        "target",
+        column["y"],
         task,
         impute=impute,
         test=held_out,
         positive="" if positive is None else str(positive),
         title=name,
-        **{field: column for field, column in columns.items() if column in extra},
+        groups=column.get("groups"),
+        ordered_by=column.get("time_order"),
+        fold=column.get("fold"),
+        weights=column.get("weights"),
     )
     metrics = (metric,) if isinstance(metric, str) else tuple(metric)
     title = f"{stem}-{digest[:8]}"
     comparison = Comparison((rows,), tuple(names), dict(grids or {}), metrics, folds, runs, limit, title)
     settings = Settings(jobs, None, tuple(map(str, (*paths, *files))), blas_threads, parse_limits(limit))
     options = RunOptions(settings=settings, command=f"elmbench.compare(X, y, name={name!r})")
-    arguments = {f"the column '{key}'": key.strip("_").replace("order", "time_order") for key in extra}
-    arguments |= {re.escape(file): word for file, word in ((str(path), "X"), (held_out, "test")) if file} | _IN_PYTHON
-    with errors_in_python(arguments), loaded_plugins(files):
+    with loaded_plugins(files):
         if budget:
             run = run_within_budget(
                 comparison, options, results_dir, budget, lambda run, executor: compute(run, on_event, executor)
@@ -195,6 +184,11 @@ def compare(
         (results,) = execute(run, on_event)
     shared = {field.name: getattr(results, field.name) for field in fields(results)}
     return ComparisonResults(**shared, run=run, plugins=files)
+
+
+def _rows(X: Any) -> Any:
+    """Return the rows of a program as a data frame or, if they are sparse, as a CSR matrix."""
+    return sp.csr_matrix(X, dtype=np.float64) if sp.issparse(X) else to_frame(X)
 
 
 def _unmasked(values: Any) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 from elmbench.datasets.dataset import Dataset
 from elmbench.datasets.load import load
 from elmbench.datasets.user_data import UserData, describe, short_slug
-from elmbench.errors import ElmbenchError, unknown_name
+from elmbench.errors import ElmbenchError, option, unknown_name, wording
 from elmbench.layouts import SIDE_BY_SIDE
 from elmbench.layouts.comparison import DUMMY
 from elmbench.metrics import Metric, counts_rows, find_metric, metric_names
@@ -95,7 +95,7 @@ def _check_rows(spec: DatasetSpec, split: Split) -> None:
     if rows < split.folds + (split.kind == "ordered-kfold"):
         of_class = " in its largest class" if classes else ""
         problem = f"{spec.title} has {rows} rows{of_class}, too few for {split.folds} folds"
-        raise ElmbenchError(problem, expected="more rows than folds", next_step="give fewer --folds")
+        raise ElmbenchError(problem, expected="more rows than folds", next_step="give fewer folds")
 
 
 def _check_groups(data: Dataset, split: Split) -> None:
@@ -105,7 +105,7 @@ def _check_groups(data: Dataset, split: Split) -> None:
     if n_groups < INNER_FOLDS:
         problem = f"{data.name}: a training part of {split.folds} folds has {n_groups} groups of rows"
         expected = f"at least {INNER_FOLDS}, for the {INNER_FOLDS} inner folds"
-        raise ElmbenchError(problem, expected=expected, next_step="change --folds, or name a column with more groups")
+        raise ElmbenchError(problem, expected=expected, next_step="change the number of folds, or give more groups")
 
 
 def experiment_of(comparison: Comparison, specs: Sequence[DatasetSpec]) -> Resolved:
@@ -130,7 +130,9 @@ def _protocol(comparison: Comparison, specs: Sequence[DatasetSpec]) -> dict[str,
     grouped, ordered = any(spec.groups for spec in specs), any(spec.ordered_by for spec in specs)
     if grouped and ordered:
         problem = "both groups and an order of the rows are given"
-        raise ElmbenchError(problem, expected="one of the two", next_step="leave --groups or --time-order out")
+        raise ElmbenchError(
+            problem, expected="one of the two", next_step=f"leave {option('groups')} or {option('time-order')} out"
+        )
     tasks = {spec.task for spec in specs}
     for name in comparison.metrics:
         if find_metric(name).task not in tasks or counts_rows(name):
@@ -138,7 +140,7 @@ def _protocol(comparison: Comparison, specs: Sequence[DatasetSpec]) -> dict[str,
             raise ElmbenchError(
                 f"{name!r} is not a {task} metric; {specs[0].title} is a {task} task",
                 expected=f"one of {', '.join(metric_names(task))}, or a scorer of scikit-learn for {task}",
-                next_step="choose another --metric, or another --task or --target",
+                next_step="choose another metric, or another task or target",
             )
     # Folds of a regression are not stratified: a split knows its task.
     kind = "stratified-group-kfold" if grouped else "ordered-kfold" if ordered else "stratified-kfold"
@@ -158,16 +160,16 @@ def _protocol(comparison: Comparison, specs: Sequence[DatasetSpec]) -> dict[str,
 
 def _outer(comparison: Comparison, specs: Sequence[DatasetSpec], kind: str) -> dict[str, Any]:
     """Return the outer splits: the user's own, or folds of a kind."""
-    splits = [option for option, value in (("--test", specs[0].shape.split), ("--fold", specs[0].fold)) if value]
+    splits = [option(name) for name, value in (("test", specs[0].shape.split), ("fold", specs[0].fold)) if value]
     if not splits:
         return {"kind": kind, "folds": comparison.folds or FOLDS}
     if comparison.folds is not None:
-        step = f"leave --folds or {splits[0]} out"
-        raise ElmbenchError(f"--folds is given with {splits[0]}", expected="one of the two", next_step=step)
+        problem, step = f"{option('folds')} is given with {splits[0]}", f"leave {option('folds')} or {splits[0]} out"
+        raise ElmbenchError(problem, expected="one of the two", next_step=step)
     if len(splits) > 1 or len(specs) > 1:
         problem = f"{splits[0]} is given with " + (splits[1] if len(splits) > 1 else f"{len(specs)} data sets")
         raise ElmbenchError(problem, expected="one split of one data set", next_step="compare them one by one")
-    if splits == ["--test"]:
+    if splits == [option("test")]:
         return {"kind": "official"}
     data = load(specs[0])
     assert data.folds is not None
@@ -200,7 +202,7 @@ def _columns(comparison: Comparison, specs: Sequence[DatasetSpec]) -> dict[str, 
             rows = spec.shape.instances * (folds - 1) // folds
             if not comparison.models and name in LARGE_MODELS and rows > MOST_ROWS:
                 reason = f"its time and memory grow with the square of {rows} rows, or faster"
-                not_run[spec.name] = f"{reason}; -m {name} runs it anyway"
+                not_run[spec.name] = f"{reason}; {wording(f'-m {name}', f'models=[{name!r}]')} runs it anyway"
             elif reason := _exclusion_reason(entry, spec, criterion):
                 not_run[spec.name] = reason
         if entry.name in comparison.left_out:
@@ -209,7 +211,8 @@ def _columns(comparison: Comparison, specs: Sequence[DatasetSpec]) -> dict[str, 
         columns[entry.name] = column
     for name in comparison.grids:
         if name not in columns:
-            raise unknown_name("model of the comparison:", name, list(columns), "correct --grid, or add it with -m")
+            step = wording("correct --grid, or add it with -m", "correct grids, or add it to models")
+            raise unknown_name("model of the comparison:", name, list(columns), step)
     return columns
 
 

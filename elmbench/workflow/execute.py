@@ -2,10 +2,8 @@
 
 import inspect
 import json
-import re
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import wraps
 from pathlib import Path
@@ -13,7 +11,7 @@ from typing import Annotated, Any, TypeVar, cast
 
 from pydantic import ConfigDict, Field, ValidationError, validate_call
 
-from elmbench.errors import ElmbenchError, unknown_name
+from elmbench.errors import ElmbenchError, messages_for_python, unknown_name
 from elmbench.files import RESULTS_DIR, sweep
 from elmbench.registry.plugins import load_plugin
 from elmbench.reporting.folders import results_folder
@@ -29,12 +27,6 @@ from elmbench.workflow.user_specs import add_spec_dir
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Count = Annotated[int, Field(ge=1)]
-#: Arguments in place of options that have other names, by patterns.
-_ARGUMENTS: dict[str, Any] = {
-    r"--grid\b": "grids",
-    r"with -m\b": "to models",
-    r"--([a-z]+)-?([a-z]*)": lambda option: "_".join(filter(None, option.groups())),
-}
 
 
 def execute(
@@ -123,7 +115,7 @@ def checked(function: Function) -> Function:
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         try:
-            with errors_in_python(_ARGUMENTS):
+            with messages_for_python():
                 return validated(*args, **kwargs)
         except ValidationError as error:
             first = error.errors()[0]
@@ -134,24 +126,6 @@ def checked(function: Function) -> Function:
             raise ElmbenchError(f"the argument {name} is {value}", expected=first["msg"], next_step=step) from error
 
     return cast("Function", call)
-
-
-@contextmanager
-def errors_in_python(replacements: Mapping[str, Any]) -> Iterator[None]:
-    """Replace what an error says of files and options by words of a program, by patterns, except in whole commands."""
-
-    def translate(text: str) -> str:
-        parts = re.split(r"(elmbench [a-z]+ [^,;:]*)", text)
-        for pattern, words in replacements.items():
-            parts[::2] = [re.sub(pattern, words, part) for part in parts[::2]]
-        return "".join(parts)
-
-    try:
-        yield
-    except ElmbenchError as error:
-        for part in ("found", "expected", "next_step"):
-            setattr(error, part, getattr(error, part) and translate(getattr(error, part)))
-        raise
 
 
 @checked

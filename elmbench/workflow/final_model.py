@@ -67,7 +67,7 @@ def fit_final(run: PreparedRun, results: Results, column: str = "") -> Any:
     if not keys:
         problem = f"{column!r} is not a model of this comparison"
         names = ", ".join(dict.fromkeys(cell.model for cell in plan.cells))
-        raise ElmbenchError(problem, expected=f"one of {names}", next_step="correct the name, or add it with -m")
+        raise ElmbenchError(problem, expected=f"one of {names}", next_step="correct the name, or add it to models")
     table, groups, weights = _rows(spec)
     work = run.works[keys[0]]
     assert isinstance(work, Fit)
@@ -173,8 +173,10 @@ def predict_file(
         names = list(getattr(estimator, "feature_names_in_", ()))
         columns = {name: list(inputs) for name, _, inputs in steps["inputs"].transformers} if names else {}
     except Exception as error:
-        reason = f"{type(error).__name__}: {first_line(error)}"
-        problem = f"{model} is not a model that `elmbench compare --save` has written ({reason})"
+        # Other errors say only that it is another file.
+        is_of_others = isinstance(error, ImportError | AttributeError)
+        reason = f" with these versions ({type(error).__name__}: {first_line(error)})" if is_of_others else ""
+        problem = f"{model} is not a model that `elmbench compare --save` has written{reason}"
         next_step = "name the model first and the rows second: elmbench predict MODEL ROWS"
         raise ElmbenchError(problem, expected="a file of --save", next_step=next_step) from error
     if proba and not hasattr(estimator, "predict_proba"):

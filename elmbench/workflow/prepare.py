@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, get_args
 
-from elmbench.errors import DataUnavailableError, ElmbenchError, unknown_name
+from elmbench.errors import DataUnavailableError, ElmbenchError, unknown_name, wording
 from elmbench.layouts import with_metrics
 from elmbench.running.engine import Estimates, find_pending
 from elmbench.running.executors import Settings
@@ -203,7 +203,7 @@ def prepare(options: RunOptions, results_dir: Path) -> PreparedRun:
                 )
         if request.select == ("published",) and plan.cells and all(cell.select != "published" for cell in plan.cells):
             problem = f"{resolved.file.id} has no printed hyperparameters of these models on these data sets"
-            step = "leave --select out, or give --select nested"
+            step = wording("leave --select out, or give --select nested", 'leave select out, or give ["nested"]')
             raise ElmbenchError(problem, expected="columns that the paper prints them for", next_step=step)
     return run
 

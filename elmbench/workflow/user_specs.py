@@ -39,7 +39,7 @@ def add_spec_dir(folder: Path) -> None:
     if not (datasets.is_file() or tables or papers):
         problem = f"{folder} {'holds no specs' if folder.is_dir() else 'does not exist'}"
         expected = f"a folder with {_DATASETS}, files of tables such as my-table.yaml, or experiments/<paper>/"
-        raise ElmbenchError(problem, expected=expected, next_step="correct --spec-dir")
+        raise ElmbenchError(problem, expected=expected, next_step="correct the name of the folder")
     if datasets.is_file():
         _add_datasets(datasets)
     add_experiments([*(load_catalogue(folder).values() if papers else ()), *map(read_own_table, tables)])

@@ -102,7 +102,9 @@ def test_headings_are_whole_and_over_one_metric_each(
 
 
 def test_a_plan_says_what_would_run(elmbench: Callable, shop: Path) -> None:
-    result = elmbench("compare", shop, "-t", "buys", "--dry-run", "--grid", "k-elm: {C: [1, 10], gamma: 1}")
+    options = ("--dry-run", "--save", "best.joblib", "--html", "best.html")
+    result = elmbench("compare", shop, "-t", "buys", *options, "--grid", "k-elm: {C: [1, 10], gamma: 1}")
+    assert "not written in a dry run: best.joblib\nnot written in a dry run: best.html\n" in result.out
     assert "80 of 80 cells would run" in result.out
     line = next(line for line in result.out.splitlines() if " k-elm " in line)
     # Two candidates on three inner folds of five outer ones, and five fits.
@@ -139,6 +141,7 @@ def test_every_option_reaches_the_comparison(elmbench: Callable, monkeypatch: py
         (["-t", "buys", "--task", "regression"], "the target of a regression holds '"),
         (["-t", "buys", "--test", "shop.csv", "--folds", "5"], "--folds is given with --test"),
         (["sklearn:wine", "--save", "best.joblib"], "--save is given with 2 data sets"),
+        (["-t", "buys", "--save", "."], "'.' is a folder"),
         (["-t", "buys", "--grid", "k-elm: [1"], "is not valid YAML"),
         (["-t", "buys", "--grid", "k-elm"], "the grid 'k-elm' does not give a model"),
         (["-t", "buys", "--grid", "k-elm: {C: {from: 1}}"], "'k-elm.C': a range needs from, to and step"),

@@ -37,12 +37,12 @@ MISTAKES = [
     (
         'run table4 -m k-elm --grid {"k-elm":{"C":[1]}}',
         "'k-elm', which is a model of this table",
-        "none is added with -m",
+        "none is added",
     ),
     (
         'run table4 --grid {"ridge":{"C":[1]}}',
         "'ridge', which is not an added model of this table",
-        "none is added with -m",
+        "none is added",
     ),
     ("run table4 --metric acc", "unknown metric 'acc' (did you mean 'accuracy'?)", "balanced_accuracy"),
     ("run table4 --select best", "unknown selection 'best'", "nested, oracle, published"),
@@ -99,7 +99,7 @@ def test_a_mistake_gets_one_clear_message(elmbench: Callable, command: str, prob
         ("table table4 --format pdf", "Invalid value for '--format'"),
         ("check --against published --profile nope", "Invalid value for '--profile'"),
         ("list tables", "Invalid value for 'what'"),
-        ("compare mine.csv --task ranking", "Invalid value for '--task'"),
+        ("compare mine.csv --task ranking", "Invalid value for '--task': 'ranking' is"),
         ("check --against nothing", "Invalid value for '--against'"),
         ("run table4 --frob", "No such option: --frob"),
         ("tabel table4", "No such command 'tabel'. Did you mean 'table'?"),
@@ -168,3 +168,9 @@ def test_a_terminal_of_few_signs() -> None:
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.endswith("0.9 +- 0.1 = ?\n")
+
+
+def test_bidirectional_characters_of_a_file_are_escaped(elmbench: Callable) -> None:
+    Path("x.csv").write_text("a\u202eb,t\n" + "1,no\n2.5,yes\n" * 20, "utf-8")
+    assert "a\\u202eb, t" in elmbench("compare", "x.csv", "-m", "ridge", "--dry-run").out
+    assert "one of a\\u202eb, t" in elmbench("compare", "x.csv", "-t", "y", code=2).err

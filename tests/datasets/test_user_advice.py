@@ -10,7 +10,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from user_files import described, loaded
 
-from elmbench.datasets.load import load
+from elmbench.datasets.load import identify, load
 from elmbench.datasets.values import read_dates, span
 from elmbench.errors import ElmbenchError
 
@@ -44,6 +44,7 @@ def warnings(folder: Path, frame: pd.DataFrame, target: str = "kind", **asked: A
             "'sum' alone gives the target away: --drop sum if it is known only afterwards",
         ),
         ({"colour": RANDOM.choice(["red", "green"], N), "size": RANDOM.integers(0, 9, N)}, None),
+        ({"far": RANDOM.normal(size=N) * 1e20}, None),  # all floats of this size are whole
         ({"day": [str(DAYS[int(word[1:])]) for word in PATIENTS]}, None),  # a date is not a group
     ],
 )
@@ -77,6 +78,9 @@ def test_a_target_of_numbers(tmp_path: Path, column: str, expected: list[str]) -
     # A column may be much like the target, or its opposite.
     assert warnings(tmp_path, FRAME.assign(twice=-2 * FRAME["a"]), "a")[0].startswith("'twice' alone")
     assert not warnings(tmp_path, FRAME.assign(noisy=FRAME["a"] + np.random.default_rng(1).normal(0, 0.1, N)), "a")
+    # The remarks of the same rows are not those of an earlier request.
+    specs = [described(tmp_path, FRAME, "").model_copy(update={"name": "x"}), described(tmp_path, FRAME, "b")]
+    assert [len(identify(spec).remarks) - len(spec.notes) for spec in specs] == [0, 0]
 
 
 def test_of_many_columns_five_are_named(tmp_path: Path) -> None:
@@ -89,7 +93,7 @@ def test_of_many_columns_five_are_named(tmp_path: Path) -> None:
 
 def test_labels_that_differ_in_case(tmp_path: Path) -> None:
     (text,) = warnings(tmp_path, FRAME.assign(kind=["Yes", "yes", "no"] * (N // 3)))
-    assert text == "labels that differ in case alone are different classes: Yes, yes: correct the file"
+    assert text == "labels that differ in case alone are different classes: Yes, yes: correct them"
 
 
 @pytest.mark.parametrize("bunch", [load_breast_cancer, load_iris, load_diabetes])

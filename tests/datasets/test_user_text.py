@@ -174,6 +174,9 @@ def test_the_first_sheet_of_a_workbook(tmp_path: Path, monkeypatch: pytest.Monke
     spec = describe(UserData(str(path)))
     assert same(load(spec))
     assert "only the first of 2 sheets is read: Werte" in spec.notes
+    for data, problem in ((UserData(str(path), "z"), "no column 'z'"), (UserData(str(path), drop=tuple(FRAME)), "")):
+        with pytest.raises(ElmbenchError, match=f"{problem}.*only the first of 2 sheets is read: Werte"):
+            describe(data)
     usual = builtins.__import__
 
     def without(name: str, *others: Any, **more: Any) -> Any:
@@ -265,12 +268,6 @@ def test_declared_categories_stay_categories_and_booleans_are_the_same_in_a_test
     test = write(tmp_path, frame, "test.csv")
     codes = loaded(tmp_path, frame, "kind", name="x.csv", test=test).X[:, 1]
     np.testing.assert_array_equal(codes == codes[0], np.tile(frame["code"] == frame["code"][0], 2))
-
-
-def test_a_row_without_a_group_is_refused(tmp_path: Path) -> None:
-    frame = pd.DataFrame({"a": A, "who": ["p", None, "q"] * 20, "kind": ["no", "yes"] * 30})
-    with pytest.raises(ElmbenchError, match="the group is missing in 20 of 60 rows"):
-        described(tmp_path, frame, groups="who")
 
 
 def text_of(values: list[str], separator: str = ",", more: list[str] | None = None) -> str:

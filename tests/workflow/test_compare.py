@@ -42,10 +42,9 @@ X, y = load_iris(return_X_y=True)
         (X[:, :, np.newaxis], "X has the shape"),
         ("iris.csv", "X is 'iris.csv'"),
         (np.where(X > 7, np.nan, X), "X has 12 missing values"),
-        (sp.csr_matrix(np.where(X > 7, np.nan, X)), "X has 12 missing values"),
+        (sp.lil_matrix(np.where(X > 7, np.nan, X)), "X has 12 missing values"),
+        (sp.csr_matrix(np.where(X > 7, np.inf, X)), "a value in the column 'x0' is infinite"),
         (pd.DataFrame(X, columns=list("abca")), "X has the column 'a' twice"),
-        # It would take the place of y, or be lost.
-        (pd.DataFrame(X, columns=["a", "b", "c", "target"]), "X has the column 'target' and y has that name"),
     ],
 )
 def test_rows_that_cannot_be_used(rows: Any, message: str) -> None:
@@ -84,7 +83,7 @@ WORDS = pd.DataFrame(X).assign(a=["x", *map(str, X[1:, 0])])
 @pytest.mark.parametrize(
     ("rows", "options", "found", "next_step"),
     [
-        (WORDS, {}, "X: the column 'a' is mostly numbers", "correct the data; astype('category') if"),
+        (WORDS, {}, "data: the column 'a' is mostly numbers", "correct the data; astype(str).astype('category') if"),
         (
             WORDS.assign(a=["2023-01-01", "n.a.", "2023-02-03"] * 50),
             {},
@@ -92,7 +91,7 @@ WORDS = pd.DataFrame(X).assign(a=["x", *map(str, X[1:, 0])])
             "impute=True replaces them",
         ),
         (WORDS.assign(a=["1/2/2023", "3/4/2023"] * 75), {}, "may be", "convert it by pandas.to_datetime"),
-        (X, {"time_order": ["b", "a"] * 75}, "X: time_order, which", "write its values"),
+        (X, {"time_order": ["b", "a"] * 75}, "data: the column 'time_order', which", "write its values"),
         (X, {"folds": 60}, "too few for 60 folds", "give fewer folds"),
         (X, {"test": (X[:, :2], y)}, "test lacks 2 of 4 columns: x2, x3", "add them"),
         (X, {"fold": [0, 1] * 75, "test": (X, y)}, "test is given with fold", "one by one"),
@@ -109,9 +108,37 @@ def test_errors_name_arguments_instead_of_files_and_options(
     assert "--" not in str(caught.value)
 
 
+def test_notes_name_arguments_instead_of_files_and_options() -> None:
+    rows = pd.DataFrame(X, columns=list("abcd")).assign(id=range(150), day="12 kg", one=1, e=y, f=X[:, 0])
+    labels = np.where(y == 2, "no", "yes")
+    results = elmbench.compare(rows, labels, ["ridge"], weights=np.ones(150), time_order=range(150))
+    text = " ".join(results.text.split())
+    assert all(words in text for words in ("'y'", "'day' is categorical", "constant: leave them out", "by time_order"))
+    assert not any(word in text for word in (" --", "'_", "target_", "parquet", "the file"))
+
+
+def test_columns_may_have_the_names_of_arguments() -> None:
+    rows = pd.DataFrame(X, columns=["y", "target", "groups", "weights"])
+    test = (rows[:20].assign(fold=1), y[:20])
+    results = elmbench.compare(rows, y, ["ridge"], groups=np.arange(150) // 3, test=test)
+    ((resolved, _),) = results.run.tables
+    data = load(resolved.dataset("data"))
+    assert data.feature_names == tuple(rows)
+    np.testing.assert_array_equal(data.X, np.vstack([X, X[:20]]))
+    assert results.best_estimator().predict(rows).shape == (150,)
+    # As the rows of a dictionary, and labels of another type among the held-out ones.
+    columns = {"target": X[:, 0], "y": X[:, 1]}
+    results = elmbench.compare(columns, y, ["ridge"], test=(columns, y.astype(str)))
+    assert results.cells["accuracy"].max() > 0.7
+    with pytest.raises(ValueError, match="columns are missing: y"):
+        results.best_estimator().predict(rows[["target"]])
+
+
 def test_targets_and_columns_beside_the_rows_that_cannot_be_used() -> None:
     with pytest.raises(ElmbenchError, match="y has 1 missing values"):
         elmbench.compare(X, [None, *y[1:]], ["ridge"])
+    with pytest.raises(ElmbenchError, match="the target is constant, infinite"):
+        elmbench.compare(X, np.where(y == 1, np.inf, 1.0), ["ridge"])
     masked = np.ma.masked_equal(y, 2)
     with pytest.raises(ElmbenchError, match="y has 50 missing values"):
         elmbench.compare(X, masked, ["ridge"])

@@ -93,7 +93,7 @@ def test_three_classes_from_a_file_to_the_table() -> None:
     lines = [dict(line) for line in section.lines]
     assert [lines[0][name] for name in ("model", "rank", "p")] == ["k-elm", "1", "best"]
     assert 0 < float(lines[1]["p"]) < 1
-    assert "3 classes of the column 'target'" in results.text
+    assert "3 classes of the column 'y'" in results.text
     assert "p: p-value of the difference" in results.text
     searched = "3 outer folds (stratified-kfold); hyperparameters are searched on each training part, in 3 inner folds."
     assert results.table.subtitle == searched
@@ -140,7 +140,7 @@ def test_a_metric_that_a_test_part_does_not_define_gives_no_rank() -> None:
     y[:2] = 2
     results = elmbench.compare(X, y, ["knn"], metric="roc_auc_ovr", folds=3)
     assert results.summary.loc[results.summary["metric"] == "rank", "mean"].isna().all()
-    why = "roc_auc_ovr is not defined for a test part, such as one that lacks a class; try fewer --folds"
+    why = "roc_auc_ovr is not defined for a test part, such as one that lacks a class; try fewer folds"
     assert f"data: knn without a rank: {why}" in [note.text for note in results.table.notes]
 
 

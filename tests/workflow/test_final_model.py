@@ -234,8 +234,8 @@ def test_what_cannot_be_loaded_is_said(tmp_path: Path) -> None:
     text, other = tmp_path / "text.joblib", tmp_path / "other.joblib"
     text.write_bytes(b"hello")
     joblib.dump({"a": 1}, other)
-    for path in (text, other):
-        with pytest.raises(ElmbenchError, match="is not a model"):
+    for path, reason in ((text, r"\n"), (other, " with these versions")):
+        with pytest.raises(ElmbenchError, match=f"is not a model that `elmbench compare --save` has written{reason}"):
             predict_file(path, tmp_path / "new.csv")
 
 

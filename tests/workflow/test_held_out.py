@@ -94,6 +94,8 @@ def test_folds_of_a_column_are_the_outer_folds() -> None:
     assert (lines["fold"].to_numpy() == frame["part"].to_numpy()[lines["row"]]).all()
     assert len(lines) == (frame["part"] >= 0).sum()
     assert "4 outer folds (predefined-kfold)" in results.text
+    run = prepared(frame, "logistic-regression", fold="age", drop=("heavy", "part"))
+    assert "'age' makes 120 folds of 120 rows: name a column of few" in run.tables[0][1].cells[0].remarks
 
 
 def test_weights_enter_searches_fits_and_the_saved_model() -> None:

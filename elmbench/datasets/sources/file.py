@@ -1,6 +1,7 @@
 """A user's file, as a source: its rows, and its special columns: the order, groups, folds, weights and dates."""
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -18,7 +19,7 @@ from elmbench.datasets.readers import COMPRESSIONS, FORMATS, form_of, read_table
 from elmbench.datasets.sources.base import Request, Source, State
 from elmbench.datasets.table import Table, are_codes, few, is_missing, label_words, to_numbers
 from elmbench.datasets.values import features_of, read_dates, span, with_numbers
-from elmbench.errors import ElmbenchError, closest
+from elmbench.errors import ElmbenchError, closest, wording
 from elmbench.specs.datasets import RowColumns
 from elmbench.specs.datasets.sources import FileOptions
 
@@ -79,13 +80,21 @@ def read_user_file(
     spec = spec or RowColumns()
     words = {*source.words, *filter(None, (spec.groups, spec.fold))}  # their values keep their spelling
     layout = source.model_copy(update={"words": words})
-    used = {*source.drop, spec.groups, spec.fold, spec.weights, spec.ordered_by}
+    uses = Counter([*{*source.drop}, source.target, spec.groups, spec.fold, spec.weights, spec.ordered_by])
+    for column, times in uses.items():
+        if times > 1 and column:
+            problem = f"{times} options name the column {column!r}"
+            raise ElmbenchError(problem, expected="one option for a column", next_step="correct one of them")
+    used = {*uses} - {source.target}
     choose = partial(_target, source, used) if has_target else lambda names: ""
     table = read_table(path, choose, form=form, layout=layout, sparse=True)
+    if origin := wording("", "test" if features else getattr(spec, "title", "")):
+        table = replace(table, origin=origin)
     if features and not sp.issparse(table.X):
         if lacking := [name for name in features if name not in table.index]:
             problem = f"{table.origin} lacks {len(lacking)} of {len(features)} columns: {few(lacking, 8)}"
-            raise ElmbenchError(problem, expected="those of the training rows", next_step="add them, or give --sep")
+            next_step = wording("add them, or give --sep", "add them")
+            raise ElmbenchError(problem, expected="those of the training rows", next_step=next_step)
         table = table.columns(features)
     check_columns(table, source.drop)
     table = table.drop_columns(source.drop)
@@ -121,23 +130,20 @@ def _with_test_part(train: Table, source: FileSource, spec: RowColumns) -> Table
         if numbers is None:
             word = next(filter(None, test.nominal[odd]), None)
             problem = f"{test.origin}: the column {odd!r} holds {word!r}"
-            next_step = f"--words {quote(odd)}, or --drop it"
+            next_step = wording(f"--words {quote(odd)}, or --drop it", "astype('category'), or leave it out")
             raise ElmbenchError(problem, expected=f"numbers, as in {train.origin}", next_step=next_step)
         test = test.with_numbers({odd: numbers})
     rows = [np.arange(len(part.target)) if part.positions is None else part.positions for part in (train, test)]
     return replace(join_parts(train, test), positions=np.concatenate(rows))
 
 
-def _target(source: FileSource, used: Collection[str | None], names: list[str]) -> str:
+def _target(source: FileSource, used: Collection[str | int | None], names: list[str]) -> str:
     """Return the name of the target: the user's choice, else a usual name or the last column that is not `used`."""
     if isinstance(source.target, int):
         return names[source.target]
     if not source.target:
         free = [name for name in names if name not in used] or names
         return next((name for name in TARGETS if name in free), free[-1])
-    if source.target in used:
-        problem = f"the column {source.target!r} is the target, and another option names it as well"
-        raise ElmbenchError(problem, expected="one option for a column", next_step="correct one of the two")
     if source.target not in names:
         raise _no_column(str(Path(source.path)), source.target, names)
     return source.target
@@ -145,12 +151,15 @@ def _target(source: FileSource, used: Collection[str | None], names: list[str]) 
 
 def _no_column(origin: str, name: str, names: Sequence[str]) -> ElmbenchError:
     """Build the error for a column that a file lacks, with the likeliest typo."""
+    parts = [part.strip() for part in name.split(",")]
+    steps = "name a column, remove lines above the header, or give --sep, --header or --no-header"
+    next_step = f"give the option once for each of {', '.join(parts)}" if {*parts} <= {*names} else steps
     guess = closest(name, list(names))
     hint = f" (did you mean {guess!r}?)" if guess else ""
     return ElmbenchError(
         f"{origin} has no column {name!r}{hint}",
         expected=f"one of {few(names, 12)}" + (f" ({len(names)} columns)" if len(names) > 12 else ""),
-        next_step="name a column, remove lines above the header, or give --sep, --header or --no-header",
+        next_step=next_step,
     )
 
 
@@ -194,7 +203,7 @@ def with_date_features(table: Table, names: Collection[str], day_first: bool | N
         dates = read_dates(words, day_first, name)
         if dates is None:
             problem = f"{table.origin}: the column {name!r} holds {next(filter(None, words), None)!r}"
-            raise ElmbenchError(problem, expected="dates in one format", next_step="correct the file")
+            raise ElmbenchError(problem, expected="dates in one format", next_step="correct the data")
         features = features_of(dates).add_prefix(f"{name}.")
         if features.empty:
             table = table.remarked(f"{name} has a single date and is left out")
@@ -220,7 +229,7 @@ def take_row_columns(table: Table, spec: RowColumns) -> tuple[Table, dict[str, A
         missing, what = is_missing(values), field.removesuffix("s")
         if missing.any():
             problem = f"{table.origin}: the {what} is missing in {missing.sum()} of {len(values)} rows"
-            next_step = f"complete the column {name!r}, or remove these rows from the file"
+            next_step = f"complete the column {name!r}, or remove these rows"
             raise ElmbenchError(problem, expected=f"a {what} in every row", next_step=next_step)
         words = label_words(values)
         if field == "groups":
@@ -233,6 +242,6 @@ def take_row_columns(table: Table, spec: RowColumns) -> tuple[Table, dict[str, A
             odd = [value for value in values if isinstance(value, str) or not 0 <= value < np.inf]
             if odd or not any(values):
                 problem = f"{table.origin}: the column {name!r} holds {odd[0] if odd else 'no weight above 0'}"
-                raise ElmbenchError(problem, expected="weights of 0 or more", next_step="correct the file")
+                raise ElmbenchError(problem, expected="weights of 0 or more", next_step="correct the data")
             columns[field] = values.astype(np.float64)
     return table, columns, ends

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from elmbench.errors import ElmbenchError, unknown_name
+from elmbench.errors import ElmbenchError, option, unknown_name
 from elmbench.specs.limits import Limits
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def executor_of(engine: str, settings: Settings, scheduler: str | None = None) -
         raise unknown_name("engine", engine, list(ENGINES), "elmbench run --help")
     if (engine == "dask") != (scheduler is not None):
         raise ElmbenchError(
-            f"the engine {engine} is given {'without' if scheduler is None else 'with'} --scheduler",
+            f"the engine {engine} is given {'without' if scheduler is None else 'with'} {option('scheduler')}",
             expected="the address of a scheduler with --engine dask, and with it only",
             next_step=f"elmbench run ... --engine dask --scheduler {scheduler or 'tls://HOST:8786'}",
         )
