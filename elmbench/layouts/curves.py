@@ -162,8 +162,8 @@ def _add_ridges(axes: Any) -> None:
     """Show the ridges, which are 1/C, above an axis of C in powers of two."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
-    above = axes.secondary_xaxis("top")
-    above.xaxis.set_major_locator(LogLocator(base=2))
-    above.xaxis.set_minor_locator(NullLocator())
-    above.xaxis.set_major_formatter(FuncFormatter(lambda C, _: f"$2^{{{-round(math.log2(C))}}}$"))
-    above.set_xlabel("ridge 1/C")
+    top_axis = axes.secondary_xaxis("top")
+    top_axis.xaxis.set_major_locator(LogLocator(base=2))
+    top_axis.xaxis.set_minor_locator(NullLocator())
+    top_axis.xaxis.set_major_formatter(FuncFormatter(lambda C, _: f"$2^{{{-round(math.log2(C))}}}$"))
+    top_axis.set_xlabel("ridge 1/C")

@@ -80,14 +80,15 @@ class StreamCurves(Curves):
         metrics = [metric for metric in self._metrics(resolved.spec) if metric in OF_CHUNKS[spec.task]]
         return [Measure(metric, "rows", size) for metric in metrics for size in sizes[metric == PREQUENTIAL :]]
 
-    def _column(self, model: str, metric: str, resolved: Resolved) -> Column:
-        """Return the column of a measure of a model, named after the model; with several measures, after both."""
-        is_single = len(self._metrics(resolved.spec)) == 1
-        return Column(f"value {model} {metric}", model if is_single else f"{model} {metric}")
-
     def columns(self, resolved: Resolved, datasets: Collection[str]) -> tuple[Column, ...]:
-        pairs = ((model, metric) for model in resolved.spec.models for metric in self._metrics(resolved.spec))
-        return (DATASET, _ROWS, *(self._column(model, metric, resolved) for model, metric in pairs))
+        """Return a column for each measure of each model, named after the model; with several measures, after both."""
+        metrics = self._metrics(resolved.spec)
+        columns = [
+            Column(f"value {model} {metric}", model if len(metrics) == 1 else f"{model} {metric}")
+            for model in resolved.spec.models
+            for metric in metrics
+        ]
+        return (DATASET, _ROWS, *columns)
 
     def lines(self, entries: Sequence[Entry], resolved: Resolved) -> Iterator[Line]:
         """Yield a line for each chunk; a data set without measurements has one line."""
@@ -96,8 +97,7 @@ class StreamCurves(Curves):
             has_values = any(entry.mean is not None for entry in points)
             for value, part in groupby(points, key=lambda entry: number_of(entry.measure) if has_values else 0.0):
                 names = {"dataset": resolved.spelling(dataset), "rows": f"{value:g}" if has_values else ""}
-                columns = ((self._column(e.model, e.measure.metric, resolved).name, e.shown) for e in part)
-                yield names | {name: text for name, text in columns if text}
+                yield names | {f"value {e.model} {e.measure.metric}": e.shown for e in part if e.shown}
 
     def draw(self, points: DataFrame, resolved: Resolved) -> Any:
         """Draw the measures over the rows learnt so far, as in Figs. 1 and 2 of the OSPVM paper."""

@@ -85,6 +85,6 @@ def _draw_panel(figure: Any, axes: Any, surface: DataFrame, point: Any) -> None:
     ticks = {tick: e for tick, e in zip(x, exponents, strict=True) if len(values) <= 8 or e % 5 == 0}
     axes.set_xticks(list(ticks), [f"$2^{{{e}}}$" for e in ticks.values()])
     if point["parameter"] == "C":
-        above = axes.secondary_xaxis("top")
-        above.set_xticks(list(ticks), [f"$2^{{{-e}}}$" for e in ticks.values()], fontsize="small")
-        above.set_xlabel("ridge 1/C")
+        top_axis = axes.secondary_xaxis("top")
+        top_axis.set_xticks(list(ticks), [f"$2^{{{-e}}}$" for e in ticks.values()], fontsize="small")
+        top_axis.set_xlabel("ridge 1/C")

@@ -145,7 +145,7 @@ def order_of(resolved: Resolved) -> Callable[[Any], tuple[Any, ...]]:
 
     Data sets and models that the table does not have come last, by name.
     """
-    selections = selections_of(resolved)
+    selections = list(dict.fromkeys((*resolved.spec.protocol.selections, *SELECTIONS)))
     datasets, models = (
         {name: i for i, name in enumerate(names)} for names in (resolved.file.spec.datasets, resolved.file.spec.models)
     )
@@ -157,11 +157,6 @@ def order_of(resolved: Resolved) -> Callable[[Any], tuple[Any, ...]]:
         return *section, *entry, line.get("run", 0), line.get("fold", 0)
 
     return key
-
-
-def selections_of(resolved: Resolved) -> list[str]:
-    """Return all selections, those of the table first."""
-    return list(dict.fromkeys((*resolved.spec.protocol.selections, *SELECTIONS)))
 
 
 def capped_fits(store: Store) -> Callable[[dict[str, Any]], dict[str, float]]:

@@ -25,9 +25,6 @@ from elmbench.specs.measures import FACTS, Measure
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.protocol import is_quality
 
-#: Columns of `summary.csv` that identify a published figure.
-FIGURE = ["dataset", "model", "metric"]
-
 
 @dataclass(frozen=True)
 class ComparedFigure:

@@ -31,10 +31,6 @@ class ResultsDirs:
     user: Path
     committed: Path | None = None
 
-    def has(self, profile: str, experiment: str) -> bool:
-        """Return True if either folder holds a table."""
-        return has_results(self.find(profile, experiment), profile, experiment)
-
     def find(self, profile: str, experiment: str) -> Path:
         """Return the results folder of a table; the user's if neither has it."""
         return next((folder for folder in self._folders if has_results(folder, profile, experiment)), self.user)

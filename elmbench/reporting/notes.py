@@ -31,7 +31,7 @@ def table_notes(
     cells: pd.DataFrame, gains: pd.DataFrame, claims: Sequence[ClaimOutcome], datasets: set[str], resolved: Resolved
 ) -> Iterator[Note]:
     """Yield the notes of a table that shows these data sets."""
-    yield from (Note("data", f"{dataset}: {remarks}") for dataset, remarks in _remarks(cells).items())
+    yield from (Note("data", f"{dataset}: {remarks}") for dataset, remarks in remarks_of(cells).items())
     yield from layout_of(resolved).notes(cells, resolved)
     yield from added_notes(cells, resolved)
     if CLEAN_TIMES in cells:
@@ -71,13 +71,7 @@ def added_notes(cells: pd.DataFrame, resolved: Resolved) -> Iterator[Note]:
             yield Note("added", f"{text} (corrected resampled t-test on {len(scores)} {unit}, Holm's correction)")
 
 
-def with_remarks(summary: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
-    """Return a summary with the column `REMARKS`, if there are remarks on the rows of a data set."""
-    remarks = _remarks(cells)
-    return summary.assign(**{REMARKS: summary["dataset"].map(remarks)}) if remarks else summary
-
-
-def _remarks(cells: pd.DataFrame) -> dict[str, str]:
+def remarks_of(cells: pd.DataFrame) -> dict[str, str]:
     """Return the remarks on the data, by data set."""
     if REMARKS not in cells.columns:
         return {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -26,12 +26,7 @@ def predictions_frame(planned: Iterable[Cell], store: Store, resolved: Resolved)
     `decision_<class>` for each of more than two) and `probability_<class>`, if the model has them. Cells without
     predictions, and those whose data are missing or have changed, have no lines.
     """
-    parts = list(_parts(planned, store, resolved))
-    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
-
-
-def _parts(planned: Iterable[Cell], store: Store, resolved: Resolved) -> Iterator[pd.DataFrame]:
-    """Yield the stored predictions of each cell with the labels and row numbers of its test rows."""
+    parts: list[pd.DataFrame] = []
     for cell in planned:
         record = store.get(cell.key) if cell.key else None
         if record is None or (stored := stored_in(record["result"])) is None:
@@ -50,7 +45,7 @@ def _parts(planned: Iterable[Cell], store: Store, resolved: Resolved) -> Iterato
         columns: dict[str, Any] = {"dataset": cell.dataset, "row": test if data.rows is None else data.rows[test]}
         columns |= {"run": cell.run, "fold": cell.fold, "model": cell.model}
         if data.classes is None:
-            yield pd.DataFrame(columns | {"true": data.y[test], "predicted": stored.predicted})
+            parts.append(pd.DataFrame(columns | {"true": data.y[test], "predicted": stored.predicted}))
             continue
         labels = np.array(data.classes, dtype=object)
         columns |= {"true": labels[stored.true], "predicted": labels[stored.predicted]}
@@ -61,4 +56,5 @@ def _parts(planned: Iterable[Cell], store: Store, resolved: Resolved) -> Iterato
                 columns[name] = values.astype(np.float32)
             elif values is not None:
                 columns |= {f"{name}_{label}": values[:, i].astype(np.float32) for i, label in enumerate(data.classes)}
-        yield pd.DataFrame(columns)
+        parts.append(pd.DataFrame(columns))
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()

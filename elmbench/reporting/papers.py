@@ -16,11 +16,11 @@ from elmbench.layouts import layout_of
 from elmbench.layouts.table import JUDGED, VERDICTS, verdict_list
 from elmbench.reporting import group_by
 from elmbench.reporting.claim_outcomes import ClaimOutcome, correct_by_holm, result_in_words
-from elmbench.reporting.figures import FIGURE, ComparedFigure, facts_sentence, missing_runs, verdict_counts
+from elmbench.reporting.figures import ComparedFigure, facts_sentence, missing_runs, verdict_counts
 from elmbench.reporting.joint import ALPHA, JointVerdict, judge_table, main_verdict
 from elmbench.reporting.readings import compare_readings
 from elmbench.reporting.results import Results, read_results
-from elmbench.reporting.summary import COLUMNS
+from elmbench.reporting.summary import COLUMNS, FIGURE
 from elmbench.reporting.verdicts import FEWEST_RUNS
 from elmbench.specs.catalogue import PROFILES, ExperimentFile
 from elmbench.specs.measures import Measure

@@ -21,6 +21,7 @@ from elmbench.metrics import find_metric
 from elmbench.reporting import figures as published
 from elmbench.reporting.cells import (
     CELL_NAMES,
+    REMARKS,
     TIMES,
     cells_frame,
     provenance,
@@ -32,8 +33,8 @@ from elmbench.reporting.claim_outcomes import ClaimOutcome, claims_frame
 from elmbench.reporting.claims import check_claims
 from elmbench.reporting.folders import PICTURE, results_folder
 from elmbench.reporting.joint import JointVerdict, judge_table
-from elmbench.reporting.notes import with_remarks
-from elmbench.reporting.summary import MeasuredCells, optimism, summarise
+from elmbench.reporting.notes import remarks_of
+from elmbench.reporting.summary import FIGURE, MeasuredCells, optimism, summarise
 from elmbench.reporting.tables import build_table
 from elmbench.reporting.writers.html import html
 from elmbench.reporting.writers.markdown import markdown
@@ -68,7 +69,9 @@ class Results:
 
     @cached_property
     def summary(self) -> pd.DataFrame:
-        return with_remarks(summarise(self.measured), self.cells)
+        """The lines of `summary.csv`, with the column `REMARKS` if there are remarks on the rows of a data set."""
+        summary, remarks = summarise(self.measured), remarks_of(self.cells)
+        return summary.assign(**{REMARKS: summary["dataset"].map(remarks)}) if remarks else summary
 
     @cached_property
     def gains(self) -> pd.DataFrame:
@@ -92,7 +95,7 @@ class Results:
     def figures(self) -> pd.DataFrame:
         """The line of each published figure in the summary, under the default readings and the first selection."""
         lines = self.summary[(self.summary["reading"] == "") & self.summary["published"].notna()]
-        return lines.drop_duplicates(published.FIGURE)
+        return lines.drop_duplicates(FIGURE)
 
     @cached_property
     def compared_figures(self) -> list[published.ComparedFigure]:

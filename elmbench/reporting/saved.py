@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
@@ -32,6 +33,7 @@ def _read(path: Path, columns: list[str]) -> pd.DataFrame:
         raise ElmbenchError(f"cannot read {path}: {error}", expected=expected, next_step=command) from error
 
 
+@dataclass(frozen=True)
 class SavedTable:
     """The files of one table under one profile.
 
@@ -51,9 +53,7 @@ class SavedTable:
         Commands, versions, machine and checksums; empty if the file is missing.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-
+    folder: Path
     cells = cached_property(lambda table: read_cells(table.folder / "cells.csv"))
     summary = cached_property(lambda table: _read(table.folder / "summary.csv", COLUMNS))
     claims = cached_property(lambda table: _read(table.folder / "claims.csv", claim_outcomes.COLUMNS))

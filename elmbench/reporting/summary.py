@@ -16,7 +16,7 @@ from elmbench.layouts.comparison import share_of_test_rows
 from elmbench.layouts.table import COMPLETE, NOT_MEASURED
 from elmbench.metrics import less_is_better
 from elmbench.numerics.significance import Region, corrected_t_test
-from elmbench.reporting.cells import FIRST_RUNS, REMARKS, order_of, selections_of
+from elmbench.reporting.cells import FIRST_RUNS, REMARKS, order_of
 from elmbench.reporting.verdicts import Printed, draws_of, judge, run_means
 from elmbench.specs.datasets.sources import OTHER_DATA, TRAINING_ONLY
 from elmbench.specs.measures import FACTS, Measure
@@ -24,6 +24,8 @@ from elmbench.specs.profiles import Resolved
 from elmbench.specs.published import PublishedValue
 
 ENTRY = ["dataset", "model", "select", "reading"]
+#: Columns of `summary.csv` that identify a published figure.
+FIGURE = ["dataset", "model", "metric"]
 #: Columns of `summary.csv`.
 COLUMNS = ["dataset", "model", "metric", "select", "reading", "mean", "std", "n"]
 COLUMNS += ["published", "published_std", "verdict", "ended", "runs", "low", "high", "runs_to_tell"]
@@ -112,14 +114,14 @@ def _published_lines(cells: pd.DataFrame, layout: Layout, resolved: Resolved) ->
     if not len(default):
         return []
     datasets, models = set(default["dataset"]), {*layout.models(resolved), *default["model"]}
-    first = {"select": min(set(default["select"]), key=selections_of(resolved).index), "reading": "", "n": 0}
     lines = []
     for (dataset, model, metric), figure in resolved.published.items():
         if dataset in datasets and model not in models and (figure.cited or model not in resolved.file.all_columns):
             is_judged = figure.value is not None and layout.is_judged(Measure(figure.metric))
             verdict = "cited" if figure.cited else "no data" if is_judged else ""
-            line = first | {"dataset": dataset, "model": model, "metric": metric, "ended": NOT_MEASURED}
-            lines.append(line | _printed_columns(figure) | {"verdict": verdict})
+            line = {"dataset": dataset, "model": model, "metric": metric, "select": default["select"].iloc[0]}
+            line |= {"reading": "", "n": 0, "ended": NOT_MEASURED, "verdict": verdict}
+            lines.append(line | _printed_columns(figure))
     return lines
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -20,7 +20,7 @@ from elmbench.reporting import group_by
 from elmbench.reporting.cells import LIMITS
 from elmbench.reporting.claim_outcomes import ClaimOutcome
 from elmbench.reporting.notes import table_notes
-from elmbench.reporting.summary import ENTRY
+from elmbench.reporting.summary import ENTRY, FIGURE
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.protocol import is_quality
@@ -51,7 +51,7 @@ def build_table(
         readings = resolved.file.paper.read_label(str(reading))
         lines = gains[(gains["reading"] == reading) & (select == "oracle")]
         optimism = lines.set_index(["dataset", "model"])["optimism"].to_dict()
-        entries = tuple(_with_best(list(_entries(group, cells, optimism, layout, resolved))))
+        entries = tuple(_entries(group, cells, optimism, layout, resolved))
         sections.append(Section(how, readings, tuple(layout.lines(entries, resolved)), str(select), entries))
     spec, paper = resolved.file.spec, resolved.file.paper
     if paper.authors:
@@ -100,29 +100,27 @@ def _coverage(resolved: Resolved, cells: pd.DataFrame) -> str:
 def _entries(
     summary: pd.DataFrame, cells: pd.DataFrame, optimism: dict[Any, float], layout: Layout, resolved: Resolved
 ) -> Iterator[Entry]:
-    """Yield the entries of a table: our value beside the published one, a line of the summary each."""
+    """Yield the entries of a table: our value beside the published one, a line of the summary each.
+
+    The best of two models or more on a data set is marked, of our means and of the published figures.
+    """
     params = _common_params(cells) if layout.ranks else {}
     measures_of = cache(lambda *entry: {measure.column: measure for measure in layout.measures(resolved, *entry)})
-    for line in summary.to_dict("records"):
-        entry, column = (line["dataset"], line["model"]), line["metric"]
-        measure = Measure(column) if line["ended"] == NOT_MEASURED else measures_of(*entry)[column]
+    measures = [
+        Measure(column) if ended == NOT_MEASURED else measures_of(dataset, model)[column]
+        for dataset, model, column, ended in summary[[*FIGURE, "ended"]].itertuples(index=False, name=None)
+    ]
+    metrics = [measure.metric for measure in measures]
+    signs = [(-1.0 if less_is_better(metric) else 1.0) if is_quality(metric) else np.nan for metric in metrics]
+    scores = summary[["mean", "published"]].astype(float).mul(signs, axis=0)
+    rows = scores.groupby([summary["dataset"], summary["metric"]])
+    is_best = ((scores == rows.transform("max")) & (rows.transform("count") > 1)).to_numpy().tolist()
+    for line, measure, best in zip(summary.to_dict("records"), measures, is_best, strict=True):
+        entry = line["dataset"], line["model"]
         mean = None if pd.isna(line["mean"]) else float(line["mean"])
         shown = _mean_or_ending(line, measure, cells, layout, resolved)
-        published, gain = resolved.published.get((*entry, column)), optimism.get(entry)
-        yield Entry(*entry, measure, mean, shown, published, line["verdict"], gain, params.get(entry, ""))
-
-
-def _with_best(entries: Sequence[Entry]) -> Iterator[Entry]:
-    """Yield entries, with those marked that are the best of two models or more on their data set."""
-    printed = [entry.published.value if entry.published else None for entry in entries]
-    values = pd.DataFrame({"ours": [entry.mean for entry in entries], "printed": printed}, dtype=float)
-    metrics = [entry.measure.metric for entry in entries]
-    signs = [(-1.0 if less_is_better(metric) else 1.0) if is_quality(metric) else np.nan for metric in metrics]
-    scores = values.mul(signs, axis=0)
-    rows = scores.groupby([[entry.dataset for entry in entries], [entry.measure.column for entry in entries]])
-    is_best = (scores == rows.transform("max")) & (rows.transform("count") > 1)
-    for entry, (ours, paper) in zip(entries, is_best.to_numpy().tolist(), strict=True):
-        yield replace(entry, best=ours, best_printed=paper)
+        published, gain = resolved.published.get((*entry, line["metric"])), optimism.get(entry)
+        yield Entry(*entry, measure, mean, shown, published, line["verdict"], gain, params.get(entry, ""), *best)
 
 
 def _common_params(cells: pd.DataFrame) -> dict[Any, str]:

@@ -47,7 +47,7 @@ def gather(dirs: ResultsDirs, watch: Watch = iter) -> list[PaperResults]:
 
     tables = []
     for file in watch(list(load_catalogue().values())):
-        run = [name for name in reversed(PROFILES) if name in file.profiles and dirs.has(name, file.id)]
+        run = [name for name in reversed(PROFILES) if name in file.profiles and dirs.best_profile(file.id, [name])]
         # Profile ci shows on other or fewer data that the code still does the same; it says little about the paper.
         profiles = [name for name in run if name != PROFILES[0]] or run
         tables.append(read_table(file, {name: dirs.find(name, file.id) for name in profiles}))

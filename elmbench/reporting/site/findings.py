@@ -14,9 +14,9 @@ from elmbench.layouts.table import COMPLETE, UNJUDGED
 from elmbench.metrics import less_is_better
 from elmbench.numerics.significance import sign_test
 from elmbench.registry import registry
-from elmbench.reporting.figures import FIGURE
 from elmbench.reporting.papers import PaperResults
 from elmbench.reporting.results import Results
+from elmbench.reporting.summary import FIGURE
 from elmbench.specs.catalogue import ExperimentFile
 
 #: A reading that leaks explains a figure if it closes at least this share of the distance between ours and the print.
