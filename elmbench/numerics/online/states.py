@@ -79,27 +79,20 @@ class _OnlineState:
         position = 0
         while position < len(T):
             piece = slice(position, len(T) if self.kernel.is_precomputed else position + max(PIECE, self.size))
-            self._absorb_numbers(self.kernel, *self._join_dictionary(self.kernel, X[piece]), T[piece])
+            self._absorb_numbers(self.kernel, X[piece], T[piece])
             position = piece.stop
         if not self.kernel.is_definite:
             self.solution()  # which raises where there is none
 
-    def _join_dictionary(self, kernel: Kernel, X: Rows) -> tuple[Rows, Array]:
-        """Return the rows of the dictionary and further rows, as they are stored, and the kernel matrix of both."""
+    def _absorb_numbers(self, kernel: Kernel, X: Rows, T: Array) -> None:
+        """Learn rows by their numbers in the kernel matrix of the dictionary and of these rows."""
         if self.stored is None:
-            return kernel.select_rows(X), kernel.matrix(X)
-        m, n = self.size, X.shape[0]
-        sparse = sp.issparse(self.stored)
-        X = sp.csr_matrix(X) if sparse else X.toarray() if sp.issparse(X) else X
-        gram = np.empty((m + n, m + n))
-        gram[:m, :m] = self.gram
-        gram[m:, m:] = kernel.matrix(X)
-        gram[m:, :m] = kernel.matrix(X, self.stored)
-        gram[:m, m:] = gram[m:, :m].T
-        return sp.vstack([self.stored, X], format="csr") if sparse else np.vstack([self.stored, X]), gram
-
-    def _absorb_numbers(self, kernel: Kernel, rows: Any, gram: Array, T: Array) -> None:
-        """Learn the rows after the dictionary by their numbers; `gram` is the kernel matrix of both."""
+            rows = kernel.select_rows(X)
+        elif sp.issparse(self.stored):
+            rows = sp.vstack([self.stored, X], format="csr")
+        else:
+            rows = np.vstack([self.stored, X.toarray() if sp.issparse(X) else X])
+        gram = kernel.matrix(X if kernel.is_precomputed else rows)
         # No entry of a positive semi-definite matrix exceeds the largest one on the diagonal.
         if not kernel.is_definite and np.abs(gram).max() > (1 + EPS**0.5) * gram.diagonal().max():
             raise ValueError(INDEFINITE)
