@@ -1,6 +1,7 @@
 """`bench.json` and `bench.md`."""
 
 import json
+import re
 from pathlib import Path
 
 from benchmarks.measure import EQUAL, LONG_ROUND, Record
@@ -15,8 +16,12 @@ rounds. Where the other side would take over {LONG_SIDE:g} s it is measured on a
 subset of the candidates and scaled by their number (*extrapolated*). A target is met where the ratio is reached, the
 same candidate chosen, and every score that both sides have computed the same to {EQUAL:g}. `of bound` is the time that
 the operations of the work take at least, at the rate of dgemm, as a share of the time of elmbench; of a search these
-are one factor for each kernel matrix or number of nodes and fold, and the solutions and predictions for all C.
+are one factor for each kernel matrix or number of nodes and fold, and the solutions and predictions for all C. `before`
+lists the ratios of earlier commits, which were measured in other sittings.
 """
+
+#: Earlier ratios that a row keeps.
+EARLIER = 4
 
 #: Why a row misses its target, by its key.
 REASONS = {
@@ -69,10 +74,24 @@ def write_report(folder: Path, row: str, records: list[Record], environment: str
     path = folder / "bench.json"
     stored = json.loads(path.read_text("utf-8")) if path.is_file() else []
     entries = [entry for entry in stored if entry["row"] != row and entry["row"] in order]
-    entries += [{"row": row, "environment": environment, **record} for record in records]
+    earlier = {(entry["name"], entry["against"]): entry for entry in stored if entry["row"] == row}
+    for result in records:
+        before = _ratios_before(environment, earlier.get((result["name"], result["against"])))
+        entries.append({"row": row, "environment": environment, **result, "before": before})
     entries.sort(key=lambda entry: order.index(entry["row"]))
     path.write_text(json.dumps(entries, indent=1, allow_nan=False) + "\n", "utf-8")
     (folder / "bench.md").write_text(markdown(entries), "utf-8")
+
+
+def _ratios_before(environment: str, earlier: Record | None) -> list[Record]:
+    """Return the ratios of a row under earlier commits, the latest first."""
+    if earlier is None:
+        return []
+    commit, new = (re.search(r"commit (\w{1,7})", text) for text in (earlier["environment"], environment))
+    ratios: list[Record] = earlier.get("before", [])
+    if earlier["ratio"] is not None and commit is not None and (new is None or commit[1] != new[1]):
+        ratios = [{"commit": commit[1], "ratio": earlier["ratio"]}, *ratios]
+    return ratios[:EARLIER]
 
 
 def markdown(records: list[Record]) -> str:
@@ -94,8 +113,8 @@ def markdown(records: list[Record]) -> str:
 
 
 _HEAD = (
-    "| what | against | ratio | range | target | | elmbench, s | other side, s | scores | of bound |\n"
-    "|---|---|--:|--:|--:|---|--:|--:|---|--:|\n"
+    "| what | against | ratio | range | target | | elmbench, s | other side, s | scores | of bound | before |\n"
+    "|---|---|--:|--:|--:|---|--:|--:|---|--:|---|\n"
 )
 
 
@@ -113,7 +132,7 @@ def line(record: Record) -> str:
     """Return a record as a line of a Markdown table."""
     target = "" if record["target"] is None else f"{record['target']:g}"
     if record["skipped"]:
-        return f"| {record['name']} | {record['against']} | - | | {target} | not measured | | | | |"
+        return f"| {record['name']} | {record['against']} | - | | {target} | not measured | | | | | |"
     verdict = {None: "", True: "met", False: "**missed**"}[record["met"]]
     low, high = record["spread"]
     against = record["against"] + (", *extrapolated*" if record["subset"] else "")
@@ -122,8 +141,9 @@ def line(record: Record) -> str:
     choice = {None: "", True: "same choice", False: "**another choice**"}[record["same_choice"]]
     difference = record["largest_difference"]
     share = "" if record["share"] is None else f"{record['share']:.2g}"
+    before = ", ".join(f"{entry['ratio']:.3g} ({entry['commit']})" for entry in record.get("before", []))
     scores = "" if difference is None else "equal" if difference == 0 else f"within {difference:.1g}"
     return (
         f"| {record['name']} | {against} | {record['ratio']:.3g} | {low:.3g} to {high:.3g} | {target} | {verdict} "
-        f"| {ours} | {theirs} | {', '.join(filter(None, (choice, scores)))} | {share} |"
+        f"| {ours} | {theirs} | {', '.join(filter(None, (choice, scores)))} | {share} | {before} |"
     )

@@ -29,6 +29,17 @@ def test_a_row_takes_the_place_of_its_older_self(tmp_path: Path) -> None:
     assert records[2]["ratio"] == 55.0
 
 
+def test_a_row_keeps_the_ratios_of_earlier_commits(tmp_path: Path) -> None:
+    slow = make_record("a search", "another side", Rounds([1.0], [10.0]))
+    for commit, results in (("aaaaaaaaa", [slow, GOOD]), ("bbbbbbbbb", [GOOD, slow]), ("bbbbbbbbb", [slow, GOOD])):
+        write_report(tmp_path, "first", results, f"commit {commit}; there", ORDER)
+    records = json.loads((tmp_path / "bench.json").read_text())
+    assert [one["before"] for one in records] == [
+        [{"commit": "aaaaaaa", "ratio": 10.0}], [{"commit": "aaaaaaa", "ratio": 55.0}],
+    ]  # fmt: skip
+    assert "| 10 (aaaaaaa) |" in (tmp_path / "bench.md").read_text()
+
+
 def test_the_report_says_which_targets_are_met() -> None:
     missed = make_record("a fit", "a bound", Rounds([1.0], [0.5]), target=0.8, note="why")
     reason = make_record("a search", "KernelRidge", Rounds([1.0], [2.0]), target=40.0) | {"row": "k-elm-wdbc"}
