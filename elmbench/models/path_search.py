@@ -79,7 +79,8 @@ class PathSearchCV(GridSearchCV):
     Notes
     -----
     Scores that `elmbench.metrics.REGISTRY` has, such as "matthews_corrcoef", "f1" or "roc_auc", are computed for all
-    candidates at once. Other scorers are called once for each candidate and fold.
+    candidates at once, without the warnings of scikit-learn's functions. Other scorers are called once for each
+    candidate and fold.
 
     An estimator whose `random_state` is None has one random stream for the whole grid. A sub-class that changes `fit`
     or `predict` of an estimator has to change its path too.
@@ -191,7 +192,7 @@ class PathSearchCV(GridSearchCV):
                 real_scorer = get_scorer(defaults[type(model).score]) if type(model).score in defaults else None
             response = getattr(real_scorer, "_response_method", None) or ("",)
             first = response if isinstance(response, str) else response[0]
-            if response == "predict":
+            if response == "predict" and (len(classes) != 2 or real_scorer._get_pos_label() in (None, *classes)):
                 result[name] = _Scorer(real_scorer, "evaluate_grid", _metric_of(real_scorer))
             elif decides and first == "decision_function" and real_scorer._get_pos_label() in (None, classes[1]):
                 result[name] = _Scorer(real_scorer, "decision_grid", _metric_of(real_scorer))
