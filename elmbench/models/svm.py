@@ -1,7 +1,7 @@
 """scikit-learn's support vector machine with the Gaussian kernel, and its path over a grid."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,6 +10,7 @@ from sklearn.svm import SVC, SVR
 from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.validation import _check_sample_weight
 
+from elmbench.models.base.family import POSITIVE
 from elmbench.models.base.paths import Grid, PathMixin
 from elmbench.models.base.weights import weight_key
 from elmbench.numerics.pairwise import Kernel
@@ -47,6 +48,9 @@ class _StopRecorder:
 
 class EpsilonSVR(_StopRecorder, SVR):
     """scikit-learn's `SVR`, which records whether it stopped at `max_iter`."""
+
+    # LIBSVM never ends with the infinite C that scikit-learn accepts.
+    _parameter_constraints: ClassVar[dict[str, Any]] = {**SVR._parameter_constraints, "C": [POSITIVE]}
 
 
 class SVMClassifier(_StopRecorder, PathMixin, SVC):
@@ -96,6 +100,8 @@ class SVMClassifier(_StopRecorder, PathMixin, SVC):
     >>> round(SVMClassifier(C=10).fit(X, y).score(X, y), 2)
     0.99
     """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {**SVC._parameter_constraints, "C": [POSITIVE]}
 
     def __init__(
         self,

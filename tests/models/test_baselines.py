@@ -142,6 +142,12 @@ def test_bad_C(name):
         getattr(baselines, f"{name}_regressor")(C=0)
 
 
+@pytest.mark.parametrize("cls", [SVMClassifier, svm.EpsilonSVR])
+def test_an_infinite_C_is_an_error_not_an_endless_fit(cls):
+    with pytest.raises(ValueError, match="The 'C' parameter of"):
+        cls(C=np.inf, max_iter=1000).fit([[0.0], [0.0], [1.0]], [0, 1, 1])
+
+
 @pytest.mark.parametrize("class_weight", [None, "balanced", {1: 3.0}])
 @pytest.mark.parametrize("kind", ["binary", "multi"])
 def test_the_support_vector_machine_is_scikit_learn_s_own(kind, class_weight):
