@@ -28,8 +28,8 @@ from elmbench.specs.datasets.sources import OTHER_DATA, TRAINING_ONLY
 LOADER_VERSION = 4
 #: Packages that may change the rows.
 _PACKAGES = ("numpy", "pandas", "pyarrow", "scikit-learn", "liac-arff")
-#: Keys of a spec that affect neither the rows nor the remarks.
-_NOT_OF_ROWS = {"title", "aliases", "papers", "citation", "licence"}
+#: Keys of a spec that do not affect the rows. The notes on a user's file are remarks.
+_NOT_OF_ROWS = {"title", "aliases", "papers", "citation", "licence", "notes"}
 
 
 def load_dataset(
@@ -91,10 +91,11 @@ def identify(spec: DatasetSpec, data_dir: Path | str | None = None, run: int = 0
     source, request = find_source(spec, data_dir), Request(spec, run)
     if spec.redraw and source.generated:
         return Identity(source.checksum(request))
+    unused = _NOT_OF_ROWS - {"notes"} if isinstance(source, FileSource) else _NOT_OF_ROWS
     content = {
         "loader": LOADER_VERSION,
         "packages": [version(name) for name in _PACKAGES],
-        "spec": spec.model_dump(mode="json", exclude=_NOT_OF_ROWS),
+        "spec": spec.model_dump(mode="json", exclude=unused),
         "source": source.checksum(request),
         "other_data": other_data,
     }
