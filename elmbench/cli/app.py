@@ -5,6 +5,7 @@ import contextlib
 import gc
 import io
 import os
+import shlex
 import signal
 import sys
 import traceback
@@ -107,8 +108,8 @@ def options(
             add_spec_dir(path)
 
 
-def hoist(arguments: list[str], parameters: Iterable[Any]) -> list[str]:
-    """Move the options of the whole app, declared in `parameters`, to the front of the arguments."""
+def hoist(arguments: list[str], parameters: Iterable[Any]) -> tuple[list[str], list[str]]:
+    """Return the arguments that are options of the whole app, declared in `parameters`, and the other arguments."""
     takes_value = {name: not option.is_flag for option in parameters for name in option.opts}
     front: list[str] = []
     rest: list[str] = []
@@ -121,11 +122,11 @@ def hoist(arguments: list[str], parameters: Iterable[Any]) -> list[str]:
         elif word in takes_value:
             value = next(remaining, None)
             if value is None:  # alone, so that the message is about the value that it lacks
-                return [word]
+                return [], [word]
             front += [word, value]
         else:
             rest.append(word)
-    return front + rest
+    return front, rest
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -136,8 +137,11 @@ def main(arguments: list[str] | None = None) -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="signs")  # a terminal that lacks a sign shows another in its place
     warnings.formatwarning = lambda message, *position, **line: f"warning: {message}\n"
-    command = typer.main.get_command(app)
-    words = hoist(arguments, command.params)
+    command: Any = typer.main.get_command(app)
+    front, rest = hoist(arguments, command.params)
+    words = front + rest
+    flags = {name for option in command.params if option.is_flag for name in option.opts}
+    state.typed, state.commands = shlex.join(word for word in front if word not in flags), tuple(command.commands)
     try:
         try:
             command(args=words, prog_name="elmbench")
@@ -157,7 +161,7 @@ def main(arguments: list[str] | None = None) -> None:
                 expected="files and folders that you may use, on disks with room",
                 next_step="change that, or name others; --debug shows where it happened",
             )
-        print(without_bidi(f"error: {error}"), file=sys.stderr)
+        print(without_bidi(f"error: {state.complete(str(error))}"), file=sys.stderr)
         raise SystemExit(error.exit_code) from None
 
 

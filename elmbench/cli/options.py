@@ -29,7 +29,10 @@ _BIDI = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 @dataclass
 class State:
-    """The options of the whole app; plug-ins by their absolute paths."""
+    """The options of the whole app; plug-ins by their absolute paths.
+
+    `typed`: the options with values, as they were typed. `commands`: the names of all commands.
+    """
 
     named_results_dir: Path | None = None
     data_dir: str | None = None
@@ -37,6 +40,8 @@ class State:
     quiet: bool = False
     as_json: bool = False
     debug: bool = False
+    typed: str = ""
+    commands: tuple[str, ...] = ()
     _console: Console | None = field(default=None, repr=False)
 
     @property
@@ -72,6 +77,13 @@ class State:
         """True if nothing but results and errors is printed."""
         return self.quiet or self.as_json
 
+    def complete(self, text: str) -> str:
+        """Return text whose commands have the options that were typed, so that they work when pasted."""
+        if "--plugin" in self.typed:
+            text = re.sub(r" --plugin \S+", "", text)  # stored commands have only the names of the files
+        names = "|".join(self.commands)
+        return re.sub(rf"\belmbench (?=({names})\b)", lambda _: f"elmbench {self.typed} ", text) if self.typed else text
+
     def emit(self, content: Any, text: Any = None) -> None:
         """Print `content` as JSON with `--json`, else `text` (a string or anything that rich prints)."""
         if self.as_json:
@@ -82,13 +94,13 @@ class State:
 
     def say(self, *lines: str) -> None:
         """Print lines for people, those with a command unwrapped, to be copied; not with `-q` or `--json`."""
-        for line in () if self.silent else lines:
+        for line in map(self.complete, () if self.silent else lines):
             self.console.print(line, markup=False, soft_wrap="elmbench " in line)
 
     def remark(self, text: str) -> None:
         """Print a line for people on standard error, apart from what may go to a file; not with `-q` or `--json`."""
         if not self.silent:
-            print(without_bidi(text), file=sys.stderr)
+            print(without_bidi(self.complete(text)), file=sys.stderr)
 
 
 def without_bidi(text: str) -> str:

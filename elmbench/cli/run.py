@@ -196,9 +196,8 @@ def _exit_if_failed(prepared: PreparedRun) -> None:
         for trace in traces if state.debug else ():
             typer.echo(trace, err=True)
         debug = "" if state.debug or not traces else ", --debug the traceback"
-        typer.echo(
-            f"{failed} cells failed: `elmbench status` shows the reasons{debug}; --retry runs them again", err=True
-        )
+        text = f"{failed} cells failed: `elmbench status` shows the reasons{debug}; --retry runs them again"
+        typer.echo(state.complete(text), err=True)
         raise typer.Exit(1)
 
 

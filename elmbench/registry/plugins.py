@@ -14,7 +14,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from elmbench.errors import ElmbenchError, unknown_name
+from elmbench.errors import ElmbenchError, describe_error, unknown_name
 from elmbench.registry.built_in import ModelEntry
 
 #: The dictionaries that a plug-in file may have, and what each holds by name.
@@ -122,7 +122,7 @@ def _message_of(error: BaseException, path: Path | None = None) -> str:
         return f"{type(error).__name__}: {error.msg} ({Path(error.filename or '').name}, line {error.lineno})"
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if path and frame.filename == str(path)]
     location = [f" ({Path(frame.filename).name}, line {frame.lineno}: {frame.line})" for frame in frames[-1:]]
-    return f"{type(error).__name__}: {error}{''.join(location)}"
+    return describe_error(error) + "".join(location)
 
 
 @contextmanager
@@ -165,6 +165,10 @@ def load_plugin(file: str | Path) -> Path:
         problem = f"the plug-in {path} declares no models, layouts, work or sources"
         raise ElmbenchError(problem, expected=expected, next_step="add it to the file")
     for kind, name, loaded in ((kind, name, items[name]) for kind, items in dictionaries.items() for name in items):
+        if not isinstance(name, str) or not name or ":" in name:
+            raise _declaration_error(
+                f"a {_KINDS[kind]} of the plug-in {path} has the name {name!r}", "a word without ':'"
+            )
         owner = _declared.get((kind, name), (None, path))[1]
         if owner != path:
             problem = f"the {_KINDS[kind]} name {name!r} of the plug-in {path} is taken by the plug-in {owner}"

@@ -69,10 +69,19 @@ def test_flags_may_stand_anywhere(elmbench: Callable, monkeypatch: pytest.Monkey
 
 def test_what_comes_after_two_hyphens_is_no_option() -> None:
     declared = typer.main.get_command(app).params
-    assert hoist(["show", "--", "--json", "-q"], declared) == ["show", "--", "--json", "-q"]
-    assert hoist(["run", "a", "--data-dir", "--json", "-m", "x", "--plugin=p.py"], declared) == [
-        "--data-dir", "--json", "--plugin=p.py", "run", "a", "-m", "x",
-    ]  # fmt: skip
+    assert hoist(["show", "--", "--json", "-q"], declared) == ([], ["show", "--", "--json", "-q"])
+    front, rest = ["--data-dir", "--json", "--plugin=p.py"], ["run", "a", "-m", "x"]
+    assert hoist(["run", "a", "--data-dir", "--json", "-m", "x", "--plugin=p.py"], declared) == (front, rest)
+
+
+def test_commands_in_messages_have_the_options_that_were_typed(elmbench: Callable, one: Path) -> None:
+    options = ["--results-dir", "run", "--data-dir=my data", "-q"]
+    error = elmbench("check", "one", *options, code=3).err.splitlines()[-1]
+    prefix = "elmbench --results-dir run '--data-dir=my data'"
+    assert error == f"Next: {prefix} run toy/one --profile ci, then: {prefix} baseline update toy/one"
+    assert elmbench("status", *options[:2]).out.endswith("next: elmbench --results-dir run run table4\n")
+    state.typed = "--plugin 'my plugins/p.py'"
+    assert state.complete("elmbench run one -m mine --plugin p.py") == f"elmbench {state.typed} run one -m mine"
 
 
 def test_help_lists_every_command(elmbench: Callable) -> None:

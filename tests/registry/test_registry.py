@@ -199,6 +199,8 @@ def test_an_edit_of_a_plugin_makes_other_results_of_its_kinds_of_work(plugin: Ca
         ("def broken(:", "fails when it is loaded: SyntaxError"),
         ("import nothing_of_that_name", "fails when it is loaded: ModuleNotFoundError"),
         ("raise SystemExit(3)", "fails when it is loaded: SystemExit"),
+        ("class E(Exception): __str__ = 1\nraise E", "fails when it is loaded: E: <exception str"),
+        ("MODELS = {'a:b': int}", "a model of the plug-in .* has the name 'a:b'"),
         ("MODELS = {'mine': 3}", "the model 'mine' .* is 3"),
         ("class A:\n    fit = predict = None\nMODELS = {'mine': A}", "the model 'mine' "),
         ("class A:\n    pass\nMODELS = {'mine': A}", "the model 'mine' "),
