@@ -93,8 +93,8 @@ def test_constant_data(model, n, value):
 
 
 def test_sparse_rows_are_never_dense_all_at_once():
-    tall = sp.random(6000, 400, density=0.02, random_state=0, format="csr")
-    assert peak_of(lambda: centred_decomposition(tall)) < 8 * 6000 * 400 / 2
+    tall = sp.random(12_000, 400, density=0.02, random_state=0, format="csr")
+    assert peak_of(lambda: centred_decomposition(tall)) < 8 * 12_000 * 400 / 2
     X, y = sp.random(3000, 2000, density=0.02, random_state=0, format="csr"), np.arange(3000) % 3
     model = OSPVMClassifier(n_hidden=20, mode="truncate").fit(X[:50], y[:50])
     assert peak_of(lambda: model.fit(X, y)) < 8 * 3000 * 2000 / 3
