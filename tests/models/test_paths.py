@@ -156,7 +156,12 @@ def test_a_kernel_of_few_columns_takes_no_fit(name, monkeypatch):
 
 @pytest.mark.parametrize(
     ("name", "n_classes", "fixed"),
-    [("RKELM", 2, {"n_landmarks": 60, "random_state": 0}), ("LSSVM", 3, {}), ("KELM", 2, {"kernel": "laplacian"})],
+    [
+        ("RKELM", 2, {"n_landmarks": 60, "random_state": 0}),
+        ("LSSVM", 2, {}),
+        ("LSSVM", 3, {}),
+        ("KELM", 2, {"kernel": "laplacian"}),
+    ],
 )
 def test_fits_decide_the_labels_of_rows_far_from_all_others(name, n_classes, fixed):
     """Their outputs are next to nothing, or equal for all classes."""

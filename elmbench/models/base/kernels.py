@@ -186,7 +186,7 @@ class KernelSystemMixin(KernelMixin, PathMixin):
                     sums = np.maximum(Z[:, :: k + 1].sum(axis=0), np.finfo(np.float64).tiny)
                     growth = (1 + np.abs(intercepts - means).max(axis=1)) * (2 + sums**-0.5)
                 bounds = np.where(errors > 0, (bounds + worst * largest) * growth, bounds + likely * largest)
-                bounds += n * EPS * np.abs(intercepts).max(axis=1)
+                bounds += n * EPS if cls._centred else 0.0  # round-off of an intercept, the mean of targets -1/+1
                 accurate &= cls._each_holds(outputs, bounds)
             return outputs, accurate
 
