@@ -182,6 +182,5 @@ class PVMClassifier(ProjectionClassifier, PathMixin):
                 probes = ACTIVATIONS[activation](test_inputs.copy())
                 for size, beta, _ in least_squares(inputs, activation, T, sorted(set(members.values()))):
                     numbers = [i for i in members if members[i] == size]
-                    outputs = probes[:, :size] @ beta
-                    labels = decode(outputs) if grid.holds(outputs) else grid.fitted_outputs(numbers[0], j)
+                    ((*_, labels),) = grid.results(numbers[:1], j, probes[:, :size] @ beta, decode)
                     yield from ((i, j, labels) for i in numbers)

@@ -101,12 +101,14 @@ class CentresMixin(PathMixin):
                     for (number, size), candidates in networks.items():
                         if number != g:
                             continue
-                        bounds = LOST * np.abs(values[:, :size]).sum(axis=1)
-                        betas = np.hsplit(weights[g, size], len(candidates))
-                        outputs = np.hsplit(values[:, :size] @ weights[g, size], len(candidates))
-                        for (i, _), beta, columns in zip(candidates, betas, outputs, strict=True):
-                            parts[i].append(decode(columns))
-                            if not grid.holds(columns, bounds * np.abs(beta).max()):
+                        beta, p = weights[g, size], len(candidates)
+                        outputs = values[:, :size] @ beta
+                        sizes = np.abs(beta).reshape(size, p, -1).max(axis=(0, 2))
+                        bounds = LOST * np.outer(np.abs(values[:, :size]).sum(axis=1), sizes)
+                        columns = zip(candidates, np.hsplit(outputs, p), grid.holds(outputs, p, bounds), strict=True)
+                        for (i, _), part, holds in columns:
+                            parts[i].append(decode(part))
+                            if not holds:
                                 doubtful.add(i)
                 for i, pieces in parts.items():
                     yield i, j, grid.fitted_outputs(i, j, kernel) if i in doubtful else np.concatenate(pieces)

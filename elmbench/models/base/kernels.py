@@ -221,9 +221,9 @@ class KernelSystemMixin(KernelMixin, PathMixin):
                     outputs, row_sums = _factor_outputs(L[train], L[test], T, group, cls._centred, grid.solvers)
                     ridges = np.array([member.ridge for member in group])
                     accepted = ridges > WITHIN_ROUND_OFF * EPS * row_sums.max()
+                    accepted &= grid.holds(outputs, len(group))
                     parts = np.hsplit(outputs, len(group))
-                    for (i, kernel, *_), part, accept in zip(group, parts, accepted, strict=True):
-                        holds = accept and grid.holds(part)
+                    for (i, kernel, *_), part, holds in zip(group, parts, accepted, strict=True):
                         yield i, j, decode(part) if holds else grid.fitted_outputs(i, j, kernel)
         return others
 
@@ -252,9 +252,9 @@ class KernelSystemMixin(KernelMixin, PathMixin):
                 Z = ridge_solutions(K, cls._right_hand_sides(T, scale), ridges, grid.solvers, kernel.is_definite)
                 solutions = [cls._coefficients(part, scale) for part in np.hsplit(Z, len(group))]
                 products = kernel.product(probes, dictionary, np.hstack([beta for _, beta in solutions]))
-                for member, (intercept, _), part in zip(group, solutions, np.hsplit(products, len(group)), strict=True):
-                    i, outputs = member.position, part + intercept
-                    yield i, j, decode(outputs) if grid.holds(outputs) else grid.fitted_outputs(i, j, kernel)
+                parts = zip(np.hsplit(products, len(group)), solutions, strict=True)
+                outputs = np.hstack([part + intercept for part, (intercept, _) in parts])
+                yield from grid.results([member.position for member in group], j, outputs, decode, kernel)
 
 
 def _group_candidates(grid: Grid, train: Indices, kernels: Mapping[int, Kernel]) -> Iterator[list[Member]]:

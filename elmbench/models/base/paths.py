@@ -5,6 +5,7 @@ from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -39,7 +40,7 @@ class Grid:
     def __post_init__(self) -> None:
         check_size("X", self.X)
 
-    @property
+    @cached_property
     def decides_labels(self) -> bool:
         """True if the outputs are labels, or decision values from which these follow."""
         return self.output != "project" and is_classifier(self.models[0])
@@ -73,15 +74,34 @@ class Grid:
         outputs: NDArray[Any] = getattr(fitted, self.output)(test)
         return outputs
 
-    def holds(self, outputs: Array, bounds: Array | float = np.inf) -> bool:
-        """Return False if round-off may change a label of a candidate with these outputs for n rows, (n, k).
+    def holds(self, outputs: Array, n_models: int, bounds: Array | float = np.inf) -> NDArray[np.bool_]:
+        """Return, for each of p models, False if round-off may change a label.
 
-        `bounds`, of shape (n,), are bounds of the round-off that may be smaller than `ROUND_OFF`.
+        `outputs` are of shape (n, p * k), the k columns of a model side by side. `bounds`, of shape (n, p), limit the
+        round-off further than `ROUND_OFF`.
         """
         if not self.decides_labels:
-            return True
-        errors = np.minimum(bounds, np.full(len(outputs), ROUND_OFF * np.abs(outputs).max(initial=0.0)))
-        return bool(self.models[0]._each_holds(outputs, errors[:, np.newaxis])[0])
+            return np.ones(n_models, dtype=bool)
+        sizes = np.abs(outputs).reshape(len(outputs), n_models, -1).max(axis=(0, 2), initial=0.0)
+        errors = np.minimum(bounds, np.broadcast_to(ROUND_OFF * sizes, (len(outputs), n_models)))
+        holds: NDArray[np.bool_] = self.models[0]._each_holds(outputs, errors)
+        return holds
+
+    def results(
+        self,
+        candidates: list[int],
+        fold: int,
+        outputs: Array,
+        decode: Callable[[Array], NDArray[Any]],
+        kernel: Kernel = Kernel(),  # noqa: B008 - frozen
+    ) -> Iterator[tuple[int, int, NDArray[Any]]]:
+        """Yield (candidate, fold, outputs) for candidates whose real outputs, as in `holds`, stand side by side.
+
+        `decode` is that of `encode`. A candidate whose labels round-off may change is fitted, with this kernel.
+        """
+        parts = np.hsplit(outputs, len(candidates))
+        for i, part, holds in zip(candidates, parts, self.holds(outputs, len(candidates)), strict=True):
+            yield i, fold, decode(part) if holds else self.fitted_outputs(i, fold, kernel)
 
 
 class PathMixin:
