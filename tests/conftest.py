@@ -1,7 +1,5 @@
 """Fixtures of all tests: one thread of linear algebra, a cache of their own, a tree of experiments of their own."""
 
-from __future__ import annotations
-
 import copy
 import os
 import signal

@@ -1,7 +1,5 @@
 """One method for all systems of K-ELM's search."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

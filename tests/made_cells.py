@@ -1,7 +1,5 @@
 """Cells and experiments made by hand, small enough to know what must come out."""
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Contents of a store in tests, and the store after damage, loss or writes of another process."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from dataclasses import replace

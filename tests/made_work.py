@@ -1,7 +1,5 @@
 """Work that tests make from the content of its key, and do in this process."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

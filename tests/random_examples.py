@@ -1,7 +1,5 @@
 """Profiles of the property tests: the same problems each time, and new ones in `make fuzz`."""
 
-from __future__ import annotations
-
 from hypothesis import settings
 
 #: Examples of a test that names no number, of `make test`, `make test-all` and `make fuzz`.

@@ -1,7 +1,5 @@
 """The house: who imports whom, and what an import costs."""
 
-from __future__ import annotations
-
 import ast
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The example of docs/add-a-paper.md: its files are written into a copy of the specs, and its commands run there."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

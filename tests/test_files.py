@@ -1,7 +1,5 @@
 """Files are written whole or not at all, however the writer ends."""
 
-from __future__ import annotations
-
 import errno
 import os
 import signal

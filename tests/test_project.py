@@ -1,7 +1,5 @@
 """Metadata, citation, changelog and workflows of the project, and the names that `import elmbench` gives."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

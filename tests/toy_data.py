@@ -1,7 +1,5 @@
 """Small data sets in place of the real ones, models that are made for a test, and units of work."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Plans of shipped tables and of tables of the tests' own, and what is in them."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path

@@ -4,8 +4,7 @@ import time
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,15 +13,13 @@ from sklearn.base import ClassifierMixin, RegressorMixin, _fit_context, clone, i
 from sklearn.exceptions import EfficiencyWarning
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import GridSearchCV, ParameterGrid, check_cv
-from sklearn.model_selection._validation import _score
 from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags, _safe_indexing, check_random_state, check_X_y, get_tags, indexable
 from sklearn.utils.validation import _num_samples
 
-from elmbench.metrics import REGISTRY, Metric
+from elmbench.models.path_scores import PathScorer, metric_of, path_results
 from elmbench.models.protocols import Folds, GridPath
 from elmbench.numerics.arrays import Array
-from elmbench.numerics.scores import confusion_counts, roc_areas
 from elmbench.numerics.threads import threads_for
 
 
@@ -38,14 +35,6 @@ class _Grid:
     model: Any
     params: dict[str, Any]
     members: list[tuple[int, dict[str, Any]]] = field(default_factory=list)
-
-
-class _Scorer(NamedTuple):
-    """A scorer of scikit-learn, the method of a path that yields what it takes, and its registered metric, if any."""
-
-    scorer: Any
-    method: str
-    metric: Metric | None
 
 
 class PathSearchCV(GridSearchCV):
@@ -158,7 +147,7 @@ class PathSearchCV(GridSearchCV):
                 message = f"PathSearchCV fits every candidate, as its path failed: {error!r}"
                 warnings.warn(message, EfficiencyWarning, stacklevel=4)
             return False
-        out = _path_results(y, folds, method, outputs, fit_times, path_scorers, self.error_score)
+        out = path_results(y, folds, method, outputs, fit_times, path_scorers, self.error_score)
         self.multimetric_, self.scorer_ = isinstance(scorers, dict), scorers
         self.cv_results_ = results = self._format_results(candidates, len(folds), out)
         if self.refit or not self.multimetric_:
@@ -175,7 +164,7 @@ class PathSearchCV(GridSearchCV):
                 self.feature_names_in_ = best.feature_names_in_
         return True
 
-    def _select_scorers(self, scorers: dict[str, Any], grids: list[_Grid], y: Any) -> dict[str, _Scorer]:
+    def _select_scorers(self, scorers: dict[str, Any], grids: list[_Grid], y: Any) -> dict[str, PathScorer]:
         """Return each scorer by name.
 
         The result is empty, with a warning, if a scorer needs anything else.
@@ -193,9 +182,9 @@ class PathSearchCV(GridSearchCV):
             response = getattr(real_scorer, "_response_method", None) or ("",)
             first = response if isinstance(response, str) else response[0]
             if response == "predict" and (len(classes) != 2 or real_scorer._get_pos_label() in (None, *classes)):
-                result[name] = _Scorer(real_scorer, "evaluate_grid", _metric_of(real_scorer))
+                result[name] = PathScorer(real_scorer, "evaluate_grid", metric_of(real_scorer))
             elif decides and first == "decision_function" and real_scorer._get_pos_label() in (None, classes[1]):
-                result[name] = _Scorer(real_scorer, "decision_grid", _metric_of(real_scorer))
+                result[name] = PathScorer(real_scorer, "decision_grid", metric_of(real_scorer))
             else:
                 message = f"PathSearchCV fits every candidate, as GridSearchCV does, to compute {scorer}"
                 warnings.warn(message, EfficiencyWarning, stacklevel=5)
@@ -217,101 +206,6 @@ def _all_outputs(
             outputs[j][i] = output
             fit_times[i, j] = seconds
     return outputs, fit_times
-
-
-def _path_results(
-    y: Any,
-    folds: Folds,
-    method: str,
-    outputs: list[list[Any]],
-    fit_times: Array,
-    scorers: dict[str, _Scorer],
-    error_score: Any,
-) -> list[dict[str, Any]]:
-    """Return the results of scikit-learn's `_fit_and_score` for each candidate and each of its folds.
-
-    `outputs` and `fit_times` are those of `_all_outputs`.
-    """
-    started = time.perf_counter()
-    values: list[dict[str, Array]] = []
-    for j, (train, test) in enumerate(folds):
-        true = _safe_indexing(y, test)
-        responses = {method: np.asarray(outputs[j])}
-        if method == "decision_grid":
-            classes = np.unique(_safe_indexing(y, train))
-            responses["evaluate_grid"] = classes[(responses[method] > 0) * (len(classes) - 1)]
-        values.append(
-            {name: _scores_of(scorer, true, responses[scorer.method], error_score) for name, scorer in scorers.items()}
-        )
-    for name, scorer in scorers.items():
-        if scorer.metric and scorer.metric.name == "roc_auc":
-            true_by_fold = [_safe_indexing(y, test) for _, test in folds]
-            _break_ties(scorer, true_by_fold, outputs, [columns[name] for columns in values], error_score)
-    score_time = (time.perf_counter() - started) / fit_times.size
-    return [
-        {
-            "fit_time": fit_times[i, j],
-            "score_time": score_time,
-            "fit_error": None,
-            "test_scores": columns[""][i] if "" in columns else {name: column[i] for name, column in columns.items()},
-        }
-        for i in range(len(fit_times))
-        for j, columns in enumerate(values)
-    ]
-
-
-def _break_ties(
-    scorer: _Scorer, true: list[Any], outputs: list[list[Any]], scores: list[Array], error_score: Any
-) -> None:
-    """Replace the scores of candidates with equally good means by scikit-learn's, whose round-off decides.
-
-    Arguments are lists by folds; a score of 0 or 1 has no round-off.
-    """
-    means = np.mean(scores, axis=0)
-    tied = means >= means.max() - 1e-12
-    for y, decisions, column in zip(true, outputs, scores, strict=True):
-        rows = np.flatnonzero(tied & (column % 1 != 0))
-        if tied.sum() > 1 and len(rows):
-            values = np.asarray([decisions[i] for i in rows])
-            column[rows] = _scores_of(scorer._replace(metric=None), y, values, error_score)
-
-
-@cache
-def _reference_scorers() -> list[tuple[Any, Metric]]:
-    """Return scikit-learn's scorers of registered metrics."""
-    return [(get_scorer(metric.scorer), metric) for metric in REGISTRY.values() if metric.scorer]
-
-
-def _metric_of(scorer: Any) -> Metric | None:
-    """Return the registered metric that a scorer computes, apart from the sign."""
-    for reference, metric in _reference_scorers():
-        if reference._score_func is scorer._score_func and reference._kwargs == scorer._kwargs:
-            return metric
-    return None
-
-
-def _scores_of(path_scorer: _Scorer, y: Any, predicted: NDArray[Any], error_score: Any) -> Array:
-    """Return the scores of p candidates, from predictions of shape (p, n) or (p, n, k), or decision values (p, n)."""
-    scorer, _, metric = path_scorer
-    labels = np.asarray(y)
-    if metric and labels.ndim == 1 and len(labels):
-        function, sign = metric.function, scorer._sign
-        if metric.takes == "counts" and predicted.dtype.kind != "f":
-            classes = np.unique(np.concatenate([labels, predicted.ravel()]))
-            if metric.name not in ("precision", "recall", "f1") or (len(classes) == 2 and classes[1] == 1):
-                codes = np.searchsorted(classes, labels), np.searchsorted(classes, predicted)
-                return np.asarray(sign * function(confusion_counts(*codes, len(classes))))
-        if predicted.dtype.kind == "f" and np.isfinite(predicted).all():
-            classes = np.unique(labels)
-            if metric.takes == "values" and len(classes) > 1:
-                return np.asarray(sign * function(labels.astype(np.float64), predicted))
-            if metric.name == "roc_auc" and len(classes) == 2:
-                return np.asarray(sign * roc_areas(labels == classes[1], predicted))
-
-    def score(_: None, outputs: NDArray[Any], y: Any) -> Any:
-        return scorer._sign * scorer._score_func(y, outputs, **scorer._kwargs)
-
-    return np.array([_score(None, outputs, y, score, None, error_score) for outputs in predicted])
 
 
 def _grids(estimator: Any, candidates: list[dict[str, Any]]) -> list[_Grid]:

@@ -1,7 +1,5 @@
 """The files of the benchmark, and the command."""
 
-from __future__ import annotations
-
 import json
 import re
 import sys

@@ -1,7 +1,5 @@
 """The command line in this process, with a worker that answers at once, and results of one real run."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import signal

@@ -1,7 +1,5 @@
 """`elmbench check`: 0 within, 1 differs, 2 usage, 3 nothing to compare; and `baseline update`, its only writer."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable
 from pathlib import Path

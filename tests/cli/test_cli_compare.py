@@ -1,7 +1,5 @@
 """`elmbench compare`: what it asks for, prints, writes and exits with."""
 
-from __future__ import annotations
-
 import shlex
 import shutil
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The documents: commands and programs are run, planned or, if they would leave this machine, parsed; links exist."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import os

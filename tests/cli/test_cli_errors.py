@@ -1,7 +1,5 @@
 """Bad input: one message that says what was found, what was expected and which command comes next; exit code 2."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Folders of results: the user's before the committed ones, which never change; those of other machines; the site."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Options of the whole app, before or after the command or as environment variables; help, imports and completion."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

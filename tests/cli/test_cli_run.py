@@ -1,7 +1,5 @@
 """`elmbench run`: what it asks for, prints, writes and exits with."""
 
-from __future__ import annotations
-
 import json
 import shlex
 import sys

@@ -1,7 +1,5 @@
 """`elmbench run` that is stopped by a folder that cannot be written or by Ctrl-C."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys

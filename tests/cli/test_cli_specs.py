@@ -1,7 +1,5 @@
 """`elmbench list`, `show`, `validate`, `env` and `data`, and what all commands say about a spec that is not valid."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any

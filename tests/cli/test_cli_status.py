@@ -1,7 +1,5 @@
 """`elmbench status`, and the progress of a command that goes through many tables."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`elmbench table`: from cells.csv alone, as text, Markdown, CSV and LaTeX."""
 
-from __future__ import annotations
-
 import io
 import shutil
 from collections.abc import Callable

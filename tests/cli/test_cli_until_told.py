@@ -1,7 +1,5 @@
 """`elmbench run --until-told`: runs in two stages."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Callable

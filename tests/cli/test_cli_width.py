@@ -1,7 +1,5 @@
 """Everything that is printed for people fits 80 columns where there is no terminal."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable
 from pathlib import Path

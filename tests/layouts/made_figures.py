@@ -1,7 +1,5 @@
 """Figures of cells that are made by hand."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Curves of precision as scikit-learn has them, curves and surfaces over hyperparameters as means over folds."""
 
-from __future__ import annotations
-
 from io import StringIO
 from typing import Any
 

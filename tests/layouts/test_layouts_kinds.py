@@ -1,7 +1,5 @@
 """Tables of hyperparameters, confusion counts and facts of the data."""
 
-from __future__ import annotations
-
 import sys
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Figures with a panel for each data set: over sizes, over an option of the data, by trial, along a stream."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """t-tests over data sets, eq. (34) of the OSPVM paper, and of each model of a comparison against its best one."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Kernel weights and how they are learnt: the plan, the table with its counts, the paths and their picture."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

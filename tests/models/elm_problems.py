@@ -1,7 +1,5 @@
 """Small problems of every kind that the model tests draw from."""
 
-from __future__ import annotations
-
 import tracemalloc
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator

@@ -1,7 +1,5 @@
 """The rule by which a path is compared with one fit a candidate, see `elmbench.models.protocols.GridPath`."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any
 

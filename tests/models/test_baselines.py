@@ -1,7 +1,5 @@
 """The baselines and the support vector machine against the same estimators of scikit-learn."""
 
-from __future__ import annotations
-
 import inspect
 from collections import Counter
 from itertools import product

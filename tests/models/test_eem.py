@@ -1,7 +1,5 @@
 """EEM and EEKM against dense computations that follow the text, their decisions, and layers without a direction."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

@@ -1,7 +1,5 @@
 """ELM against dense least squares, W-ELM against the weighted pseudo-inverse, and the properties of their nodes."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.sparse as sp

@@ -1,7 +1,5 @@
 """The contract of every estimator: scikit-learn's checks, awkward and sparse rows, second fits, parameters, memory."""
 
-from __future__ import annotations
-
 import pickle
 import warnings
 

@@ -1,7 +1,5 @@
 """K-ELM against kernel ridge regression, and the scores of its search against one fit each, however it is solved."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Any kernel: by name, as a function, as a matrix, of dense rows and of sparse ones."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

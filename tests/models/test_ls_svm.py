@@ -1,7 +1,5 @@
 """LS-SVM against its bordered system, for classes and for values."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from elm_problems import FACTORS, class_of, coded, is_classification, problem, real_outputs, rows, targets

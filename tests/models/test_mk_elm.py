@@ -1,7 +1,5 @@
 """Multiple kernel ELM: what its paper proves of it, K-ELM as its case of one kernel, awkward kernels, memory."""
 
-from __future__ import annotations
-
 import pickle
 import tracemalloc
 import warnings

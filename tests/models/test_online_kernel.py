@@ -1,7 +1,5 @@
 """The six online kernel estimators, as a user meets them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from elm_problems import class_of

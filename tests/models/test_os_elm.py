@@ -1,7 +1,5 @@
 """OS-ELM against the dense matrices that its recursion stands for."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """PathSearchCV makes the choice of GridSearchCV, with its scores, attributes and errors."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

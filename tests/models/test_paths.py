@@ -1,7 +1,5 @@
 """The path of every model against one fit for each candidate and fold: outputs, and the candidate that is chosen."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

@@ -1,7 +1,5 @@
 """`predict_proba` of every classifier: its own, or the recipe of its docstring."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The protocols of each estimator, the items of its path, and the documentation of its parameters."""
 
-from __future__ import annotations
-
 import ast
 import doctest
 import inspect

@@ -1,7 +1,5 @@
 """PVM against the formulas of its paper, OS-PVM against PVM, chunk by chunk, and what its options change."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

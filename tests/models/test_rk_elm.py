@@ -1,7 +1,5 @@
 """RK-ELM and ELM-RBF against dense least squares, the theorems of the paper, sparse rows, memory."""
 
-from __future__ import annotations
-
 from collections import Counter, deque
 
 import numpy as np

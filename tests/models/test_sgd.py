@@ -1,7 +1,5 @@
 """Pegasos, the adaptive multi-hyperplane machine and BSGD as estimators; their loops are tested in `oracles/`."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.sparse as sp

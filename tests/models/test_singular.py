@@ -1,7 +1,5 @@
 """Parameters that cannot work are warned of, and those that people use are not."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

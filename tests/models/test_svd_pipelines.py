@@ -1,7 +1,5 @@
 """The online models on singular directions, and the directions."""
 
-from __future__ import annotations
-
 import inspect
 
 import numpy as np

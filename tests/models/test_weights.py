@@ -1,7 +1,5 @@
 """Weights of rows and classes: repeated rows, scikit-learn, and what a path makes of them."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

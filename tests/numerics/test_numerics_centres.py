@@ -1,7 +1,5 @@
 """Kernels at centres against their formulas, dense and sparse, in any blocks."""
 
-from __future__ import annotations
-
 import tracemalloc
 
 import numpy as np

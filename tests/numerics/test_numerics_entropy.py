@@ -1,7 +1,5 @@
 """The direction and the decision between two Gaussians, and divergences of densities, against closed forms."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Parts of a kernel matrix, and solutions of all ridges on the training rows of a fold, against dense algebra."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np

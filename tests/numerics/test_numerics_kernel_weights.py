@@ -1,7 +1,5 @@
 """Lists of kernels, the update of their weights and the point it ends in, and smallest enclosing balls."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """The loops give the same results compiled, compiled without a cache, and as plain Python."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import warnings

@@ -1,7 +1,5 @@
 """The streamed decomposition against LAPACK's of all rows so far, and what the printed update does instead."""
 
-from __future__ import annotations
-
 import itertools
 import tracemalloc
 

@@ -1,7 +1,5 @@
 """Projections of two classes through random layers: against all rows at once, in blocks, where nothing varies."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

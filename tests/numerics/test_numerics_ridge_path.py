@@ -1,7 +1,5 @@
 """Solutions of one matrix and many ridges, and the reduction to a band, against dense solves."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Ridge systems against dense numpy."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Random streams by key: the same in every process and order, another for every key."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

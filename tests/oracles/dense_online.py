@@ -1,7 +1,5 @@
 """The online models in dense algebra from their formulas: each row solves everything again."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import numpy as np

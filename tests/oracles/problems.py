@@ -1,7 +1,5 @@
 """Problems for the online models, of every shape that has its own ways of going wrong."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """BSGD against its dense reference, at every row."""
 
-from __future__ import annotations
-
 import dense_online as dense
 import numpy as np
 import pytest

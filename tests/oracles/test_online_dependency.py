@@ -1,7 +1,5 @@
 """ALD-KOS-ELM against its dense reference, at every row."""
 
-from __future__ import annotations
-
 import copy
 
 import dense_online as dense

@@ -1,7 +1,5 @@
 """Pegasos and the adaptive multi-hyperplane machine against their dense references, at every row."""
 
-from __future__ import annotations
-
 import copy
 
 import dense_online as dense

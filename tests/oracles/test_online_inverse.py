@@ -1,7 +1,5 @@
 """KOS-ELM and FB-KOS-ELM against their dense references, at every row."""
 
-from __future__ import annotations
-
 import dense_online as dense
 import numpy as np
 import pytest

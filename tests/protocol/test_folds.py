@@ -1,7 +1,5 @@
 """Splits, order, scaling, encoding, and what a profile keeps of the rows."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

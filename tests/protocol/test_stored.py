@@ -1,7 +1,5 @@
 """Stored predictions: what a record has, and the metrics that are computed from it."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

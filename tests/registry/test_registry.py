@@ -1,7 +1,5 @@
 """The registry: names, parameters, versions, and models from plug-ins, packages and addresses."""
 
-from __future__ import annotations
-
 import itertools
 import re
 import sys

@@ -1,7 +1,5 @@
 """Metrics that are asked for later: one entry of the registry, or a name, and the predictions in a store."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

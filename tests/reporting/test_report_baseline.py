@@ -1,7 +1,5 @@
 """The regression check: the tolerance rule on both sides of each boundary, and what may become a baseline."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

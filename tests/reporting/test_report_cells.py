@@ -1,7 +1,5 @@
 """cells.csv: its columns and order, the cells that it leaves out; what a run has written, as data frames."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import random

@@ -1,7 +1,5 @@
 """Sentences of a paper, tested on the results."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

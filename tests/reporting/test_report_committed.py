@@ -1,7 +1,5 @@
 """The committed results: verdicts computed a second time, figures drawn again."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The verdict on a table: against enumeration, other code, and prints whose truth is known."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import permutations, product

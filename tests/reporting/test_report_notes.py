@@ -1,7 +1,5 @@
 """Fits that were stopped at `max_iter` and warnings of models: columns of cells.csv and notes below a table."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

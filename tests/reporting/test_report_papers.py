@@ -1,7 +1,5 @@
 """The sentences on a paper and its main claims, against the committed results that they are about."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 from typing import Any

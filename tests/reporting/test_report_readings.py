@@ -1,7 +1,5 @@
 """Readings: the same cells under each value, and the value that is nearest to the published figure."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any

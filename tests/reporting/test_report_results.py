@@ -1,7 +1,5 @@
 """The files of a table: their content, their origin, and no file is ever half-written."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

@@ -1,7 +1,5 @@
 """Comparison of models over data sets and the tests of claims, against Demsar's formulas, closed forms and scipy."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

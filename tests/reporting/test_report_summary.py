@@ -1,7 +1,5 @@
 """summary.csv and optimism.csv: averages, deviations, verdicts on published figures, gains of choices on test folds."""
 
-from __future__ import annotations
-
 from itertools import product
 from typing import Any
 

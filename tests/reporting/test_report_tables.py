@@ -1,7 +1,5 @@
 """A table as it is shown: digits, endings, headings, times, notes."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The rule of the verdicts and the agreement beside it, against numbers by hand and draws whose truth is known."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """One table in every format: Markdown, LaTeX, HTML, text, and in the terminal in the shape of the print."""
 
-from __future__ import annotations
-
 import io
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Plans of small tables, and models that misbehave in a process of their own."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any

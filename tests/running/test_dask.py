@@ -1,7 +1,5 @@
 """Workers of a dask scheduler: their deaths, their absence, other versions, and certificates as in docs/cluster.md."""
 
-from __future__ import annotations
-
 import os
 import platform
 import re

@@ -1,7 +1,5 @@
 """The engine: what runs, when and with what, what is run again, and what is stored when it stops."""
 
-from __future__ import annotations
-
 import random
 import threading
 import time

@@ -1,7 +1,5 @@
 """Estimates of durations: by formula, by ended work, in a run under way; the order of tasks."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """Executors: the same results, limits and ends on all of them, for any number of workers and any order."""
 
-from __future__ import annotations
-
 import contextlib
 import time
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """A real `elmbench run`: Ctrl-C, kill, kill -9, and another run that ends it; nothing lost, nothing run twice."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -1,7 +1,5 @@
 """Plans: the cells that are asked for, and what leads to them."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

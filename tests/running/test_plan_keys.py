@@ -1,7 +1,5 @@
 """Keys of planned work: what they depend on, and what they do not."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Plans of tables that choose by a divergence, or choose nothing: curves and rank correlations."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

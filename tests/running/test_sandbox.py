@@ -1,7 +1,5 @@
 """Worker processes: a model that misbehaves ends its own cell, within its limits, and the next one runs."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -1,7 +1,5 @@
 """The store: nothing damaged is believed, nothing is lost beside others, and stale cells go."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import os

@@ -1,7 +1,5 @@
 """A worker process: its start in any folder, and all that it has started."""
 
-from __future__ import annotations
-
 import builtins
 import os
 import signal

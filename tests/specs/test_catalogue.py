@@ -1,7 +1,5 @@
 """The catalogue: files found and refused, inheritance, readings, profiles; what the shipped tables share."""
 
-from __future__ import annotations
-
 import copy
 import re
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """`datasets.yaml`: what it may say, and how a data set is found by name."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

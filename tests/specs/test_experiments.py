@@ -1,7 +1,5 @@
 """Experiment files: what they may say, and what the message names where they say something else."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

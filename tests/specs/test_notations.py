@@ -1,7 +1,5 @@
 """Grids, measures and limits as experiment files write them: their values, their order, what is refused."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from typing import Any
 

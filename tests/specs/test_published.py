@@ -1,7 +1,5 @@
 """The papers' figures: names, units, digits and parameters as they are printed."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Callable
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """The comparison of the cells that two kernels of OpenBLAS give."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Fingerprints written into the text of `datasets.yaml`."""
 
-from __future__ import annotations
-
 import yaml
 
 from elmbench.specs.datasets import load_dataset_specs

@@ -1,7 +1,5 @@
 """docs/results/: tables are those of the committed results, and figures in the prose are those of the tables."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

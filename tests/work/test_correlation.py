@@ -1,7 +1,5 @@
 """The rank correlation of the divergence with its leading term: by brute force, by what is known of it."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

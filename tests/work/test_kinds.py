@@ -1,7 +1,5 @@
 """Every kind of work: content, keys of results from before; streams, facts of data sets and learnt kernel weights."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from functools import partial

@@ -1,7 +1,5 @@
 """Printed hyperparameters as parameters of columns: under other names, as inverses, or not at all."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Fixtures of comparisons."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Comparisons by a metric of probabilities: models with decision values only are calibrated on the inner folds."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

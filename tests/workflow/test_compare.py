@@ -1,7 +1,5 @@
 """Models compared from Python: arrays, data frames and estimators; comparisons within a time; the page on one."""
 
-from __future__ import annotations
-
 import re
 import time
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Comparisons of models on a user's files: their plan, their folds, their table."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

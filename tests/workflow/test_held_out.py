@@ -1,7 +1,5 @@
 """Held-out files, folds of the user's own and weights of rows in comparisons; the predictions that they write."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

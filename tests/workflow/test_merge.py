@@ -1,7 +1,5 @@
 """Results of several machines joined, and what is refused."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A run from the request to the plan, its cost and its command; data sets and tables of a user's own."""
 
-from __future__ import annotations
-
 import io
 from collections import Counter
 from pathlib import Path

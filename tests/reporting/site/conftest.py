@@ -1,7 +1,5 @@
 """A site of some of the committed results, with a model whose name would be a script."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

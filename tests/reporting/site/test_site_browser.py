@@ -1,7 +1,5 @@
 """The site in a browser, wide and narrow, light and dark: nothing too wide, headings sort, scripts in names rest."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """The folder of the site: replaced as a whole, and nothing else is."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Findings are in words that the evidence bears."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any

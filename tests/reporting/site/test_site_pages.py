@@ -1,7 +1,5 @@
 """The pages as files: links, numbers, what is escaped, colours."""
 
-from __future__ import annotations
-
 import re
 from base64 import b64decode
 from collections.abc import Iterator
