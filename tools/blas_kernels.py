@@ -4,8 +4,6 @@ Profile `ci` is run with each kernel that this processor can execute, and its ce
 one. The outcome is `results/kernels/kernels.csv`, which docs/trust.md shows.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -7,8 +7,6 @@ each module (20), and `SEED`, which repeats a sample. The tests of `elmbench/run
 a fault, or take over five minutes, is left out.
 """
 
-from __future__ import annotations
-
 import contextlib
 import difflib
 import os

@@ -4,8 +4,6 @@ The prose of the pages is written by hand. The text between `<!-- make pages: BL
 replaced by the output of one of the functions in `BLOCKS`, which gets the words after its name as arguments.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """`elmbench data status`, `fetch` and `import`."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Annotated

@@ -1,7 +1,5 @@
 """`elmbench status`, `merge`, `table`, `check`, `report` and `baseline`."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 from typing import Annotated, Literal

@@ -1,7 +1,5 @@
 """Text tables of users: separator, encoding and header are detected unless they are given."""
 
-from __future__ import annotations
-
 import codecs
 import csv
 import io

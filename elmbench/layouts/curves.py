@@ -1,7 +1,5 @@
 """A metric at each value of one hyperparameter, as a table of points and as curves."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial

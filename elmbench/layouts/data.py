@@ -1,7 +1,5 @@
 """Facts of the data sets: rows, columns and classes, and the rows of both parts if the paper prints them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from elmbench.layouts.base import WITHOUT_MODELS, DatasetPlanner, Layout

@@ -1,7 +1,5 @@
 """Metrics of each model on each data set, with the time of the fit."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby, zip_longest

@@ -1,7 +1,5 @@
 """Fit times of each model over an option of generated data, as a table and as curves."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Metrics of each model, with a figure of the precision-recall curves."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable
 from itertools import cycle

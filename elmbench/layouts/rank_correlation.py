@@ -1,7 +1,5 @@
 """The rank correlation of D_CS and its leading term, for each number of random hidden nodes."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from pydantic import Field

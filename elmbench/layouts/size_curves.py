@@ -1,7 +1,5 @@
 """Metrics of each model, with a figure of the first metric over the size of the model."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Accuracy and size of models that learn in chunks, after each chunk, as a table of points and as curves."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any

@@ -1,7 +1,5 @@
 """A metric over two hyperparameters, as a table of points and as a surface."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from elmbench.layouts.base import DataFrame, LayoutOptions, Points

@@ -1,7 +1,5 @@
 """t-tests between two models over the data sets of a table."""
 
-from __future__ import annotations
-
 import math
 import warnings
 

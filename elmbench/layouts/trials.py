@@ -1,7 +1,5 @@
 """Metrics of each model, with a figure of each trial."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from elmbench.layouts.base import DataFrame, Points

@@ -1,7 +1,5 @@
 """Metrics of each model, with its kernels and iterations, and a figure of the kernel weights by iteration."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Sequence
 from itertools import cycle, islice
 from typing import Any

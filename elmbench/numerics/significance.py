@@ -4,8 +4,6 @@ Tests of a claim return a `Finding`: the estimate with its 95 % interval, and tw
 extreme as ours: if the claim is wrong (`confirming`), and if it is right (`contradicting`).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Stored predictions for test rows, and the metrics that are computed from them."""
 
-from __future__ import annotations
-
 import base64
 import contextlib
 import zlib

@@ -1,7 +1,5 @@
 """`cells.csv`, one line for each cell, and `environment.json`, the origin of its numbers: both are from the store."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

@@ -1,7 +1,5 @@
 """The outcome of a claim: its verdict, its words, its line of `claims.csv`, and Holm's correction (docs/claims.md)."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """The published figures of a table (the lines of `summary.csv` that have one) beside our runs, and their agreement."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The verdict on a table from all its comparable figures of a metric (docs/verdicts.md), and its test on ourselves."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence

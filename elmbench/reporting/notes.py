@@ -1,7 +1,5 @@
 """Notes below a table: endings of cells, warnings of models, fits that were stopped, remarks on published figures."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 

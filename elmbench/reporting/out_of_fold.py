@@ -1,7 +1,5 @@
 """`predictions.csv`: the predictions of each model of a comparison for its test rows."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

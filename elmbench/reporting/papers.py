@@ -1,7 +1,5 @@
 """The results of tables and papers under all profiles, with the evidence on published figures and claims."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping

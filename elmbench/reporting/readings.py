@@ -1,7 +1,5 @@
 """Comparison of the published figures with the means under each value of a reading."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 

@@ -5,8 +5,6 @@ then Nemenyi's test for each pair of models, and Wilcoxon's signed-rank test wit
 compared on the data sets that have all of them. Measured and published figures are compared separately.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

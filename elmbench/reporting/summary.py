@@ -1,7 +1,5 @@
 """`summary.csv`: the mean of each entry, the published value and the verdict; and the optimism of the selection."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Any

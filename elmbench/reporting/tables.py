@@ -1,7 +1,5 @@
 """The table of an experiment, built from its summary and its cells, and its figures in the layout of the paper."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """The rule of the verdicts: a published figure against the prediction interval of our own runs (docs/verdicts.md)."""
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_left
 from collections.abc import Mapping

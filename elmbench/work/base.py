@@ -1,7 +1,5 @@
 """Base classes of the kinds of work: a key, inputs, a run, a rough duration, a label."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

@@ -1,7 +1,5 @@
 """The page of a comparison, and the permutation importance of the columns that it shows."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import fields, replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The final model of a comparison, fitted to all rows as one scikit-learn pipeline, and its predictions."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field

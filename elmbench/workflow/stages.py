@@ -5,8 +5,6 @@ rule (1945, docs/verdicts.md): the deviation of the first runs alone, never thei
 separate the models, so the intervals keep their level, and a second call chooses the same number.
 """
 
-from __future__ import annotations
-
 import math
 import time
 from collections import Counter, defaultdict

@@ -1,7 +1,5 @@
 """Pictures of pages: average ranks, and the scores and predictions of a comparison."""
 
-from __future__ import annotations
-
 from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The pages of the site, each a template filled with results, and their folder, replaced as a whole."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

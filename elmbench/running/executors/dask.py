@@ -9,8 +9,6 @@ A dask process has one sandbox for each of its busy threads and reuses it for th
 and a model runs in its own process, within its limits. Sandboxes end with their dask process, even if it is killed.
 """
 
-from __future__ import annotations
-
 import multiprocessing.util
 import os
 import platform
