@@ -88,7 +88,7 @@ class RunProgress:
         elapsed = now - self._start_time
         if self.quiet or (self._bar.disable and elapsed - self._last_line <= _LINE_EVERY):
             return
-        if now >= self._next_text:
+        if now >= self._next_text or not (self._waiting or self._running):
             running = {key: now - start_time for key, start_time in self._running.items()}
             seconds, is_complete = self.estimates.remaining(self._waiting, running, self.executor.workers)
             about = "about" if is_complete else "at least"
