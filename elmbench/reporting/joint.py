@@ -191,17 +191,17 @@ def self_test(figures: Sequence[ComparedFigure], *key: str) -> dict[str, Any]:
     def verdicts_on(samples: Iterable[list[ComparedFigure]]) -> list[str]:
         return [judge_metric(sample, *key).verdict for sample in samples]
 
-    own = verdicts_on(prints_of_runs(figures))
+    own_runs = verdicts_on(prints_of_runs(figures))
     models = verdicts_on(_rotations(figures, lambda figure: (figure.dataset, figure.measure)))
     sets = verdicts_on(_rotations(figures, lambda figure: (figure.model, figure.measure)))
     return {
-        "own_runs": len(own),
-        "own_reproduced": own.count("reproduced"),
+        "own_runs": len(own_runs),
+        "own_reproduced": own_runs.count("reproduced"),
         "wrong_models": len(models),
         "wrong_reproduced": models.count("reproduced"),
         "wrong_sets": len(sets),
         "wrong_sets_reproduced": sets.count("reproduced"),
-        "own_verdicts": {verdict: own.count(verdict) for verdict in TABLE_VERDICTS},
+        "own_verdicts": {verdict: own_runs.count(verdict) for verdict in TABLE_VERDICTS},
     }
 
 

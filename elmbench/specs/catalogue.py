@@ -81,8 +81,8 @@ class ExperimentFile:
         if not any(changes.values()):
             return self.spec
         content = reduce(overlay, changes.values(), self.content)
-        place = f"({self.id} under the reading {', '.join(changes)})"
-        return parse_spec(Experiment, content, self.path.with_name("paper.yaml"), place)
+        prefix = f"({self.id} under the reading {', '.join(changes)})"
+        return parse_spec(Experiment, content, self.path.with_name("paper.yaml"), prefix)
 
 
 #: Yields the tables that it is given, and shows the progress.

@@ -139,18 +139,14 @@ class KernelSystemMixin(KernelMixin, PathMixin):
             members = sorted(gammas[gamma], key=lambda i: -grid.models[i].C)
             ridges = np.array([1.0 / grid.models[i].C for i in members])
             for j, (part, (T, decode)) in enumerate(zip(parts, targets, strict=True)):
-                result = cls._fold_outputs(grid, j, gamma, omega, room, part, T, ridges)
-                for i, outputs in zip(members, result, strict=True):
-                    if outputs is None:
-                        yield i, j, grid.fitted_outputs(i, j, Kernel(gamma=gamma))
-                    else:
-                        yield i, j, decode(outputs)
+                outputs, accurate = cls._fold_outputs(grid, j, gamma, omega, room, part, T, ridges)
+                yield from grid.results(members, j, outputs, decode, Kernel(gamma=gamma), accurate)
 
     @classmethod
     def _fold_outputs(
         cls, grid: Grid, fold: int, gamma: float, omega: Array, room: Array, part: FoldView, T: Array, ridges: Array
-    ) -> list[Array | None]:
-        """Return the outputs for the test rows of a fold, (n_test, k), for each ridge; None if a fit is needed.
+    ) -> tuple[Array, NDArray[np.bool_]]:
+        """Return the outputs for the test rows of a fold, (n_test, p * k), and for each ridge False if a fit is needed.
 
         `omega` is the shared kernel, for this `gamma`, and T, of shape (n_train, k), holds the targets of the fold.
         Systems are factored if the errors of an iteration are too large. Fits decide ties.
@@ -201,7 +197,7 @@ class KernelSystemMixin(KernelMixin, PathMixin):
             Z = ridge_solutions(K, B, ridges[again], grid.solvers, overwrite=True)
             columns = (again[:, np.newaxis] * k + np.arange(k)).ravel()
             outputs[:, columns], accurate[again] = compute_outputs(Z, np.zeros(len(again)), ridges[again])
-        return [outputs[:, i * k : (i + 1) * k] if holds else None for i, holds in enumerate(accurate)]
+        return outputs, accurate
 
     @classmethod
     def _by_factor(
@@ -222,9 +218,8 @@ class KernelSystemMixin(KernelMixin, PathMixin):
                     ridges = np.array([member.ridge for member in group])
                     accepted = ridges > WITHIN_ROUND_OFF * EPS * row_sums.max()
                     accepted &= grid.holds(outputs, len(group))
-                    parts = np.hsplit(outputs, len(group))
-                    for (i, kernel, *_), part, holds in zip(group, parts, accepted, strict=True):
-                        yield i, j, decode(part) if holds else grid.fitted_outputs(i, j, kernel)
+                    candidates = [member.position for member in group]
+                    yield from grid.results(candidates, j, outputs, decode, group[0].kernel, accepted)
         return others
 
     @classmethod

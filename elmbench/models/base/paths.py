@@ -19,6 +19,7 @@ from elmbench.models.protocols import Evaluated, Folds
 from elmbench.numerics.arrays import Array, Indices, Rows
 from elmbench.numerics.pairwise import Kernel
 
+NO_KERNEL = Kernel()  # stands for models that take the rows as they are
 ROUND_OFF = 1e-10  # the outputs of a path and of a fit agree to this share of their size, see `GridPath`
 
 
@@ -64,7 +65,7 @@ class Grid:
         train, test = self.folds[fold]
         return kernel.part(self.X, train, train), kernel.part(self.X, test, train)
 
-    def fitted_outputs(self, candidate: int, fold: int, kernel: Kernel = Kernel()) -> NDArray[Any]:  # noqa: B008 - frozen
+    def fitted_outputs(self, candidate: int, fold: int, kernel: Kernel = NO_KERNEL) -> NDArray[Any]:
         """Fit a single candidate with this kernel and return its predictions."""
         train, test = self.rows(fold, kernel)
         self.solvers["fit"] += 1
@@ -93,15 +94,17 @@ class Grid:
         fold: int,
         outputs: Array,
         decode: Callable[[Array], NDArray[Any]],
-        kernel: Kernel = Kernel(),  # noqa: B008 - frozen
+        kernel: Kernel = NO_KERNEL,
+        accepted: NDArray[np.bool_] | None = None,
     ) -> Iterator[tuple[int, int, NDArray[Any]]]:
         """Yield (candidate, fold, outputs) for candidates whose real outputs, as in `holds`, stand side by side.
 
-        `decode` is that of `encode`. A candidate whose labels round-off may change is fitted, with this kernel.
+        `decode` is that of `encode`. Candidates that are not `accepted`, by default those whose labels round-off may
+        change, are fitted, with this kernel.
         """
-        parts = np.hsplit(outputs, len(candidates))
-        for i, part, holds in zip(candidates, parts, self.holds(outputs, len(candidates)), strict=True):
-            yield i, fold, decode(part) if holds else self.fitted_outputs(i, fold, kernel)
+        accepted = self.holds(outputs, len(candidates)) if accepted is None else accepted
+        for i, part, accept in zip(candidates, np.hsplit(outputs, len(candidates)), accepted, strict=True):
+            yield i, fold, decode(part) if accept else self.fitted_outputs(i, fold, kernel)
 
 
 class PathMixin:
