@@ -10,7 +10,7 @@ from sklearn.utils import gen_batches
 from elmbench.numerics.arrays import Array, Rows
 from elmbench.numerics.kernels import rbf_from_distances, sparse_distances, squared_distances
 
-ROW_BLOCK = 1024  # rows that are passed through the hidden layer at a time where their outputs need not be kept
+ROW_BLOCK = 384  # rows that are passed through the hidden layer at a time where their outputs need not be kept
 
 
 def _sigmoid(Z: Array) -> Array:
