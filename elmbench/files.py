@@ -5,6 +5,7 @@ import os
 import platform
 import re
 import secrets
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -42,6 +43,15 @@ def write_atomically(path: Path, content: str | bytes) -> None:
     try:
         with replace_file(path) as partial:
             partial.write_bytes(content.encode() if isinstance(content, str) else content)
+    except OSError as error:
+        raise cannot_write(path, error) from error
+
+
+def check_folder(path: Path) -> None:
+    """Create the folder of a file that is to be written later; raise WriteError if it cannot be written."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=path.parent).close()
     except OSError as error:
         raise cannot_write(path, error) from error
 

@@ -16,6 +16,7 @@ from elmbench.cli.app import app
 from elmbench.cli.options import DecimalMark, DryRun, Jobs, Retry, Words, models, split_words, state
 from elmbench.cli.run import run_cells, run_prepared, show_plan
 from elmbench.errors import ElmbenchError
+from elmbench.files import check_folder
 
 if TYPE_CHECKING:
     from elmbench.reporting.results import Results
@@ -83,6 +84,8 @@ def compare(
     for path in files:
         if not path.name or path.is_dir():
             raise ElmbenchError(f"{str(path)!r} is a folder", expected="a file to write", next_step="name a file")
+        if not dry_run:
+            check_folder(path)
     command = shlex.join(["elmbench", *sys.argv[1:]])
     settings = Settings(jobs, None, state.plugins, 1, parse_limits(limit))
     with LocalExecutor(settings) as executor:

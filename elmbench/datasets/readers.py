@@ -206,17 +206,18 @@ def _read_parquet(content: bytes, path: Path, choose: ChooseTarget, layout: File
 
     file = pq.ParquetFile(io.BytesIO(content), pre_buffer=False)
     nested = {field.name: field.type for field in file.schema_arrow if pa.types.is_nested(field.type)}
-    names = file.schema_arrow.names
-    target = target_of(names, choose, path)
+    metadata = file.schema_arrow.pandas_metadata or {}
+    # The index of pandas is stored last; without a name, it is left out.
+    names = [name for name in file.schema_arrow.names if not name.startswith("__index_level_")]
+    target = target_of(sorted(names, key=lambda name: name not in metadata.get("index_columns", ())), choose, path)
     for name in nested if layout is PUBLIC else nested.keys() & {target}:
         raise bad_file(path, f"holds {nested[name]} in the column {name!r}", "a number or a word in each field")
-    table = file.read([name for name in names if name not in nested] if nested else None, use_threads=False)
+    table = file.read([name for name in names if name not in nested], use_threads=False)
     frame = table.to_pandas(use_threads=False, ignore_metadata=True, integer_object_nulls=True)
     frame[[*nested]] = None
     if layout is PUBLIC:
         return Table.of_frame(frame, target, str(path))
-    columns = (table.schema.pandas_metadata or {}).get("columns", ())
-    categories = {column["name"] for column in columns if column["pandas_type"] == "categorical"}
+    categories = {column["name"] for column in metadata.get("columns", ()) if column["pandas_type"] == "categorical"}
     frame = frame.astype(dict.fromkeys(categories & {*frame}, "category"))
     rows = Table.of_frame(frame, target, str(path), layout.words)
     return rows.remarked(f"columns of lists or records are not read: {few([*nested], 8)}") if nested else rows

@@ -9,6 +9,8 @@ from importlib.metadata import version
 from pathlib import Path
 from shlex import quote
 from typing import Any, Literal
+from unicodedata import normalize
+from zlib import crc32
 
 import numpy as np
 import scipy.sparse as sp
@@ -321,5 +323,7 @@ def short_slug(name: str) -> str:
 
 
 def slug(name: str) -> str:
-    """Return a name in small letters, digits and hyphens."""
-    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "data"
+    """Return a name in small letters, digits and hyphens, with a checksum if it has letters of other alphabets."""
+    letters = normalize("NFKD", name.lower())
+    words = re.sub(r"[^a-z0-9]+", "-", letters.encode("ascii", "ignore").decode()).strip("-") or "data"
+    return words if name.isascii() else f"{words}-{crc32(letters.encode('utf-8', 'surrogatepass')):08x}"

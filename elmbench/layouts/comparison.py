@@ -30,6 +30,8 @@ MARK = " *"
 LEVEL = 0.05
 #: The most repetitions of the folds that a note advises.
 MOST_RUNS = 100
+#: Splits with the same test parts in every run.
+REPEATED = ("ordered-kfold", "predefined-kfold")
 
 
 class Comparison(Layout):
@@ -82,12 +84,14 @@ class Comparison(Layout):
         return pd.concat([table, over_all], ignore_index=True)
 
     def _scores(self, cells: DataFrame, metric: str, resolved: Resolved) -> DataFrame:
-        """Return the score of each fold (more is better), a column for each model that has them all."""
+        """Return the score of each test part (more is better), a column for each model that has them all."""
         import pandas as pd
 
         complete = self.complete(cells, resolved)
         scores = {model: group.set_index(["run", "fold"])[metric].astype(float) for _, model, group in complete}
         table = pd.DataFrame(scores).dropna(axis="columns")
+        if resolved.spec.protocol.outer.kind in REPEATED:
+            table = table.groupby("fold").mean()
         return -table if less_is_better(metric) else table
 
     def columns(self, resolved: Resolved, datasets: Collection[str]) -> tuple[Column, ...]:
@@ -143,7 +147,7 @@ class Comparison(Layout):
                 yield Note("dummy", text)
             rivals = scores.drop(columns=dummies(resolved), errors="ignore")
             outer = resolved.spec.protocol.outer
-            most = 1 if outer.kind in ("ordered-kfold", "predefined-kfold") else MOST_RUNS
+            most = 1 if outer.kind in REPEATED else MOST_RUNS
             counts = needed_runs(rivals, share_of_test_rows(str(dataset), resolved), outer.folds_of(str(dataset)), most)
             if counts:
                 best = rivals.mean().idxmax()

@@ -99,19 +99,19 @@ def check_splittable(data: Dataset, split: Split) -> None:
             problem, expected = f"{data.name} has a column of {n_folds} folds", f"{max(2, split.folds)} folds"
             raise ElmbenchError(problem, expected=expected, next_step="correct the column, or name another one")
     purpose, next_step = f"{split.folds} folds", "lower the number of folds"
-    needs: list[tuple[int, str, int]] = []
+    needs: list[tuple[int, str, str, int]] = []
     if kind.endswith("group-kfold"):
-        needs.append((0 if data.groups is None else len(np.unique(data.groups)), "groups of rows", split.folds))
+        needs.append((0 if data.groups is None else len(np.unique(data.groups)), "group", " of rows", split.folds))
     if kind == "stratified-holdout":
         purpose, next_step = "a stratified holdout", "give the experiment `holdout` as its outer split"
-        needs.append((np.unique(data.y, return_counts=True)[1].min(), "rows in its smallest class", 2))
+        needs.append((np.unique(data.y, return_counts=True)[1].min(), "row", " in its smallest class", 2))
     elif kind.startswith("stratified-"):
-        needs.append((np.unique(data.y, return_counts=True)[1].max(), "rows in its largest class", split.folds))
+        needs.append((np.unique(data.y, return_counts=True)[1].max(), "row", " in its largest class", split.folds))
     elif kind.endswith("kfold"):
-        needs.append((n, "rows", split.folds + (kind == "ordered-kfold")))
-    for rows, noun, minimum in needs:
-        if rows < minimum:
-            problem = f"{data.name} has {rows} {noun}, too few for {purpose}"
+        needs.append((n, "row", "", split.folds + (kind == "ordered-kfold")))
+    for count, unit, of_part, minimum in needs:
+        if count < minimum:
+            problem = f"{data.name} has {count} {unit if count == 1 else unit + 's'}{of_part}, too few for {purpose}"
             raise ElmbenchError(problem, expected=f"at least {minimum}", next_step=next_step)
 
 

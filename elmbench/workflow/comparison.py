@@ -103,7 +103,8 @@ def _check_groups(data: Dataset, split: Split) -> None:
     assert data.groups is not None
     n_groups = min(len(set(data.groups[train])) for train, _ in outer_parts(data, split, run=0))
     if n_groups < INNER_FOLDS:
-        problem = f"{data.name}: a training part of {split.folds} folds has {n_groups} groups of rows"
+        groups = f"{n_groups} group{'s' * (n_groups != 1)} of rows"
+        problem = f"{data.name}: a training part of {split.folds} folds has {groups}"
         expected = f"at least {INNER_FOLDS}, for the {INNER_FOLDS} inner folds"
         raise ElmbenchError(problem, expected=expected, next_step="change the number of folds, or give more groups")
 

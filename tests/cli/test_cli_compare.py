@@ -79,6 +79,9 @@ def test_a_saved_model_comes_with_a_command_that_can_be_pasted(elmbench: Callabl
     assert "rows without a target, left out: 30 of 60" in result.out
     assert "1 cell to run on 1 worker" in result.out
     assert result.err.startswith("1 cell in ")
+    # Before any work.
+    assert "cannot write shop.csv/best.joblib" in elmbench(*words, "elm", "--save", shop / "best.joblib", code=2).err
+    assert "own/shop elm" not in elmbench("table", "own/shop").out
     result = elmbench(*words, "ridge", "--save", "my model.joblib")
     assert "elmbench predict 'my model.joblib' NEW.csv" in " ".join(result.out.split())
 
@@ -147,7 +150,7 @@ def test_every_option_reaches_the_comparison(elmbench: Callable, monkeypatch: py
         (["-t", "buys", "--groups", "colour", "--time-order", "day"], "both groups and an order"),
         (["-t", "buys", "--metric", "nrmse"], "'nrmse' is not a classification metric"),
         (["-t", "buys", "--groups", "colour"], "2 groups of rows, too few for 5 folds"),
-        (["-t", "buys", "--groups", "colour", "--folds", "2"], "a training part of 2 folds has 1 groups of rows"),
+        (["-t", "buys", "--groups", "colour", "--folds", "2"], "a training part of 2 folds has 1 group of rows"),
         (["-t", "buys", "-m", "elmo"], "unknown model 'elmo'"),
         (["-t", "buys", "--folds", "50"], "shop.csv has 40 rows in its largest class, too few for 50 folds"),
         (["-t", "age", "--time-order", "day", "--folds", "60"], "shop.csv has 60 rows, too few for 60 folds"),

@@ -1,5 +1,6 @@
 """A user's file: every format, the detected settings, and what is refused."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +71,13 @@ def test_the_target_is_found_by_its_name_or_is_the_last(tmp_path: Path, names: l
     # A column with another use is not the default target.
     for use in ({"drop": (target,)}, {"groups": target}, {"ordered_by": target}):
         assert described(tmp_path, frame.rename(columns={"y": "z"}).assign(**{target: frame[target]}), **use).sources
+
+
+def test_an_index_of_pandas_is_not_the_default_target(tmp_path: Path) -> None:
+    for name, features in ((None, ("a", "b", "c")), ("id", ("a", "b", "c", "id"))):
+        rows = FRAME.rename_axis(name).rename(index=lambda number: 2 * number)
+        data = loaded(tmp_path, rows, name="x.parquet")
+        assert (data.task, data.feature_names) == ("classification", features)
 
 
 def test_nested_columns_are_left_out(tmp_path: Path) -> None:
@@ -144,6 +152,9 @@ def test_a_name_that_is_very_long(tmp_path: Path) -> None:
     """The file's is made a part of others', with more put to it."""
     spec = described(tmp_path, "a,kind\n" + "1,no\n2,yes\n" * 10, name=f"{'ab ' * 83}.csv")
     assert spec.name == "-".join(["ab"] * 20)
+    names = [user_data.name_of(f"{name}.csv") for name in ("数据", "測試", "Größe", "grosse")]
+    assert len({*names}) == 4
+    assert all(re.fullmatch("[a-z0-9-]+", name) for name in names)
 
 
 def test_sets_of_scikit_learn(tmp_path: Path) -> None:

@@ -80,7 +80,7 @@ EQUAL = np.repeat([0, 1, 2], 30)
         (
             {"y": np.append(np.repeat([0, 1], 44), [1, 2])},
             Split("stratified-holdout", train=40, test=40),
-            "has 1 rows in its smallest class, too few for a stratified holdout",
+            "has 1 row in its smallest class, too few for a stratified holdout",
         ),
     ],
 )

@@ -242,6 +242,17 @@ def test_rows_in_their_order_are_learnt_before_they_are_tested() -> None:
         assert (np.diff(data.X_train[:, -1]) > 0).all()
     search = a_search(run)
     assert all(train.max() < test.min() for train, test in search.inner_folds(fold_data(search.outer_fold, None))[2])
+    # More runs have the same test parts, so they add no evidence.
+    cells = pd.DataFrame(
+        {"model": ["k-elm", "ridge"] * 3, "fold": [0, 0, 1, 1, 2, 2], "accuracy": [1, 0.5, 0.9, 0.6, 1, 1]}
+    )
+    cells = cells.assign(dataset="shop", run=0, select="nested", reading="", status="ok")
+    ((again, _),) = prepared(UserData("shop.csv", "buys", ordered_by="day"), folds=3, runs=2).tables
+    p, p_of_two = (
+        layout_of(table).entries_of(rows, table).groupby("model")["p"].first()["ridge"]
+        for table, rows in ((resolved, cells), (again, pd.concat([cells, cells.assign(run=1)])))
+    )
+    assert p_of_two == pytest.approx(p)
 
 
 def test_many_rows_leave_out_what_takes_too_long_and_search_on_some() -> None:
