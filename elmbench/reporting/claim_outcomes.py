@@ -63,6 +63,11 @@ class ClaimOutcome:
         return self.verdict in CLAIM_VERDICTS[:2]
 
     @property
+    def is_tested(self) -> bool:
+        """True if there is enough to decide the claim, even if the test did not."""
+        return self.verdict in CLAIM_VERDICTS[:3]
+
+    @property
     def text(self) -> str:
         """The claim, its verdict and the evidence in one sentence."""
         return f'claim "{self.claim.says}": {self.verdict}; {self.evidence}'

@@ -28,13 +28,11 @@ from elmbench.specs.protocol import is_quality
 class ComparedFigure:
     """A published figure and our runs of the same model on the same data set.
 
-    `dataset` is the suite's name, `printed_dataset` the paper's: a stand-in has the same one as the data set that it
-    stands for. `runs` and `means` are the numbers of our runs and their means.
+    `dataset` is the suite's name. `runs` and `means` are the numbers of our runs and their means.
     """
 
     profile: str
     dataset: str
-    printed_dataset: str
     model: str
     measure: Measure
     runs: NDArray[np.int64]
@@ -66,9 +64,8 @@ def compared_figures(figures: pd.DataFrame, measured: MeasuredCells) -> Iterator
         columns, values = measured.columns(entry), measured.values(entry, measure)
         runs = np.unique(columns["run"][~np.isnan(values)])
         means, draws = run_means(values, columns["run"]), draws_of(values, columns, measure)
-        paper = resolved.published[dataset, model, column]
-        printed = printed_of(dataset, paper, layout, resolved)
-        yield ComparedFigure(resolved.profile, dataset, paper.dataset, model, measure, runs, means, draws, printed)
+        printed = printed_of(dataset, resolved.published[dataset, model, column], layout, resolved)
+        yield ComparedFigure(resolved.profile, dataset, model, measure, runs, means, draws, printed)
 
 
 @dataclass(frozen=True)

@@ -85,13 +85,7 @@ def main_verdict(verdicts: Sequence[JointVerdict]) -> JointVerdict:
 
 
 def judge_table(figures: Iterable[ComparedFigure], *key: str) -> list[JointVerdict]:
-    """Return the verdicts on the metrics of a table, in the order of the table.
-
-    If a stand-in and the data set that it stands for are both there, the first one counts. `key` is the seed of the
-    shuffles.
-    """
-    datasets: dict[tuple[str, str], str] = {}
-    figures = [f for f in figures if datasets.setdefault((f.measure.metric, f.printed_dataset), f.dataset) == f.dataset]
+    """Return the verdicts on the metrics of a table, in the order of the table; `key` is the seed of the shuffles."""
     return [judge_metric(group, *key) for group in group_by(figures, lambda figure: figure.measure.metric).values()]
 
 

@@ -18,7 +18,7 @@ from elmbench.reporting.figures import ComparedFigure, facts_sentence, missing_r
 from elmbench.reporting.joint import ALPHA, JointVerdict, judge_table, main_verdict
 from elmbench.reporting.readings import compare_readings
 from elmbench.reporting.results import Results, read_results
-from elmbench.reporting.summary import COLUMNS, FIGURE
+from elmbench.reporting.summary import COLUMNS, FIGURE, without_stand_ins
 from elmbench.reporting.verdicts import FEWEST_RUNS
 from elmbench.specs.catalogue import PROFILES, ExperimentFile
 from elmbench.specs.measures import Measure
@@ -65,7 +65,8 @@ class TableResults:
     def figures(self) -> pd.DataFrame:
         """The line of each published figure in `summary.csv` of the profile that it counts under, and the profile."""
         lines = pd.concat([one.figures.assign(profile=one.resolved.profile) for one in self.results] or [_NO_FIGURES])
-        lines = lines[lines["verdict"] != ""]
+        for one in self.results[:1]:
+            lines = without_stand_ins(lines[lines["verdict"] != ""], one.resolved)
         best = lines.sort_values("verdict", key=lambda names: names.map(_WORTH), ascending=False, kind="stable")
         return lines[FIGURE].drop_duplicates().merge(best.drop_duplicates(FIGURE), on=FIGURE)[[*lines]]
 
@@ -109,6 +110,7 @@ class TableResults:
             for (dataset, model, _), figure in printed.published.items()
             # A table may show some of the figures of a file.
             if dataset in (ALL, *printed.datasets)
+            and dataset not in printed.stand_ins
             and (model in models or figure.cited or model not in self.file.all_columns)
         )
         not_run = 0 if facts else max(0, judged - figures.total())
@@ -208,11 +210,11 @@ class PaperResults:
     def claims(self) -> list[ClaimOutcome]:
         """The claims of the paper, each once; Holm's correction bounds the chance that any decision is wrong.
 
-        A claim counts under the first profile that tested it: that profile may lack the data set of a claim.
+        A claim counts under the first profile that has what its test needs: another one may lack data sets or runs.
         """
         outcomes = (outcome for results in self.results for outcome in results.claims)
         claims = group_by(outcomes, lambda outcome: (outcome.table, outcome.claim.model_dump_json()))
-        return correct_by_holm([first for first, *_ in claims.values()])
+        return correct_by_holm([min(group, key=lambda outcome: not outcome.is_tested) for group in claims.values()])
 
     @cached_property
     def main_claims(self) -> list[tuple[MainClaim, str, list[ClaimOutcome]]]:

@@ -34,7 +34,7 @@ from elmbench.reporting.claims import check_claims
 from elmbench.reporting.folders import PICTURE, results_folder
 from elmbench.reporting.joint import JointVerdict, judge_table
 from elmbench.reporting.notes import remarks_of
-from elmbench.reporting.summary import FIGURE, MeasuredCells, optimism, summarise
+from elmbench.reporting.summary import FIGURE, MeasuredCells, optimism, summarise, without_stand_ins
 from elmbench.reporting.tables import build_table
 from elmbench.reporting.writers.html import html
 from elmbench.reporting.writers.markdown import markdown
@@ -93,9 +93,12 @@ class Results:
 
     @cached_property
     def figures(self) -> pd.DataFrame:
-        """The line of each published figure in the summary, under the default readings and the first selection."""
+        """The line of each published figure in the summary, under the default readings and the first selection.
+
+        A data set that stands in for another one counts only without it.
+        """
         lines = self.summary[(self.summary["reading"] == "") & self.summary["published"].notna()]
-        return lines.drop_duplicates(FIGURE)
+        return without_stand_ins(lines.drop_duplicates(FIGURE), self.resolved)
 
     @cached_property
     def compared_figures(self) -> list[published.ComparedFigure]:

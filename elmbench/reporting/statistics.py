@@ -20,6 +20,7 @@ from elmbench.layouts.figures import new_figure, png
 from elmbench.layouts.table import COMPLETE
 from elmbench.metrics import less_is_better
 from elmbench.numerics.significance import holm, wilcoxon_p
+from elmbench.reporting.summary import without_stand_ins
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.published import ALL
 
@@ -169,7 +170,9 @@ def compare_models(summary: pd.DataFrame, resolved: Resolved) -> list[Statistics
     """
     lines = summary[(summary["reading"] == "") & (summary["ended"] == COMPLETE) & summary["mean"].notna()]
     lines = lines[~lines["model"].isin(dummies(resolved))].drop_duplicates(["dataset", "model", "metric"])
-    printed = ((key, figure.value) for key, figure in resolved.published.items() if not figure.cited)
+    lines = without_stand_ins(lines, resolved)
+    pairs = resolved.published.items()
+    printed = ((key, figure.value) for key, figure in pairs if not figure.cited and key[0] not in resolved.stand_ins)
     figures: dict[str, dict[Any, float]] = {
         "measured": lines.set_index(["dataset", "model", "metric"])["mean"].to_dict(),
         "published": {key: float(value) for key, value in printed if value is not None},

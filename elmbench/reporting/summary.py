@@ -106,6 +106,12 @@ def summarise(measured: MeasuredCells) -> pd.DataFrame:
     return pd.DataFrame(sorted(lines, key=order_of(resolved)), columns=COLUMNS).astype(dict.fromkeys(_WHOLE, "Int64"))
 
 
+def without_stand_ins(lines: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
+    """Return lines of summaries without those of a stand-in if the data set that it stands for was measured."""
+    measured = lines.loc[lines["ended"] == COMPLETE, "dataset"]
+    return lines[~lines["dataset"].map(resolved.stand_ins).isin(measured)]
+
+
 def _published_lines(cells: pd.DataFrame, layout: Layout, resolved: Resolved) -> list[dict[str, Any]]:
     """Return a line for each cited figure and each of a model that is never measured, on the data sets shown."""
     default = cells[cells["reading"] == ""]

@@ -21,7 +21,7 @@ from elmbench.reporting.notes import table_notes
 from elmbench.reporting.summary import ENTRY, FIGURE
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
-from elmbench.specs.protocol import is_quality
+from elmbench.specs.protocol import MEASURES, is_quality
 from elmbench.specs.published import ALL
 
 #: The description of each selection; `nested` may go by a criterion other than the score on inner folds.
@@ -76,7 +76,7 @@ def _protocol(resolved: Resolved) -> str:
 
 def _coverage(resolved: Resolved, cells: pd.DataFrame) -> str:
     """Return the profile of a table, its runs and its departures from the printed protocol."""
-    runs = cells.groupby("dataset")["run"].nunique()
+    runs = cells.groupby(["dataset", "model"])["run"].nunique()
     if not len(runs):
         return f"Profile {resolved.profile}: no cell has ended yet."
     smallest, largest = int(runs.min()), int(runs.max())
@@ -108,8 +108,11 @@ def _entries(
         Measure(column) if ended == NOT_MEASURED else measures_of(dataset, model)[column]
         for dataset, model, column, ended in summary[[*FIGURE, "ended"]].itertuples(index=False, name=None)
     ]
-    metrics = [measure.metric for measure in measures]
-    signs = [(-1.0 if less_is_better(metric) else 1.0) if is_quality(metric) else np.nan for metric in metrics]
+    metrics, scorers = [measure.metric for measure in measures], {*resolved.spec.protocol.metrics} - {*MEASURES}
+    signs = [
+        (-1.0 if less_is_better(metric) else 1.0) if is_quality(metric) or metric in scorers else np.nan
+        for metric in metrics
+    ]
     scores = summary[["mean", "published"]].astype(float).mul(signs, axis=0)
     rows = scores.groupby([summary["dataset"], summary["metric"]])
     is_best = ((scores == rows.transform("max")) & (rows.transform("count") > 1)).to_numpy().tolist()

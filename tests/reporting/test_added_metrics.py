@@ -95,6 +95,8 @@ def test_metrics_of_yesterday_s_store(toy: Toy, store: Store, tmp_path: Path) ->
     assert means(results, "balanced_accuracy") == pytest.approx(
         {model: sk.balanced_accuracy_score(TRUE, said) for model, said in SAID.items()}
     )
+    entries = results.table.sections[0].entries
+    assert [entry.model for entry in entries if entry.measure.metric == "jaccard" and entry.best] == ["ELM"]
     assert means(results, "jaccard") == pytest.approx(
         {model: sk.jaccard_score(TRUE, said) for model, said in SAID.items()}
     )

@@ -22,6 +22,8 @@ from elmbench.reporting.joint import (
     rows_of,
     self_test,
 )
+from elmbench.reporting.papers import TableResults
+from elmbench.reporting.statistics import compare_models
 from elmbench.reporting.summary import MeasuredCells
 from elmbench.reporting.verdicts import Printed, draws_of_means
 from elmbench.specs.measures import Measure
@@ -31,7 +33,7 @@ def figure(dataset: str, model: str, means: Sequence[float], print_: float, metr
     """A figure with these run means; the print is a single draw without rounding."""
     array, printed = np.array(means), Printed(print_, 0.0)
     draws, runs = draws_of_means(array, 0.0), np.arange(len(array))
-    return ComparedFigure("paper", dataset, dataset, model, Measure(metric), runs, array, draws, printed)
+    return ComparedFigure("paper", dataset, model, Measure(metric), runs, array, draws, printed)
 
 
 def table(rng: np.random.Generator, truth: Any, runs: int = 10, noise: float = 0.01) -> list[ComparedFigure]:
@@ -132,9 +134,15 @@ def test_a_table_is_judged_by_each_of_its_metrics() -> None:
 
 
 def test_a_stand_in_counts_only_without_its_original() -> None:
-    part = table(np.random.default_rng(6), TRUTH)
-    stand_in = [replace(one, dataset="stand-in", printed_dataset=one.dataset) for one in part[:4]]
-    assert judge_table([*part, *stand_in])[0].figures == judge_table([*part[4:], *stand_in])[0].figures == 8
+    both = committed("paper/rkelm/table12")
+    alone = replace(both, cells=both.cells[both.cells["dataset"] != "waveform"])
+    for results, dataset in ((both, "waveform"), (alone, "waveform-drawn")):
+        sources = [{*one.datasets} for one in compare_models(results.summary, results.resolved)]
+        counted = {*results.figures["dataset"]}
+        assert counted == sources[0] == {*both.cells["dataset"]} - ({"waveform", "waveform-drawn"} - {dataset})
+        assert len(sources[1]) == results.agreements[0].rows == results.verdicts[0].datasets == 7
+        # Another profile has the data set itself.
+        assert {*TableResults(both.resolved.file, (results, both)).figures["dataset"]} == {*both.figures["dataset"]}
 
 
 def test_models_that_share_their_splits_count_for_fewer() -> None:
