@@ -15,7 +15,7 @@ def _stop(*_: object) -> None:
 
 
 def main() -> None:
-    """Run the command line; Ctrl-C ends it with exit code 130 from the first import on."""
+    """Run the command line; Ctrl-C and SIGTERM end it with exit code 130 from the first import on."""
     code = 1
 
     def end() -> None:
@@ -24,7 +24,8 @@ def main() -> None:
                 stream.flush()
         os._exit(code)
 
-    signal.signal(signal.SIGINT, _stop)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _stop)
     gc.set_threshold(100_000)  # imports allocate many objects and free few, so frequent collections find nothing
     atexit.register(end)  # The first callback runs last. Python would take a while to delete all modules.
     from elmbench.cli import main as run

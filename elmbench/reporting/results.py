@@ -191,12 +191,6 @@ def write_results(resolved: Resolved, store: Store, results_dir: Path) -> Result
     return results
 
 
-def is_current(resolved: Resolved, store: Store, results_dir: Path) -> bool:
-    """Return True if the files of a table were written after the last change of the store."""
-    last = results_folder(results_dir, resolved.profile, resolved.file.id) / "environment.json"
-    return last.is_file() and last.stat().st_mtime > store.change_time
-
-
 def read_results(resolved: Resolved, results_dir: Path, metrics: Sequence[str] = ()) -> Results:
     """Return the results of an earlier run, from its `cells.csv`.
 

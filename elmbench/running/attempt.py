@@ -12,9 +12,9 @@ import numpy as np
 from elmbench.errors import ElmbenchError, describe_error, message_of
 from elmbench.numerics.threads import libraries
 from elmbench.protocol.folds import load_rows
-from elmbench.registry import BUILT_IN, find_model
+from elmbench.registry import BUILT_IN, find_model, model_version
 from elmbench.running.store import SEARCH_FAILED
-from elmbench.work.base import Context, Result, Work
+from elmbench.work.base import Context, ModelRef, Result, Work
 from elmbench.work.fit import warm_up
 
 #: The statuses that work may end with by itself. Time limits are the sandbox's.
@@ -24,22 +24,32 @@ _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u206
 
 
 def preload(work: Work, context: Context) -> None:
-    """Import the model of some work and load its data, so that neither counts as time of the work."""
+    """Import the model of some work and load its data, so that neither counts as time of the work.
+
+    Raises ElmbenchError if they are not those that the work was planned for.
+    """
     if work.data is None:
         return
-    data, checksum, spec = load_rows(work.data, context.data_dir), work.data.checksum, work.data.spec
-    if data.checksum != checksum and (spec is None or spec.redraw is None):
-        raise ElmbenchError(
-            f"{data.name} has changed since the run was planned (checksum {data.checksum[:12]})",
-            expected=f"the data with checksum {checksum[:12]}",
-            next_step="run again",
-        )
-    if work.model_name and spec is not None:
-        factory = find_model(work.model_name).factory(spec.task)
-        if work.model_name in BUILT_IN:
+    data, spec = load_rows(work.data, context.data_dir), work.data.spec
+    if spec is None or spec.redraw is None:
+        _check_unchanged(data.name, f"checksum {data.checksum[:12]}", f"checksum {work.data.checksum[:12]}")
+    model = getattr(work, "model", None)
+    if isinstance(model, ModelRef) and spec is not None:
+        entry = find_model(model.name)
+        factory = entry.factory(spec.task)
+        # A worker that starts late may read a plug-in file that has been edited meanwhile.
+        _check_unchanged(entry.name, model_version(entry, spec.task), model.version)
+        if model.name in BUILT_IN:
             X = np.random.default_rng(0).random((40, 3))
             y = np.where(X[:, 0] > 0.5, 1, -1) if spec.task == "classification" else X[:, 0]
             warm_up(factory, {}, X, y)  # no search is timed while the model is imported and compiled
+
+
+def _check_unchanged(name: str, state: str, planned: str) -> None:
+    """Raise ElmbenchError unless a model or data set is in the state in which the run was planned."""
+    if state != planned:
+        problem = f"{name} has changed since the run was planned ({state})"
+        raise ElmbenchError(problem, expected=planned, next_step="run again")
 
 
 def attempt(work: Work, inputs: Mapping[str, Result], context: Context, blas_threads: int = 1) -> Result:

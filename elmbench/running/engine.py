@@ -159,15 +159,20 @@ class Run:
             is_single = bool(clean) and executor.fixed and executor.workers == 1
             self._do(executor, todo, clean if is_single else (), 1 if is_single else None)
             if repeats := self._fits_to_time(clean):
-                self._do(executor, repeats, repeats, 1)
+                self._do(executor, repeats, repeats, 1, only_ok=True)
 
     def _fits_to_time(self, fits: Iterable[str]) -> list[str]:
         """Return the fits that ended ok, but ran beside other work."""
         results = ((key, self.store.result(key)) for key in fits)
         return [key for key, result in results if result and result["status"] == "ok" and CLEAN not in result]
 
-    def _do(self, executor: Executor, todo: list[str], clean: Collection[str], at_most: int | None) -> None:
-        """Do the work of these keys, at most so many pieces at a time; the times of the fits in `clean` are clean."""
+    def _do(
+        self, executor: Executor, todo: list[str], clean: Collection[str], at_most: int | None, only_ok: bool = False
+    ) -> None:
+        """Do the work of these keys, at most so many pieces at a time; the times of the fits in `clean` are clean.
+
+        `only_ok`: store no other result, because the one in the store is ok.
+        """
         # A single worker follows the order of the plan, because neighbours share their data.
         in_order = at_most == 1 or (executor.fixed and executor.workers == 1) or self.until < math.inf
         queue = WorkQueue(self.works, todo, None if in_order else self.estimates.formula)
@@ -180,7 +185,8 @@ class Run:
                 return
             if work.key in clean:
                 answer = replace(answer, result=answer.result | {CLEAN: True})
-            self._put(work, answer)
+            if not only_ok or answer.result["status"] == "ok":
+                self._put(work, answer)
             if not work.immediate:
                 self.estimates.note(work.key, answer.seconds)
             self.on_event(Event("end", work, answer.result))

@@ -88,7 +88,7 @@ class Store:
         """Return the files of the log in the order of their numbers; warn about files of other formats."""
         try:
             names = sorted(os.listdir(self.folder))
-        except (FileNotFoundError, NotADirectoryError):  # a store without records; writing there is refused
+        except FileNotFoundError:
             return []
         except OSError as error:
             raise cannot_read(self.folder, error) from error
@@ -161,11 +161,6 @@ class Store:
             raise cannot_write(path, error) from error
         finally:
             os.close(self._descriptor)
-
-    @property
-    def change_time(self) -> float:
-        """The time of the last change of the log, in seconds since 1970; 0 without a log."""
-        return max((path.stat().st_mtime for path in self.folder.glob("*.log")), default=0.0)
 
     # --- Results
 

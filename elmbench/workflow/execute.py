@@ -15,7 +15,7 @@ from elmbench.errors import ElmbenchError, messages_for_python, unknown_name
 from elmbench.files import RESULTS_DIR, sweep
 from elmbench.registry.plugins import load_plugin
 from elmbench.reporting.folders import results_folder
-from elmbench.reporting.results import Results, is_current, read_results, write_results
+from elmbench.reporting.results import Results, write_results
 from elmbench.running.engine import Event, OnEvent, Run
 from elmbench.running.executors import Executor, Settings, executor_of
 from elmbench.specs.limits import parse_limits
@@ -61,15 +61,10 @@ def compute(run: PreparedRun, on_event: OnEvent, executor: Executor | None) -> N
 
 
 def _write(run: PreparedRun) -> list[Results]:
-    """Write the tables; that of a comparison is read if nothing new is stored."""
+    """Write the tables."""
     # Concurrent runs take turns, so that the last one's tables contain the results of all.
     with run.store.writing_tables():
-        return [
-            read_results(resolved, run.results_dir)
-            if run.options.whole and is_current(resolved, run.store, run.results_dir)
-            else write_results(resolved, run.store, run.results_dir)
-            for resolved, _ in run.tables
-        ]
+        return [write_results(resolved, run.store, run.results_dir) for resolved, _ in run.tables]
 
 
 def failed_cells(run: PreparedRun) -> tuple[int, list[str]]:
@@ -90,6 +85,7 @@ def command_of(resolved: Resolved, options: RunOptions) -> str:
         "--select": request.select,
         "--runs": () if request.runs is None else (request.runs,),
         "--reading": filter(None, resolved.reading.split(";")),
+        "--metric": options.metrics,
         "--grid": (json.dumps({name: grid}) for name, grid in request.grids.items()),
         "--blas-threads": filter(lambda threads: threads > 1, [options.settings.blas_threads]),
         "--limit": filter(None, [options.settings.limits.text]),

@@ -1,5 +1,6 @@
 """`elmbench compare`: what it asks for, prints, writes and exits with."""
 
+import os
 import shlex
 import shutil
 from collections.abc import Callable
@@ -82,7 +83,10 @@ def test_a_saved_model_comes_with_a_command_that_can_be_pasted(elmbench: Callabl
     # Before any work.
     assert "cannot write shop.csv/best.joblib" in elmbench(*words, "elm", "--save", shop / "best.joblib", code=2).err
     assert "own/shop elm" not in elmbench("table", "own/shop").out
+    (written,) = Path("elmbench-results/compare").rglob("environment.json")
+    os.utime(written, (2**32, 2**32))  # the clock is set back after this run
     result = elmbench(*words, "ridge", "--save", "my model.joblib")
+    assert "ridge" in result.out
     assert "elmbench predict 'my model.joblib' NEW.csv" in " ".join(result.out.split())
 
 

@@ -80,14 +80,14 @@ def test_cells_of_the_request(elmbench: Callable, one: Path, worker: dict) -> No
     assert elm.groupby(["select", "run"]).size().to_dict() == {
         ("nested", 0): 3, ("nested", 1): 3, ("oracle", 0): 3, ("oracle", 1): 3,
     }  # fmt: skip
-    elmbench(*CI, "-m", "svm", "--reading", "order=stored")
+    elmbench(*CI, "-m", "svm", "--reading", "order=stored", "--metric", "f1")
     svm = cells()[cells()["model"] == "svm"]
     assert svm["reading"].tolist() == ["order=stored"] * 3
     commands = json.loads(Path("elmbench-results/ci/toy/one/environment.json").read_text())["commands"]
     assert commands == [
         "elmbench run toy/one --profile ci",
         "elmbench run toy/one --profile ci -d wdbc -d WDBC -m ELM --select oracle --select nested --runs 2",
-        "elmbench run toy/one --profile ci -m svm --reading order=stored",
+        "elmbench run toy/one --profile ci -m svm --reading order=stored --metric f1",
     ]
 
 

@@ -153,8 +153,11 @@ def test_fits_from_before_are_timed_again_unless_they_failed(workers: InProcess,
     workers.answer = lambda unit: {"status": "failed" if plan.works[bad].content() == unit else "ok", "reason": "r"}
     run(plan, store, jobs=2)
     workers.diary.clear()
+    # A result that is ok outlives a second fit that is not.
+    workers.answer = lambda unit: {"status": "timeout", "reason": "r"}
     run_clean(plan, store, Settings(jobs=2))
     assert sorted(key for key, _ in workers.diary) == sorted(others)
+    assert {store.result(key)["status"] for key in others} == {"ok"}
 
 
 # --- What stops a run ------------------------------------------------------------------------------------------------

@@ -21,8 +21,12 @@ from elmbench.running.executors import Settings, sandbox
 from elmbench.running.executors.local import LocalExecutor
 from elmbench.running.executors.sandbox import Sandbox, _Worker
 from elmbench.specs.limits import Limits
+from elmbench.work.base import ModelRef
 from elmbench.work.fit import Fit
 from elmbench.work.plan import Plan
+
+#: A model as a plan names it whose file was edited afterwards.
+OTHER_CODE = ModelRef("k-elm", "plug-in 0", "k-elm")
 
 
 @pytest.fixture
@@ -74,6 +78,14 @@ def test_a_worker_that_was_started_ahead_is_the_one_that_works(work: Fit) -> Non
     assert not psutil.pid_exists(number)
 
 
+def test_a_worker_that_is_killed_while_it_starts_is_replaced(box: Sandbox, work: Fit) -> None:
+    box.warm()
+    for child in psutil.Process().children():
+        if child.environ().get(processes.MARK) == box._worker.mark:
+            child.kill()
+    assert run_in(box, work)["status"] == "ok"
+
+
 def test_a_worker_that_cannot_start(box: Sandbox, work: Fit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "sitecustomize.py").write_text("import sys; sys.exit('nothing works here')")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
@@ -111,11 +123,12 @@ def test_a_stop_while_the_worker_starts_ends_it(work: Fit, monkeypatch: pytest.M
     assert workers[0]._killed
 
 
-def test_data_that_changed_since_the_plan_fail_the_cell(box: Sandbox, work: Fit) -> None:
+def test_data_or_a_model_that_changed_since_the_plan_fail_the_cell(box: Sandbox, work: Fit) -> None:
     outer_fold = replace(work.outer_fold, dataset=replace(work.outer_fold.dataset, checksum="0" * 64))
-    result = run_in(box, replace(work, outer_fold=outer_fold))
-    assert result["status"] == "failed"
-    assert "wdbc has changed since the run was planned" in result["reason"]
+    for planned, name in ((replace(work, outer_fold=outer_fold), "wdbc"), (replace(work, model=OTHER_CODE), "k-elm")):
+        result = run_in(box, planned)
+        assert result["status"] == "failed"
+        assert f"{name} has changed since the run was planned" in result["reason"]
 
 
 #: A process with two children. The first, in a session of its own, has a child that takes 60 MB.

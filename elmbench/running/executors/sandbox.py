@@ -41,6 +41,8 @@ _INTERVAL = 0.05
 _LOADING = 60.0
 #: The result of work that was running when its sandbox was stopped.
 STOPPED = {"status": "failed", "reason": "the run was stopped"}
+#: The reason why work fails whose worker has been killed while it started, twice.
+_NOT_BEGUN = "the worker process ended before it could begin"
 #: Seconds to wait for the exit code of a worker that has ended.
 _EXIT_CODE = 30.0
 #: The prefixes of the variables that limit the threads of linear algebra libraries.
@@ -166,7 +168,7 @@ class _Worker:
     def _death(self) -> _Ended:
         """Return how the worker process ended, from its exit code."""
         if self._process is None and not self._killed:
-            return _Ended("failed", "the worker process ended before it could begin")
+            return _Ended("failed", _NOT_BEGUN)
         # The thread of the pool that collects the exit code may not have run yet.
         give_up = time.monotonic() + _EXIT_CODE
         while self._process is not None and not self._killed and time.monotonic() < give_up:
@@ -213,11 +215,12 @@ class Sandbox:
         """Do a task of `task_of`. It may end at a limit or with the worker.
 
         Models from outside share a worker. If one raises after another, which may have changed the libraries that they
-        share, it is tried again in a new worker.
+        share, it is tried again in a new worker. So is a task whose worker has been killed while it started.
         """
         previous = self._worker.loaded if self._worker is not None else _Load()
         answer = self._ask(task, limits)
-        if "traceback" in answer.result and previous.from_outside and previous.model != task["work"].get("model"):
+        is_suspect = previous.from_outside and previous.model != task["work"].get("model")
+        if (is_suspect and "traceback" in answer.result) or answer.result["reason"] == _NOT_BEGUN:
             self._end_worker()
             answer = self._ask(task, limits)
         return answer
