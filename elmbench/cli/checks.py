@@ -16,14 +16,14 @@ from elmbench.files import write_atomically
 from elmbench.layouts import layout_of
 from elmbench.layouts.figures import title_of
 from elmbench.layouts.table import VERDICTS, Column, Note, ResultTable, Section
+from elmbench.lazy import load
 from elmbench.reporting.cells import csv
 from elmbench.reporting.claim_outcomes import CLAIM_VERDICTS, count_results
 from elmbench.reporting.figures import Agreement, counts_text
 from elmbench.reporting.papers import PaperResults
 from elmbench.reporting.results import Results
 from elmbench.reporting.statistics import compare_models, draw_critical_differences
-from elmbench.reporting.writers.latex import latex
-from elmbench.reporting.writers.markdown import markdown
+from elmbench.reporting.writers import FORMATS
 from elmbench.reporting.writers.text import blocks, lines_text
 from elmbench.specs.profiles import command_for
 
@@ -36,10 +36,8 @@ _SHOWN = 20
 def format_table(
     form: str, table: ResultTable, frame: pd.DataFrame, commands: Sequence[str], picture: Path | None = None
 ) -> str:
-    """Return a table as `csv` (the lines of `frame`), `md` or `latex`."""
-    if form == "csv":
-        return csv(frame)
-    return latex(table) if form == "latex" else markdown(table, commands, picture)
+    """Return a table as `csv` (the lines of `frame`) or in another format of `elmbench.reporting.writers`."""
+    return csv(frame) if form == "csv" else str(load(FORMATS[form])(table, commands, picture))
 
 
 def show_statistics(results: Results, diagram: Path | None = None, form: str = "text") -> None:

@@ -9,6 +9,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from elmbench.cli.options import state
 from elmbench.cli.progress import duration
 from elmbench.reporting.writers.text import lines_text
 from elmbench.specs.catalogue import ExperimentFile
@@ -58,7 +59,7 @@ def show_experiment(file: ExperimentFile) -> RenderableType:
         ("data", ", ".join(spec.datasets)),
         *(protocol_facts if spec.models else ()),
         ("profiles", ", ".join(file.profiles)),
-        ("duration", f"elmbench run {file.id} --dry-run"),
+        ("duration", state.complete(f"elmbench run {file.id} --dry-run")),
         ("file", str(file.path)),
     ]
     models = []

@@ -10,6 +10,7 @@ from elmbench.cli import options
 from elmbench.cli.app import app
 from elmbench.cli.options import state
 from elmbench.errors import ElmbenchError
+from elmbench.reporting.writers import FORMATS
 
 baseline_app = typer.Typer(
     no_args_is_help=True, help="Change the baseline of the regression check.", rich_markup_mode=None
@@ -80,7 +81,7 @@ def table(
     experiment: options.Table = None,
     profile: options.Profile = "fast",
     form: Annotated[
-        Literal["text", "md", "csv", "latex"], typer.Option("--format", help="Format of the output.")
+        Literal["text", "csv", *FORMATS], typer.Option("--format", help="Format of the output.")  # type: ignore[valid-type]
     ] = "text",
     update: Annotated[bool, typer.Option("--update", help="Rewrite the files beside cells.csv.")] = False,
     statistics: Annotated[bool, typer.Option("--statistics", help="Compare the models over the data sets.")] = False,

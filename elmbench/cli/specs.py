@@ -18,7 +18,10 @@ def list_(what: Literal["experiments", "datasets", "models", "metrics", "reading
     find, headings = _LISTS[what]
     lines = list(find())
     rows = [[_words(line[heading]) for heading in headings] for line in lines]
-    state.emit(lines, lines_text(headings, rows, ("rows", "columns")) if headings else readings_text(lines))
+    text = (
+        lines_text(headings, rows, ("rows", "columns"), ("name", "id", "alias")) if headings else readings_text(lines)
+    )
+    state.emit(lines, text)
 
 
 def _words(value: Any) -> str:

@@ -126,7 +126,7 @@ def read_results(folder: Path | str = RESULTS_DIR) -> SavedResults:
     paths = (path.relative_to(top) for path in sorted(top.rglob("cells.csv")))
     folders = [top / path.parent for path in paths if not any(part.startswith(".") for part in path.parts)]
     if not folders:
-        problem = f"{folder} holds no table" if top.is_dir() else f"the folder {folder} does not exist"
+        problem = f"{folder} holds no table" if top.is_dir() else f"{folder} is not a folder"
         raise ElmbenchError(problem, expected="a folder of results with cells.csv", next_step="elmbench run table4")
     # The profile, the paper and the table are the names of the folders.
     return SavedResults({"/".join(folder.parts[-3:]): SavedTable(folder) for folder in folders})

@@ -175,16 +175,15 @@ def _with_base(path: Path, ancestors: tuple[Path, ...] = ()) -> dict[str, Any]:
     """Return a file's content; keys that it does not have come from the file that it is `based-on`."""
     content = _as_read(path)
     if not isinstance(content, dict):
-        raise invalid(f"{path}: holds {type(content).__name__}", "a mapping of keys (id, title, ...)")
+        raise invalid(f"{path}: not a mapping", "keys with their values (id, title, ...)")
     content = dict(content)
     base = content.pop("based-on", None)
     if base is None:
         return content
     base_path = path.parent / f"{base}.yaml"
-    # A plain name: with folders, a file would have several paths, and a cycle could go unnoticed.
-    if Path(f"{base}").name != base or not base_path.is_file() or base_path in (*ancestors, path):
-        others = sorted(p.stem for p in path.parent.glob("*.yaml") if p.stem not in ("paper", path.stem))
-        problem = f"{path}: based on {base!r}, which is not another table of this paper, or is based on this one"
+    others = sorted(p.stem for p in path.parent.glob("*.yaml") if p.stem not in ("paper", "datasets", path.stem))
+    if base not in others or base_path in ancestors:
+        problem = f"{path}: based on {base!r}, which is not another table of this folder, or is based on this one"
         raise invalid(problem, f"one of {', '.join(others) or 'the other tables, of which there is none'}")
     base_content = _with_base(base_path, (*ancestors, path))
     for name in ("id", "aliases", "title", "label", "claims"):

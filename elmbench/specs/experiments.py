@@ -12,7 +12,7 @@ from elmbench.specs.grids import Grid, GridValue, thin
 from elmbench.specs.limits import parse_limits
 from elmbench.specs.measures import WrittenMeasure
 from elmbench.specs.papers import Spec
-from elmbench.specs.protocol import OuterOverride, Protocol, Selection
+from elmbench.specs.protocol import Count, Folds, OuterOverride, Protocol, Selection, Selections
 from elmbench.specs.published import Published
 
 #: The profiles: seconds, minutes, or the protocol as printed.
@@ -36,7 +36,7 @@ def _check_names(statement: str, names: Iterable[str], allowed: Collection[str])
     """Raise ValueError if a name is not allowed; the message begins with `statement`."""
     for name in names:
         if name not in allowed:
-            raise ValueError(f"{statement} {name!r}; expected one of {', '.join(allowed)}")
+            raise ValueError(f"{statement} {name!r}; expected one of {', '.join(allowed) or 'none'}")
 
 
 #: Names of the table's grids, or the column's own grids.
@@ -166,11 +166,11 @@ class Profile(Spec):
     #: Replace the table's data sets: for the regression check of profile `ci`, if the suite contains none of them.
     stand_ins: tuple[str, ...] = ()
     models: tuple[str, ...] | None = None
-    runs: int | None = Field(default=None, ge=1)
-    folds: int | None = Field(default=None, ge=2)
+    runs: Count | None = None
+    folds: Folds | None = None
     #: Runs and folds of single data sets.
     overrides: dict[str, OuterOverride] = Field(default_factory=dict, alias="except")
-    select: Selection | tuple[Selection, ...] | None = None
+    select: Selection | Selections | None = None
     #: Keep every n-th value of each grid.
     thin_grids: int | None = Field(default=None, ge=1)
     #: Use this many random rows of each data set, stratified by class.

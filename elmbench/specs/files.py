@@ -10,16 +10,17 @@ import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
-from elmbench.errors import ElmbenchError
+from elmbench.errors import ElmbenchError, first_line
 
 SpecModel = TypeVar("SpecModel", bound=BaseModel)
 
 #: Messages in the terms of YAML, by pydantic's type of error.
-_EXPECTED = dict.fromkeys(("tuple_type", "list_type"), "expected a list") | dict.fromkeys(
-    ("dict_type", "model_type"), "expected a mapping of keys"
-)
+_EXPECTED = dict.fromkeys(("tuple_type", "list_type"), "expected a list") | {
+    **dict.fromkeys(("dict_type", "model_type"), "expected a mapping of keys"),
+    "string_type": "expected text, which needs quotes if it looks like a number, a date or yes",
+}
 #: A part of an error's location that is the name of a type, such as `tuple[str, ...]`.
-_TYPE = re.compile(r"(bool|float|int|str|none)$|(list|tuple|dict|literal)\[")
+_TYPE = re.compile(r"(bool|float|int|str|none|\[key\])$|(list|tuple|dict|literal)\[")
 #: Largest number of faulty keys that an error names.
 _NAMED = 20
 _MERGE, _FLOAT, _INT = (f"tag:yaml.org,2002:{name}" for name in ("merge", "float", "int"))
@@ -108,7 +109,7 @@ def read_yaml(path: Path) -> Any:
     except Exception as error:  # not only YAMLError: a value may contradict its tag, such as `!!float abc`
         mark = getattr(error, "problem_mark", None)
         location = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
-        unreadable = f"a value that cannot be read ({type(error).__name__}: {str(error)[:100]})"
+        unreadable = f"a value that cannot be read ({type(error).__name__}: {first_line(error)[:100]})"
         problem = f"{path}{location}: {getattr(error, 'problem', None) or unreadable}"
         next_step = "correct the line, then: elmbench validate"
         raise ElmbenchError(problem, expected="valid YAML, each key once", next_step=next_step) from error
@@ -146,7 +147,10 @@ def _describe(item: Any, key: str) -> str:
         return f"unknown key '{unknown}'; allowed here: {item['ctx']['allowed']}"
     if item["type"] == "missing":
         return f"the key '{key}' is missing"
-    message = _EXPECTED.get(item["type"], item["msg"].removeprefix("Value error, "))
+    message = re.sub(
+        "^(Input should be|[A-Z][a-z]+ should have)", "expected", item["msg"].removeprefix("Value error, ")
+    )
+    message = _EXPECTED.get(item["type"], re.sub("^expected (?=greater|less)", "expected a number ", message))
     if not key:
         return message
     if isinstance(item["input"], str | int | float | bool) or item["input"] is None:

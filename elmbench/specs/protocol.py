@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from elmbench.metrics import PREQUENTIAL, REGISTRY, counts_rows, find_metric, is_metric, metric_names
+from elmbench.metrics import COUNTS, PREQUENTIAL, REGISTRY, counts_rows, find_metric, is_metric, metric_names
 from elmbench.specs.files import invalid
 from elmbench.specs.papers import Spec
 
 Task = Literal["classification", "regression"]
 Selection = Literal["nested", "oracle", "published"]
+Selections = Annotated[tuple[Selection, ...], Field(min_length=1)]
 #: The accuracy on the training rows.
 TRAIN_ACCURACY = "train_accuracy"
 #: Measures of quality that are not of test rows, with their tasks. Tables may show them; they never choose
@@ -36,7 +37,8 @@ def is_quality(name: str) -> bool:
 def _check_metric(name: str) -> str:
     if is_measure(name):
         return name
-    raise ValueError(f"expected a name of `elmbench list metrics` or one of {', '.join((*OF_LEARNT_ROWS, *_OF_FITS))}")
+    others = ", ".join((*OF_LEARNT_ROWS, *_OF_FITS))
+    raise ValueError(f"expected a name of `elmbench list metrics` except {', '.join(COUNTS)}, or one of {others}")
 
 
 #: A measure by name.
@@ -46,6 +48,9 @@ MeasureName = Annotated[str, AfterValidator(_check_metric)]
 SIZED = ("holdout", "stratified-holdout", "in-order")
 FoldKind = Literal["stratified-kfold", "kfold", "stratified-group-kfold", "group-kfold", "ordered-kfold"]
 Rows = Annotated[int, Field(ge=1)]
+#: Folds and runs.
+Count = Annotated[int, Field(ge=1, le=10_000)]
+Folds = Annotated[Count, Field(ge=2)]
 
 
 class Scale(Spec):
@@ -60,6 +65,12 @@ class Scale(Spec):
     range: tuple[float, float] = (0.0, 1.0)
     #: The rows that determine the factors: all (as in the papers) or the training part.
     fit_on: Literal["all", "train"] = "all"
+
+    @model_validator(mode="after")
+    def _ascending(self) -> Self:
+        if self.range[0] >= self.range[1]:
+            raise ValueError(f"the range is {list(self.range)}; expected its smaller end first")
+        return self
 
     def content(self) -> dict[str, Any]:
         """Return the content of the scaling in the key of a stored result."""
@@ -112,7 +123,7 @@ class Splitter(Spec):
     """
 
     kind: FoldKind
-    folds: int = Field(ge=2)
+    folds: Folds
 
     def split(self, task: str) -> Split:
         """Return the folds of data for a task."""
@@ -138,8 +149,8 @@ class Sizes(Spec):
 class OuterOverride(Spec):
     """Folds and runs of one data set."""
 
-    folds: int | None = Field(default=None, ge=2)
-    runs: int | None = Field(default=None, ge=1)
+    folds: Folds | None = None
+    runs: Count | None = None
 
 
 class Outer(Spec):
@@ -155,8 +166,8 @@ class Outer(Spec):
         "stratified-kfold", "kfold", "stratified-group-kfold", "group-kfold", "ordered-kfold",
         "predefined-kfold", "holdout", "stratified-holdout", "official", "in-order",
     ]  # fmt: skip
-    folds: int = Field(default=1, ge=1)
-    runs: int = Field(default=1, ge=1)
+    folds: Count = 1
+    runs: Count = 1
     #: Sizes for `holdout`, `stratified-holdout` and `in-order`, by data set.
     sizes: dict[str, Sizes] = Field(default_factory=dict)
     overrides: dict[str, OuterOverride] = Field(default_factory=dict, alias="except")
@@ -204,7 +215,7 @@ class Protocol(Spec):
     raw_targets: tuple[str, ...] = ()
     outer: Outer
     inner: Splitter
-    select: Selection | tuple[Selection, ...]
+    select: Selection | Selections
     #: Measures of the table. Hyperparameters are chosen by the first one for the task that is of test rows.
     metrics: tuple[MeasureName, ...] = Field(min_length=1)
     #: The unit of the deviations, both of the printed ones and of ours.

@@ -69,6 +69,7 @@ def _complete_entry(name: object, path: Path, entry: Any) -> Any:
     file = parse_spec(FileSource, sources[0], path, f"{name}.sources.0")
     options = {key: entry[key] for key in ("task", *RowColumns.model_fields) if key in entry}
     options |= file.model_dump(include=set(FileOptions.model_fields))
-    data = UserData(file.path, file.target, impute=bool(entry.get("by_fold", False)), **options)
+    options |= {"location": file.path, "target": file.target, "impute": bool(entry.get("by_fold", False))}
+    data = parse_spec(UserData, options, path, str(name))
     description = describe(data).model_dump(mode="json", exclude_defaults=True, exclude={"name"})
     return description | {key: value for key, value in entry.items() if key != "sources"}

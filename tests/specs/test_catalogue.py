@@ -211,7 +211,7 @@ def test_a_base_is_another_table_of_the_same_folder(
     ("tables", "message"),
     [
         ([{}, {"id": "toy/two"}], r"two\.yaml: the name 'one' is taken by .*one\.yaml"),
-        ([{"aliases": [{}]}], r"one\.yaml: 'aliases\.0': Input should be a valid string"),
+        ([{"aliases": [{}]}], r"one\.yaml: 'aliases\.0': expected text"),
         ([{}, {"id": "toy/two", "aliases": [], "models": 5}], r"two\.yaml: 'models' is 5: expected a mapping"),
         ([{"readings": ["odrer"]}], r"unknown reading 'odrer'.*(?s:.*)defines: order"),
         ([{"published": {"values": "none.csv"}}], r"none\.csv does not exist"),

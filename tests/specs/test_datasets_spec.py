@@ -83,7 +83,7 @@ def test_an_alias_stands_once(alias: str) -> None:
         ({"name": "a/b"}, "cannot be a file's name"),
         ({"like": ["a"]}, "'toy.like' is"),
         ({"aliases": 5}, "'toy.aliases' is 5"),
-        ({"aliases": [["a"]]}, "'toy.aliases.0': Input should be a valid string"),
+        ({"aliases": [["a"]]}, "'toy.aliases.0': expected text"),
     ],
 )
 def test_what_an_entry_must_not_say(changes: dict[str, Any], message: str) -> None:

@@ -202,6 +202,10 @@ def test_a_file_is_read_as_its_entry_says_and_may_be_described_in_full(folder: P
         (folder / "datasets.yaml").write_text(yaml.safe_dump(null))
         with pytest.raises(ElmbenchError, match=r"my-notes\.sources\.0\.target' is None"):
             add_spec_dir(folder)
+    typo = {"my-notes": {"sources": [source], "task": "regresion"}}
+    (folder / "datasets.yaml").write_text(yaml.safe_dump(typo))
+    with pytest.raises(ElmbenchError, match=r"datasets\.yaml: 'my-notes\.task' is 'regresion': expected"):
+        add_spec_dir(folder)
 
 
 def test_an_entry_may_have_held_out_rows_and_missing_values(folder: Path) -> None:
@@ -236,6 +240,8 @@ def test_a_folder_of_a_paper(folder: Path, tmp_path: Path) -> None:
         ({"aliases": ["table4"]}, "the name 'table4' is taken by .*table4.yaml"),
         ({"readings": ["order"]}, "unknown reading 'order'"),
         ({"id": "kos-elm/table4"}, "is taken by .*table4.yaml"),
+        ({"based-on": "datasets"}, "based on 'datasets'(?s:.*)of which there is none"),
+        ({"models": {True: {"model": "ridge"}}}, "'models.1' is True: expected text"),
     ],
 )
 def test_tables_are_checked_like_ours(folder: Path, change: dict[str, Any], message: str) -> None:

@@ -20,7 +20,7 @@ _TEX = str.maketrans(
 )
 
 
-def latex(table: ResultTable) -> str:
+def latex(table: ResultTable, *_: object) -> str:
     """Return a table as LaTeX, each section as a table of its own."""
     blocks = []
     for section in table.sections:

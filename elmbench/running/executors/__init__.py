@@ -1,4 +1,7 @@
-"""Executors run the work of a plan: on this machine, or on the workers of a dask scheduler."""
+"""Executors run the work of a plan: on this machine, or on the workers of a dask scheduler.
+
+An executor is added by a file with a class that derives from `Executor`, and an entry in `ENGINES`.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +13,17 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from elmbench.errors import ElmbenchError, option, unknown_name
+from elmbench.lazy import load
 from elmbench.specs.limits import Limits
 
 if TYPE_CHECKING:
     from elmbench.work.base import Result, Work
 
-ENGINES = ("local", "dask")
+#: The class of each executor.
+ENGINES = {
+    "local": "elmbench.running.executors.local:LocalExecutor",
+    "dask": "elmbench.running.executors.dask:DaskExecutor",
+}
 #: A task for a sandbox in the types of JSON; `task_of` makes it.
 Task = dict[str, Any]
 
@@ -56,6 +64,8 @@ class Executor(AbstractContextManager["Executor"]):
 
     #: True if the number of workers is fixed.
     fixed: ClassVar[bool] = False
+    #: True if its arguments are the settings and the address of a scheduler, instead of the settings alone.
+    has_scheduler: ClassVar[bool] = False
 
     @property
     @abstractmethod
@@ -86,21 +96,17 @@ class Executor(AbstractContextManager["Executor"]):
 def executor_of(engine: str, settings: Settings, scheduler: str | None = None) -> Executor:
     """Return an executor that has not been started yet.
 
-    `engine`: {"local", "dask"}. `scheduler`: address of a dask scheduler. Raises ElmbenchError if there is no such
+    `engine`: a name in `ENGINES`. `scheduler`: address of a dask scheduler. Raises ElmbenchError if there is no such
     engine, dask has no scheduler, or another engine has one.
     """
     if engine not in ENGINES:
         raise unknown_name("engine", engine, list(ENGINES), "elmbench run --help")
-    if (engine == "dask") != (scheduler is not None):
+    executor = load(ENGINES[engine])
+    if executor.has_scheduler != (scheduler is not None):
         raise ElmbenchError(
             f"the engine {engine} is given {'without' if scheduler is None else 'with'} {option('scheduler')}",
             expected="the address of a scheduler with --engine dask, and with it only",
             next_step=f"elmbench run ... --engine dask --scheduler {scheduler or 'tls://HOST:8786'}",
         )
-    if scheduler is not None:
-        from elmbench.running.executors.dask import DaskExecutor
-
-        return DaskExecutor(settings, scheduler)
-    from elmbench.running.executors.local import LocalExecutor
-
-    return LocalExecutor(settings)
+    instance: Executor = executor(settings) if scheduler is None else executor(settings, scheduler)
+    return instance

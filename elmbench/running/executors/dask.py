@@ -39,6 +39,8 @@ _PATIENCE = 30
 class DaskExecutor(Executor):
     """Workers of a scheduler at an address such as `tls://host:8786`."""
 
+    has_scheduler = True
+
     def __init__(self, settings: Settings, scheduler: str) -> None:
         self._settings = settings
         self._scheduler = scheduler
