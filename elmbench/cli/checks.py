@@ -48,16 +48,13 @@ def show_statistics(results: Results, diagram: Path | None = None, form: str = "
     resolved = results.resolved
     comparisons, spec, layout = compare_models(results.summary, resolved), resolved.file.spec, layout_of(resolved)
     several = layout.shows_metrics and min(len(spec.datasets), len(spec.models)) > 1
-    if not (comparisons or several or layout.ranks):
-        problem = f"{resolved.file.id} ({spec.title}) has no models to be compared over data sets"
-        expected = "a table of metrics of several models on several data sets"
-        raise ElmbenchError(problem, expected=expected, next_step="elmbench list experiments")
     if not comparisons:
-        raise ElmbenchError(
-            f"{resolved.file.id} has no two models on the same two data sets to be compared",
-            expected="cells of several models on several data sets that ended ok",
-            next_step=command_for("fast" if resolved.profile == "ci" else resolved.profile, resolved.file.id),
-        )
+        lacking, next_step = "no models to be compared over data sets", "elmbench list experiments"
+        if several or layout.ranks:
+            lacking = "no two models on the same two data sets to be compared"
+            next_step = command_for("fast" if resolved.profile == "ci" else resolved.profile, resolved.file.id)
+        problem = f"{resolved.file.id} ({spec.title}) has {lacking}"
+        raise ElmbenchError(problem, expected="metrics of several models on several data sets", next_step=next_step)
     if diagram is not None:
         write_atomically(diagram, draw_critical_differences(comparisons[0], title_of(resolved)))
         state.remark(f"written to {diagram}")

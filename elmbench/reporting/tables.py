@@ -100,7 +100,7 @@ def _entries(
 ) -> Iterator[Entry]:
     """Yield the entries of a table: our value beside the published one, a line of the summary each.
 
-    The best of two models or more on a data set is marked, of our means and of the published figures.
+    The best of two models or more on a data set is marked, of our complete means and of the published figures.
     """
     params = _common_params(cells) if layout.ranks else {}
     measures_of = cache(lambda *entry: {measure.column: measure for measure in layout.measures(resolved, *entry)})
@@ -113,7 +113,8 @@ def _entries(
         (-1.0 if less_is_better(metric) else 1.0) if is_quality(metric) or metric in scorers else np.nan
         for metric in metrics
     ]
-    scores = summary[["mean", "published"]].astype(float).mul(signs, axis=0)
+    means = summary["mean"].where(summary["ended"] == COMPLETE)  # the other folds may be the easier ones
+    scores = pd.DataFrame({"mean": means, "published": summary["published"]}).astype(float).mul(signs, axis=0)
     rows = scores.groupby([summary["dataset"], summary["metric"]])
     is_best = ((scores == rows.transform("max")) & (rows.transform("count") > 1)).to_numpy().tolist()
     for line, measure, best in zip(summary.to_dict("records"), measures, is_best, strict=True):

@@ -72,6 +72,10 @@ def test_each_selection_and_reading_has_its_own_limit(toy: Toy) -> None:
         "wdbc ELM, nested, order=stored: 2 of 2 cells timeout: > 60 s",
         "wdbc K-ELM, nested: 1 of 2 cells timeout: > 5 s",
     )
+    # Nor is it the best of the models.
+    complete = [*folds("ELM", 0.8, 0.8), *folds("OS-ELM", 0.7, 0.7)]
+    entries = table_of(toy(), [*lines[4:], *complete]).sections[0].entries
+    assert [entry.model for entry in entries if entry.best] == ["ELM"]
 
 
 def test_a_figure_that_is_left_out_is_a_dash_and_remarks_are_on_the_data_sets_that_are_shown(toy: Toy) -> None:
