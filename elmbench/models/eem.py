@@ -257,4 +257,5 @@ class EEMClassifier(EntropyClassifier, HiddenNodesMixin, PathMixin):
                 projections = fold.outputs(np.column_stack([d.beta for d in result]))
                 for i, model in (member for member in fold.members if member[1].n_hidden == size):
                     odds = class_odds(projections, result, model._log_weights(classes))
-                    yield i, fold.number, fold.decode(projections if grid.output == "project" else odds)
+                    outputs = projections if grid.output == "project" else odds
+                    yield from grid.results([i], fold.number, outputs, fold.decode)

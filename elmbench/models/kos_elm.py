@@ -131,7 +131,7 @@ class KOSELMClassifier(FamilyClassifier, KOSELM):
     Notes
     -----
     Round-off accumulates in an inverse that is updated repeatedly. Every 64 rows, one equation checks the inverse and
-    the weights. If its residual exceeds 1e-8, or r of line 6 is below its bound 1/C, both are recomputed from the
+    the weights. If its residual exceeds 1e-6, or r of line 6 is below its bound 1/C, both are recomputed from the
     dictionary, at most once in as many rows as it has, so that this does not change the order of the cost.
 
     References

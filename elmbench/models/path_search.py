@@ -48,6 +48,7 @@ class PathSearchCV(GridSearchCV):
 
     - one of them has no path, or a precomputed kernel, or draws from a `RandomState`;
     - `fit` receives more than rows, targets and groups, or scores of training rows are requested;
+    - the training rows of a fold are of one class;
     - a scorer needs more than predictions or the decision values of two classes, such as "neg_log_loss" or a function
       of the estimator. An `EfficiencyWarning` says so.
 
@@ -139,6 +140,9 @@ class PathSearchCV(GridSearchCV):
         try:
             numbers = np.arange(_num_samples(X))  # a splitter may yield masks or negative numbers
             folds = [(numbers[np.asarray(train)], numbers[np.asarray(test)]) for train, test in self.cv]
+            codes = np.unique(np.asarray(y), return_inverse=True)[1]
+            if is_classifier(self.estimator) and not all(np.ptp(codes[train]) for train, _ in folds):
+                return False  # scorers take the only class of a model in ways of their own
             methods = {scorer.method for scorer in path_scorers.values()}
             method = "decision_grid" if "decision_grid" in methods else "evaluate_grid"
             outputs, fit_times = _all_outputs(X, y, folds, grids, len(candidates), method)

@@ -187,6 +187,14 @@ def test_scorers_of_two_classes_take_the_positive_class_of_scikit_learn(
     assert_same(plain, search)
 
 
+@pytest.mark.parametrize("scoring", ["recall", "roc_auc"])
+def test_scorers_of_a_model_of_one_class(scoring: str) -> None:
+    """They reject it or take its class as the negative one, so fits are scored."""
+    X, y = rows("wdbc")
+    folds = [(np.flatnonzero(y == 0)[:40], np.arange(90)), (np.arange(100), np.arange(100, 150))]
+    assert_same(*both(CASES["kernel"][1], KERNEL, X, y, cv=folds, scoring=scoring))
+
+
 def test_ties_of_areas_are_broken_by_the_round_off_of_scikit_learn() -> None:
     random = np.random.RandomState(23)
     X = random.standard_normal((40, 2))

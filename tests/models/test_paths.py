@@ -174,6 +174,18 @@ def test_fits_decide_the_labels_of_rows_far_from_all_others(name, n_classes, fix
             np.testing.assert_array_equal(predicted, model.predict(X[test]))
 
 
+def test_fits_decide_between_classes_of_the_same_rows():
+    random = np.random.RandomState(0)
+    X, y = random.standard_normal((70, 3)), np.repeat([0, 1, 2, 0], [20, 10, 10, 30])
+    X[30:40] = X[20:30]
+    train, test = random.permutation(40), np.arange(40, 70)
+    for i, _, predicted, _ in EEMClassifier.evaluate_grid(
+        X, y, [(train, test)], [{"n_hidden": size} for size in (90, 50, 30)], random_state=0
+    ):
+        model = EEMClassifier(n_hidden=(90, 50, 30)[i], random_state=0).fit(X[train], y[train])
+        np.testing.assert_array_equal(predicted, model.predict(X[test]))
+
+
 @pytest.mark.parametrize("held", [0, 2**18, 2**28])
 @pytest.mark.parametrize("cls", [WELMClassifier, EEMClassifier])
 def test_several_row_blocks_with_features_in_memory_or_computed_twice(cls, held, monkeypatch):
