@@ -43,7 +43,7 @@ class HiddenNodesMixin:
 
     def _nodes_key(self) -> tuple[Any, ...]:
         """Return a key that is equal for models that draw the same nodes, apart from their number."""
-        return self.activation, self.random_state
+        return self.activation, self.random_state, weight_key(self)
 
     def _hidden(self, X: Rows) -> Array:
         """Return the outputs of the hidden nodes, of shape (n, n_hidden)."""
@@ -105,7 +105,7 @@ class _ELM(HiddenNodesMixin, PathMixin):
         self._layer = partial(self._layer, slope=self.slope)
 
     def _nodes_key(self) -> tuple[Any, ...]:
-        return *super()._nodes_key(), self.slope, weight_key(self)
+        return *super()._nodes_key(), self.slope
 
     @classmethod
     def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:

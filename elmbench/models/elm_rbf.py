@@ -1,11 +1,9 @@
 """The extreme learning machine with radial basis functions as hidden nodes."""
 
-from collections.abc import Hashable
-
 from sklearn.utils import check_random_state
 
 from elmbench.models.base.family import estimator
-from elmbench.models.base.weights import WeightedClassifier, WeightedRegressor, weight_key
+from elmbench.models.base.weights import WeightedClassifier, WeightedRegressor
 from elmbench.models.rk_elm import CentresMixin
 from elmbench.numerics.arrays import Array, Indices, Rows
 
@@ -23,9 +21,6 @@ class _ELMRBF(CentresMixin):
         random_state = check_random_state(self.random_state)
         nodes = random_state.uniform(size=(self.n_hidden, X.shape[1] + 1))
         return 2.0 * nodes[:, :-1] - 1.0, nodes[:, -1]
-
-    def _centres_key(self) -> Hashable:
-        return self.random_state, weight_key(self)
 
 
 @estimator

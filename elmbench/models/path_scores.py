@@ -1,7 +1,6 @@
 """Scores of all candidates of a search at once, from the outputs of paths."""
 
 import time
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -82,16 +81,11 @@ def _break_ties(
             column[rows] = _scores_of(scorer._replace(metric=None), y, values, error_score)
 
 
-@cache
-def _reference_scorers() -> list[tuple[Any, Metric]]:
-    """Return scikit-learn's scorers of registered metrics."""
-    return [(get_scorer(metric.scorer), metric) for metric in REGISTRY.values() if metric.scorer]
-
-
 def metric_of(scorer: Any) -> Metric | None:
     """Return the registered metric that a scorer computes, apart from the sign."""
-    for reference, metric in _reference_scorers():
-        if reference._score_func is scorer._score_func and reference._kwargs == scorer._kwargs:
+    for metric in REGISTRY.values():
+        reference: Any = get_scorer(metric.scorer) if metric.scorer else None
+        if reference and reference._score_func is scorer._score_func and reference._kwargs == scorer._kwargs:
             return metric
     return None
 

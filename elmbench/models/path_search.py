@@ -206,9 +206,20 @@ def _all_outputs(
     outputs: list[list[Any]] = [[None] * n_candidates for _ in folds]
     fit_times = np.zeros((n_candidates, len(folds)))
     for grid in grids:
-        for i, j, output, seconds in _path_outputs(grid, method, X, y, folds):
-            outputs[j][i] = output
-            fit_times[i, j] = seconds
+        names = {name for _, params in grid.members for name in params}
+        params = dict(grid.params)
+        if params.get("random_state", 0) is None:
+            params["random_state"] = int(check_random_state(None).randint(2**31 - 1))
+        candidates = [{name: member.get(name, params[name]) for name in names} for _, member in grid.members]
+        fixed = {name: value for name, value in params.items() if name not in names}
+        path = getattr(type(grid.model), method)
+        started = time.perf_counter()
+        for rows, targets, parts, numbers in _problems(grid, X, y, folds):
+            for i, j, values, _ in path(rows, targets, parts, candidates, **fixed):
+                candidate, fold = grid.members[i][0], numbers[j]
+                outputs[fold][candidate] = values
+                fit_times[candidate, fold] = time.perf_counter() - started
+                started = time.perf_counter()
     return outputs, fit_times
 
 
@@ -243,23 +254,6 @@ def _steps(estimator: Any) -> tuple[Pipeline | None, Any]:
     if not isinstance(estimator, Pipeline) or getattr(estimator, "transform_input", None):
         return None, estimator
     return (estimator[:-1] if len(estimator.steps) > 1 else None), estimator.steps[-1][1]
-
-
-def _path_outputs(
-    grid: _Grid, method: str, X: Any, y: Any, folds: Folds
-) -> Iterator[tuple[int, int, NDArray[Any], float]]:
-    """Yield the numbers of a candidate and of a fold, the outputs for its test rows, and their seconds."""
-    names = {name for _, params in grid.members for name in params}
-    params = dict(grid.params)
-    if params.get("random_state", 0) is None:
-        params["random_state"] = int(check_random_state(None).randint(2**31 - 1))
-    candidates = [{name: member.get(name, params[name]) for name in names} for _, member in grid.members]
-    fixed = {name: value for name, value in params.items() if name not in names}
-    started = time.perf_counter()
-    for rows, targets, parts, numbers in _problems(grid, X, y, folds):
-        for i, j, outputs, _ in getattr(type(grid.model), method)(rows, targets, parts, candidates, **fixed):
-            yield grid.members[i][0], numbers[j], outputs, time.perf_counter() - started
-            started = time.perf_counter()
 
 
 def _problems(grid: _Grid, X: Any, y: Any, folds: Folds) -> Iterator[tuple[Any, NDArray[Any], Folds, Sequence[int]]]:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 
-from elmbench.models.base.family import COUNT, check_condition, estimator, numeric_gamma
+from elmbench.models.base.family import check_condition, estimator, numeric_gamma
 from elmbench.models.base.kernels import KernelMixin
 from elmbench.models.base.paths import Grid, PathMixin
 from elmbench.models.base.weights import WeightedClassifier, WeightedRegressor, weight_key
@@ -41,9 +41,9 @@ class CentresMixin(PathMixin):
         Return the centres, in the form of `Kernel.select_rows`, and the factor of `gamma` at each, or at all of them.
         """
 
-    @abstractmethod
-    def _centres_key(self) -> Hashable:
+    def _centres_key(self) -> tuple[Hashable, ...]:
         """Return a key that is equal for models that draw the same centres, apart from their number and `gamma`."""
+        return self.random_state, weight_key(self)
 
     def _make_kernel(self) -> Kernel:
         """Return the kernel, without the widths of its centres."""
@@ -121,13 +121,9 @@ class _RKELM(KernelMixin, CentresMixin):
     _size_name = "n_landmarks"
 
     n_landmarks: int = 100
-    degree: int = 3
     widths: str = "equal"
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "degree": [COUNT],
-        "widths": [StrOptions({"equal", "random"})],
-    }
+    _parameter_constraints: ClassVar[dict[str, Any]] = {"widths": [StrOptions({"equal", "random"})]}
 
     def _draw(self, X: Rows, eligible: Indices) -> tuple[Rows, float | Array]:
         """Draw centres from the rows with weight, without replacement (Algorithm 1, line 1)."""
@@ -139,8 +135,8 @@ class _RKELM(KernelMixin, CentresMixin):
         gamma = 1.0 / random_state.uniform(0.5, 1.5, len(landmarks)) if self.widths == "random" else 1.0
         return self._make_kernel().select_rows(X, landmarks), gamma
 
-    def _centres_key(self) -> Hashable:
-        return self._make_kernel().with_gamma(1.0).key, self.widths, self.random_state, weight_key(self)
+    def _centres_key(self) -> tuple[Hashable, ...]:
+        return *super()._centres_key(), self._make_kernel().with_gamma(1.0).key, self.widths
 
 
 @estimator
@@ -163,17 +159,13 @@ class RKELMClassifier(WeightedClassifier, _RKELM):
         kernels see `elmbench.numerics.pairwise.Kernel`.
     kernel : str or callable, default="rbf"
         As in `KELMClassifier`. With "precomputed", the centres are numbers of training rows.
-    degree : int, default=3
-        Degree of the polynomial kernel.
-    coef0 : float, default=1.0
-        Constant term of the polynomial and the sigmoid kernel.
+    degree, coef0, kernel_params
+        As in `KELMClassifier`.
     widths : {"equal", "random"}, default="equal"
         "equal": all centres have the width 1/gamma. "random": each has its own, sigma_i = u_i / gamma with u_i uniform
         on [0.5, 1.5]; only for kernels of distances.
     random_state : int, RandomState or None, default=None
         Draws the centres and the widths.
-    kernel_params : dict, default=None
-        Keyword arguments of a kernel that is a function.
     class_weight : "balanced", dict or None, default=None
         As in `KELMClassifier`.
 

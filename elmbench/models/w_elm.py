@@ -10,7 +10,7 @@ from sklearn.utils._param_validation import StrOptions
 
 from elmbench.models.base.family import estimator
 from elmbench.models.base.paths import Grid, PathMixin
-from elmbench.models.base.weights import WeightedClassifier, weight_key
+from elmbench.models.base.weights import WeightedClassifier
 from elmbench.models.elm import CONSTANT_LAYER, HiddenNodesMixin, node_folds
 from elmbench.numerics.arrays import Array, Rows
 from elmbench.numerics.nodes.hidden_layer import NODES, node_outputs
@@ -109,9 +109,6 @@ class WELMClassifier(WeightedClassifier, HiddenNodesMixin, PathMixin):
     @staticmethod
     def _balanced_weights(sizes: Array) -> Array:
         return 1.0 / sizes
-
-    def _nodes_key(self) -> tuple[Any, ...]:
-        return *super()._nodes_key(), weight_key(self)
 
     @classmethod
     def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
