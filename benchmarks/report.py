@@ -4,52 +4,11 @@ import json
 import re
 from pathlib import Path
 
-from benchmarks.measure import EQUAL, LONG_ROUND, Record
-from benchmarks.searches import LONG_SIDE
+from benchmarks.measure import Record
 from elmbench.running.environment import describe_environment
-
-EXPLANATION = f"""\
-`ratio` is how many times the processor time of elmbench the other side takes, in the same sitting; against a bound of
-the machine, it is the share of the bound that is reached. Both sides run in turn with one thread of linear algebra, for
-five rounds, or two where a round takes over {LONG_ROUND:g} s; ratio and seconds are medians, the range is over the
-rounds. Where the other side would take over {LONG_SIDE:g} s it is measured on a random
-subset of the candidates and scaled by their number (*extrapolated*). A target is met where the ratio is reached, the
-same candidate chosen, and every score that both sides have computed the same to {EQUAL:g}. `of bound` is the time that
-the operations of the work take at least, at the rate of dgemm, as a share of the time of elmbench; of a search these
-are one factor for each kernel matrix or number of nodes and fold, and the solutions and predictions for all C. `before`
-lists the ratios of earlier commits, which were measured in other sittings.
-"""
 
 #: Earlier ratios that a row keeps.
 EARLIER = 4
-
-#: Why a row misses its target, by its key.
-REASONS = {
-    "k-elm-wdbc": (
-        "half of the kernels have up to 17 ridges too small for a Krylov space. A reduction to tridiagonal form, "
-        "4/3 n^3 operations for all of them, half of these products with one vector, is the cheapest way: it takes "
-        "half of the time, and steps in Krylov spaces a fifth"
-    ),
-    "k-elm-series": (
-        "most of the time goes into steps of Krylov solvers, each of which reads half of a kernel matrix, and into "
-        "factors of preconditioners: the pace of memory, not of dgemm"
-    ),
-    "path-search-digits": (
-        "half of the time goes into products of kernel matrices with one vector, at the pace of the caches, and a "
-        "fifth into the kernel matrices"
-    ),
-    "fb-kos-elm": "the values of the kernel and the choice of the unit that leaves come on top of the bytes of a row",
-    "ald-kos-elm": "the values of the kernel and two triangular solves, which wait for each other, come on top",
-    "elm-wdbc": (
-        "LAPACK's reductions of the Gram matrices to tridiagonal form take 40 % of the time, and factors for ridges "
-        "near round-off take a fifth"
-    ),
-    "tables": (
-        "FB-KOS-ELM and ALD-KOS-ELM learn row by row, so candidates share only the kernel; K-ELM has few values of C "
-        "for each gamma"
-    ),
-    "hpelm": "both sides spend their time in the same products",
-}
 
 
 def environment_line() -> str:
@@ -101,7 +60,7 @@ def markdown(records: list[Record]) -> str:
     return "\n".join(
         [
             "# Benchmark\n",
-            EXPLANATION,
+            "docs/benchmark.md explains the columns, and why rows miss their targets.\n",
             *(f"{environment}.\n" for environment in environments),
             f"Targets met: {sum(bool(record['met']) for record in with_target)} of {len(with_target)}.\n",
             "## Against a target\n",
@@ -121,10 +80,9 @@ _HEAD = (
 def _table(records: list[Record]) -> str:
     notes = []
     for record in records:
-        reason = REASONS.get(record["row"], "") if record["met"] is False else ""
-        remarks = (record["skipped"], record["subset"], record["note"], reason and f"missed because {reason}")
-        if any(remarks):
-            notes.append(f"\n- {record['name']}: {'; '.join(filter(None, remarks))}")
+        remarks = [remark for remark in (record["skipped"], record["subset"], record["note"]) if remark]
+        if remarks:
+            notes.append(f"\n- {record['name']}: {'; '.join(remarks)}")
     return _HEAD + "".join(f"{line(record)}\n" for record in records) + "".join(dict.fromkeys(notes)) + "\n"
 
 

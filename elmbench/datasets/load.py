@@ -203,7 +203,7 @@ def _as_public(table: Table, spec: DatasetSpec, source: Source) -> Table:
     if part is not None and spec.is_training_part(table.X.shape[0], table.n_train is not None):
         check_shape(table, part, "the training part of the public file")
         note = f"{TRAINING_ONLY}: {part.instances} of {spec.shape.instances} rows"
-        return prepare(table.remarked(note), spec.prepare)
+        return prepare(table.with_remark(note), spec.prepare)
     if source.already_prepared:
         check_shape(table, spec.public, "the prepared public file")
         return table
@@ -215,7 +215,7 @@ def _as_public(table: Table, spec: DatasetSpec, source: Source) -> Table:
     if (n, d) == (public.instances, public.features):
         return table
     note = f"{n} rows and {d} features after the preparation; the public file has {public.instances} and "
-    return table.remarked(f"{note}{public.features}")
+    return table.with_remark(f"{note}{public.features}")
 
 
 def load_compared(source: Source, request: Request, other_data: bool = False) -> Dataset:
@@ -234,12 +234,12 @@ def load_compared(source: Source, request: Request, other_data: bool = False) ->
     lacks_part = training_only if fingerprint and fingerprint.part == "all" else not (training_only or data.splits)
     if fingerprint is None or lacks_part or source.other_values:
         note = f"{names}: only the counts were compared with those of {public}"
-        return data.remarked(note) if isinstance(source, FolderSource) else data
+        return data.with_remark(note) if isinstance(source, FolderSource) else data
     deviations = ", ".join(differences(data, fingerprint))
     if not deviations:
         return data
     if other_data:
-        return data.remarked(f"{names} {OTHER_DATA} {public}: {deviations}")
+        return data.with_remark(f"{names} {OTHER_DATA} {public}: {deviations}")
     raise ElmbenchError(
         f"{data.source} {OTHER_DATA} {public} of {spec.name!r}: {deviations}",
         expected="the same values, in any order of rows and columns",

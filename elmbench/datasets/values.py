@@ -94,7 +94,7 @@ def with_numbers(table: Table, decimal: str = "") -> Table:
         return table
     decimal = decimal or _decimal_of(table, columns)
     if decimal == ",":
-        table = table.remarked("numbers have a decimal comma")
+        table = table.with_remark("numbers have a decimal comma")
     numbers: dict[str, list[Any]] = {}
     target = table.target
     for name, values in columns.items():

@@ -58,7 +58,7 @@ def merge(folders: list[Path], into: Path) -> dict[str, Any]:
 
 
 def _differences(stores: Mapping[Path, Store]) -> Iterator[str]:
-    """Describe each difference between a folder and an earlier one: an entry, or a version of a package."""
+    """Describe each difference of a folder from an earlier one: the work of a cell, or the version of a package."""
     entries: dict[tuple[str, ...], tuple[str, Path]] = {}
     software: dict[str, tuple[set[str], Path]] = {}
     for folder, store in stores.items():

@@ -101,11 +101,11 @@ def read_user_file(
     check_columns(table, {*source.words} - {table.target_name, *source.drop})
     codes = [name for name, column in table.nominal.items() if name not in table.words and are_codes(column)]
     if codes:
-        table = table.remarked(f"codes with leading zeros are categories, not numbers: {few(codes, 8)}")
+        table = table.with_remark(f"codes with leading zeros are categories, not numbers: {few(codes, 8)}")
     table = with_numbers(replace(table, words=table.words.union(codes)), source.decimal)
     missing = is_missing(table.target)
     if source.drop_missing_target and missing.any():
-        table = table.rows(~missing).remarked(f"rows without a target, left out: {missing.sum()} of {len(missing)}")
+        table = table.rows(~missing).with_remark(f"rows without a target, left out: {missing.sum()} of {len(missing)}")
     return _with_test_part(table, source, spec) if source.test else table
 
 
@@ -206,7 +206,7 @@ def with_date_features(table: Table, names: Collection[str], day_first: bool | N
             raise ElmbenchError(problem, expected="dates in one format", next_step="correct the data")
         features = features_of(dates).add_prefix(f"{name}.")
         if features.empty:
-            table = table.remarked(f"{name} has a single date and is left out")
+            table = table.with_remark(f"{name} has a single date and is left out")
         table = replace(table, X=np.column_stack([table.X, features]), names=(*table.names, *features))
     return table
 
