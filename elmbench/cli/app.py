@@ -133,6 +133,9 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the app; on an error that the user can act on, print a few lines and exit with code 2."""
     gc.set_threshold(10_000)  # imports and specs leave little garbage: its search takes a tenth of a short command
     arguments = sys.argv[1:] if arguments is None else arguments
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # it was closed before the start
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="signs")  # a terminal that lacks a sign shows another in its place
@@ -146,8 +149,7 @@ def main(arguments: list[str] | None = None) -> None:
         try:
             command(args=words, prog_name="elmbench")
         finally:
-            if sys.stdout is not None:  # it is None if it was closed before the start
-                sys.stdout.flush()
+            sys.stdout.flush()
     except BrokenPipeError:  # a reader such as `head` has seen enough
         _discard_output()
         raise SystemExit(1) from None

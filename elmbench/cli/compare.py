@@ -89,7 +89,7 @@ def compare(
     command = shlex.join(["elmbench", *sys.argv[1:]])
     settings = Settings(jobs, None, state.plugins, 1, parse_limits(limit))
     with LocalExecutor(settings) as executor:
-        if not (dry_run or budget or Store(state.results_dir).has_command(command)):
+        if not (dry_run or Store(state.results_dir).has_command(command)):
             # The worker starts while the comparison is planned, unless its results are stored.
             executor.warm()
         from elmbench.datasets.user_data import UserData
@@ -125,7 +125,7 @@ def compare(
             from elmbench.workflow.execute import compute
             from elmbench.workflow.stages import run_within_budget
 
-            carry_out = partial(run_cells, carry_out=compute)
+            carry_out = partial(run_cells, executor=executor, carry_out=compute)
             prepared = run_within_budget(comparison, options, state.results_dir, budget, carry_out)
         else:
             prepared = prepare_comparison(comparison, options, state.results_dir)

@@ -38,13 +38,12 @@ class RunProgress:
         self.estimates = run.estimates
         self._waiting = dict.fromkeys(work)
         self._running: dict[str, float] = {}
-        self._start_time, self._text, self._next_text = time.monotonic(), "", 0.0
+        self._start_time = time.monotonic()
         # The rest is preparatory work, such as searches.
         self.cells = {cell.key for _, plan in run.tables for cell in plan.cells}.intersection(run.todo)
         self.endings: Counter[str] = Counter()
         self._table = {key: resolved.file.id for resolved, plan in reversed(run.tables) for key in plan.works}
         self._is_without_workers = False
-        self._last_line = 0.0
         self._bar = Progress(
             BarColumn(bar_width=20),
             # Brackets in the name of a data set are not markup.
@@ -54,6 +53,7 @@ class RunProgress:
             disable=self.quiet or not (sys.stderr.isatty() and console.is_interactive),  # false for TERM=dumb
         )
         self._task = self._bar.add_task("", total=max(len(work), 1))
+        self._next_text = self._start_time + _LINE_EVERY * self._bar.disable
 
     def __enter__(self) -> Self:
         self._bar.start()
@@ -85,23 +85,22 @@ class RunProgress:
             self._bar.advance(self._task, event.kind == "end")
         if event.result is not None and key in self.cells:
             self.endings[event.result["status"]] += 1
-        elapsed = now - self._start_time
-        if self.quiet or (self._bar.disable and elapsed - self._last_line <= _LINE_EVERY):
+        is_last = not (self._waiting or self._running or self._bar.disable)
+        if self.quiet or (now < self._next_text and not is_last):
             return
-        if now >= self._next_text or not (self._waiting or self._running):
-            running = {key: now - start_time for key, start_time in self._running.items()}
-            seconds, is_complete = self.estimates.remaining(self._waiting, running, self.executor.workers)
-            about = "about" if is_complete else "at least"
-            left = f"{about} {duration(seconds)} left" if is_complete or seconds >= 1 else "time left unknown"
-            table = self._table.get(key, "")
-            self._text = f"{self.endings.total()}/{len(self.cells)} cells, {duration(elapsed)}, {left}; {table}"
-            # In runs of very many cells, estimates take a tenth of the time at most.
-            self._next_text = now + 10 * (time.monotonic() - now)
-        if not self._bar.disable:
-            self._bar.update(self._task, description=f"{self._text}: {event.work.label}")
+        running = {key: now - start_time for key, start_time in self._running.items()}
+        seconds, is_complete = self.estimates.remaining(self._waiting, running, self.executor.workers)
+        about = "about" if is_complete else "at least"
+        left = f"{about} {duration(seconds)} left" if is_complete or seconds >= 1 else "time left unknown"
+        text = f"{self.endings.total()}/{len(self.cells)} cells, {duration(now - self._start_time)}, {left}; "
+        text += self._table.get(key, "")
+        if self._bar.disable:
+            print(f"{self._bar.tasks[0].percentage:.0f} %, {text}", file=sys.stderr, flush=True)
+            self._next_text = now + _LINE_EVERY
         else:
-            self._last_line = elapsed
-            print(f"{self._bar.tasks[0].percentage:.0f} %, {self._text}", file=sys.stderr, flush=True)
+            self._bar.update(self._task, description=f"{text}: {event.work.label}")
+            # In runs of very many cells, texts take a tenth of the time at most.
+            self._next_text = now + 10 * (time.monotonic() - now)
 
 
 def show_progress(tables: Sequence[ExperimentFile]) -> Iterable[ExperimentFile]:

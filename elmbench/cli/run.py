@@ -6,7 +6,6 @@ import math
 import signal
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -65,7 +64,7 @@ def run(
     seconds = math.inf if budget is None else parse_duration(budget)
     settings = Settings(jobs, state.data_dir, state.plugins, blas_threads, parse_limits(limit))
     with executor_of(engine, settings, scheduler) as executor:
-        if not (dry_run or until_told or _has_run(experiments or (), paper, profile)):
+        if not (dry_run or _has_run(experiments or (), paper, profile)):
             # The worker starts while the run is planned, which takes about as long, unless all may be stored.
             executor.warm()
         # Imported here because these imports take seconds.
@@ -95,7 +94,7 @@ def run(
             clean_times=clean_times,
         )
         if until_told:
-            _run_in_two_stages(options, seconds, dry_run, partial(executor_of, engine, options.settings, scheduler))
+            _run_in_two_stages(options, seconds, dry_run, executor)
         elif dry_run:
             show_plan(prepare(options, state.results_dir))
         else:
@@ -134,7 +133,7 @@ def run_cells(prepared: PreparedRun, executor: Executor, carry_out: Callable[...
     """Carry out a plan by `execute` or `compute`, with live progress."""
     from elmbench.cli.progress import RunProgress
 
-    counts = prepared.count_cells()
+    counts, force = prepared.count_cells(), prepared.options.force
     reused = counts["planned"] - counts["to_run"] - counts["unavailable"]
     if counts["to_run"]:
         stored = f"; {reused} are stored" if reused else ""
@@ -146,7 +145,8 @@ def run_cells(prepared: PreparedRun, executor: Executor, carry_out: Callable[...
         with RunProgress(prepared, state.silent, executor) as progress:
             return carry_out(prepared, progress.on_event, executor)
     except KeyboardInterrupt:
-        typer.echo("interrupted: finished work is stored. Next: the same command resumes", err=True)
+        step = "without --force, the same command runs what is missing" if force else "the same command resumes"
+        typer.echo(f"interrupted: finished work is stored. Next: {step}", err=True)
         raise typer.Exit(130) from None
     finally:
         for number, handler in handlers.items():
@@ -201,9 +201,7 @@ def _exit_if_failed(prepared: PreparedRun) -> None:
         raise typer.Exit(1)
 
 
-def _run_in_two_stages(
-    options: RunOptions, seconds: float, dry_run: bool, executor_of_run: Callable[[], Executor]
-) -> None:
+def _run_in_two_stages(options: RunOptions, seconds: float, dry_run: bool, executor: Executor) -> None:
     """Run the first stage, then as many more runs as are needed to separate the models, and print the tables."""
     from elmbench.cli.progress import duration
     from elmbench.workflow.execute import compute, execute
@@ -215,8 +213,7 @@ def _run_in_two_stages(
     def carry_out(prepared: PreparedRun, write: bool) -> Any:
         nonlocal last
         last = prepared
-        with executor_of_run() as executor:
-            return run_cells(prepared, executor, execute if write else compute)
+        return run_cells(prepared, executor, execute if write else compute)
 
     def say_outlook(outlook: Outlook) -> None:
         models, figures = len(outlook.runs), outlook.enough + outlook.more + outlook.never

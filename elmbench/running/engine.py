@@ -5,6 +5,7 @@ import math
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from graphlib import TopologicalSorter
 from itertools import chain
@@ -131,8 +132,9 @@ class Run:
     """The work to be done, and the store of its results.
 
     `works`, `limits` and `estimates`, by key, are those of the whole plan; the run adds durations to the estimates.
-    `on_event` is called in this thread at the start and end of all work. The `executor`, by default workers of this
-    machine, ends with the run. `until`: time of `time.monotonic` at which the run ends, even if work is left.
+    `on_event` is called in this thread at the start and end of all work. The caller ends its `executor`; by default,
+    workers of this machine do the work, and end with the run. `until`: time of `time.monotonic` at which the run ends,
+    even if work is left.
     """
 
     works: Mapping[str, Work]
@@ -148,14 +150,14 @@ class Run:
         """Do the work of these keys and store its results.
 
         `clean`: keys of fits to be timed one by one after all other work, unless the store has such times. Raises
-        KeyboardInterrupt on Ctrl-C, after the end of the workers; every result that has arrived is stored. Raises
-        WriteError if a result cannot be stored; the run stops.
+        KeyboardInterrupt on Ctrl-C; every result that has arrived is stored. Raises WriteError if a result cannot be
+        stored; the run stops.
         """
         if not todo and not self._fits_to_time(clean):
             return
         environment = describe_environment() | {"blas_threads": self.settings.blas_threads}
         self._environment = self.store.put_environment(environment)
-        with self.executor or LocalExecutor(self.settings) as executor:
+        with nullcontext(self.executor) if self.executor else LocalExecutor(self.settings) as executor:
             is_single = bool(clean) and executor.fixed and executor.workers == 1
             self._do(executor, todo, clean if is_single else (), 1 if is_single else None)
             if repeats := self._fits_to_time(clean):

@@ -176,9 +176,7 @@ def compare(
     options = RunOptions(settings=settings, command=f"elmbench.compare(X, y, name={name!r})")
     with loaded_plugins(files):
         if budget:
-            run = run_within_budget(
-                comparison, options, results_dir, budget, lambda run, executor: compute(run, on_event, executor)
-            )
+            run = run_within_budget(comparison, options, results_dir, budget, lambda run: compute(run, on_event, None))
         else:
             run = prepare_comparison(comparison, options, results_dir)
         (results,) = execute(run, on_event)

@@ -4,6 +4,7 @@ import inspect
 import json
 import shlex
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from functools import wraps
 from pathlib import Path
@@ -34,22 +35,19 @@ def execute(
 ) -> list[Results]:
     """Compute missing results and write the tables; after Ctrl-C, with the results so far.
 
-    `executor`: a ready executor, which ends with the run; by default, a new one. Raises WriteError if the results
+    `executor`: a ready one, which the caller ends; by default, a new one. Raises WriteError if the results
     folder cannot be written, and KeyboardInterrupt after the tables have been written.
     """
+    for resolved, plan in run.tables:
+        sweep(results_folder(run.results_dir, resolved.profile, resolved.file.id))
+        command = run.options.command or command_of(resolved, run.options)
+        run.store.add_cells(resolved.profile, resolved.file.id, plan.cells, command, whole=run.options.whole)
     try:
-        for resolved, plan in run.tables:
-            sweep(results_folder(run.results_dir, resolved.profile, resolved.file.id))
-            command = run.options.command or command_of(resolved, run.options)
-            run.store.add_cells(resolved.profile, resolved.file.id, plan.cells, command, whole=run.options.whole)
-        try:
-            compute(run, on_event, executor)
-        except KeyboardInterrupt:
-            _write(run)
-            raise
-        return _write(run)
-    finally:
-        run.store.close()
+        compute(run, on_event, executor)
+    except KeyboardInterrupt:
+        _write(run)
+        raise
+    return _write(run)
 
 
 def compute(run: PreparedRun, on_event: OnEvent, executor: Executor | None) -> None:
@@ -57,7 +55,8 @@ def compute(run: PreparedRun, on_event: OnEvent, executor: Executor | None) -> N
     settings, until = run.options.settings, run.options.until
     work = Run(run.works, run.limits, run.store, settings, run.estimates, on_event, executor, until)
     cells = (cell for _, plan in run.tables for cell in plan.cells if run.options.clean_times and cell.key)
-    work.run(run.todo, list(dict.fromkeys(cell.key for cell in cells if isinstance(run.works[cell.key], Fit))))
+    with closing(run.store):
+        work.run(run.todo, list(dict.fromkeys(cell.key for cell in cells if isinstance(run.works[cell.key], Fit))))
 
 
 def _write(run: PreparedRun) -> list[Results]:

@@ -21,8 +21,6 @@ from elmbench.reporting.figures import ComparedFigure, compared_figures
 from elmbench.reporting.results import Results
 from elmbench.reporting.summary import MeasuredCells, summarise
 from elmbench.reporting.verdicts import FEWEST_RUNS, runs_to_tell
-from elmbench.running.executors import Executor
-from elmbench.running.executors.local import LocalExecutor
 from elmbench.specs.limits import parse_duration
 from elmbench.specs.profiles import Resolved
 from elmbench.work.plan import Plan
@@ -65,22 +63,20 @@ def run_within_budget(
     options: RunOptions,
     results_dir: Path,
     budget: str,
-    carry_out: Callable[[PreparedRun, Executor], object],
+    carry_out: Callable[[PreparedRun], object],
 ) -> PreparedRun:
     """Compute as much of a comparison as fits a time limit, and return the plan of that part, which is complete.
 
     Cheap models come first. A later call resumes from the stored results.
 
     `budget`: a duration, such as "10min". No work begins after it, and running work is stopped then. `carry_out`:
-    carries out a plan on an executor.
+    carries out a plan.
     """
     options = replace(options, until=time.monotonic() + parse_duration(budget))
     run = prepare_comparison(comparison, options, results_dir)
     put_cheap_work_first(run, slice(2, 3))
     if run.todo and time.monotonic() < options.until:
-        with LocalExecutor(options.settings) as executor:
-            carry_out(run, executor)
-        run.store.close()
+        carry_out(run)
     options = replace(options, retry=False)
     rest = unfinished_units(prepare_comparison(comparison, options, results_dir), slice(2, 3))
     reason = f"the budget of {budget} is spent; the same command goes on"

@@ -159,6 +159,11 @@ def test_a_reader_that_has_seen_enough_hears_no_error() -> None:
         assert process.stderr.read() == b""
 
 
+def test_streams_that_were_closed_before_the_start() -> None:
+    command = f"exec {sys.executable} -m elmbench list models >&- 2>&-"
+    assert subprocess.run(["sh", "-c", command], check=False).returncode == 0
+
+
 def test_a_terminal_of_few_signs() -> None:
     code = "from elmbench.cli import main\ntry:\n    main(['--help'])\nexcept SystemExit:\n    print('0.9 ± 0.1 ✓ ?')"
     environment = {"PYTHONIOENCODING": "ascii", "PYTHONPATH": os.pathsep.join(sys.path)}

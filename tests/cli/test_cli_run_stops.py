@@ -46,6 +46,7 @@ def test_an_interrupted_run_keeps_what_has_ended(elmbench: Callable, one: Path, 
     result = elmbench(*CI, "-q", code=130)
     assert result.out == ""
     assert result.err == "interrupted: finished work is stored. Next: the same command resumes\n"
+    assert "Next: without --force, the same command runs what is missing" in elmbench(*CI, "--force", code=130).err
     # The tables are written with what had ended by then.
     assert set(cells()["model"]) == {"ELM"}
     worker.clear()
