@@ -189,7 +189,6 @@ def test_committed_tables_by_other_code(name: str) -> None:
     results = committed(f"paper/{name}")
     (joint,) = results.verdicts
     lines = results.figures[results.figures["metric"].eq(joint.metric) & results.figures["mean"].notna()]
-    lines = lines[lines["dataset"] != "waveform-drawn"]
     assert joint.inside == lines["verdict"].isin(["reproduced", "consistent"]).sum()
     assert joint.judged == lines["low"].notna().sum()
     rng = np.random.default_rng(0)
