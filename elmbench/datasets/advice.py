@@ -105,9 +105,10 @@ def _chance_of_one_target(sizes: NDArray[np.int64], shares: NDArray[np.float64])
 
 def _separates(values: NDArray[np.float64], target: NDArray[np.int64]) -> bool:
     """Return True if thresholds of one column separate all classes, and not by chance."""
-    order = np.lexsort((target, values))
-    changes = np.flatnonzero(np.diff(target[order]))
-    if len(changes) != target.max() or not (np.diff(values[order])[changes] > 0).all():
+    import pandas as pd
+
+    ends = pd.Series(values).groupby(target).agg(["min", "max"]).sort_values("min").to_numpy()
+    if (ends[1:, 0] <= ends[:-1, 1]).any():
         return False
     sizes = np.bincount(target)
     return lgamma(len(sizes) + 1) + sum(lgamma(size + 1) for size in sizes) - lgamma(len(target) + 1) < log(_CHANCE)

@@ -70,7 +70,7 @@ class Comparison(Layout):
         for (dataset, _), group in cells.groupby(["dataset", "select"], sort=False):
             scores = self._scores(group, resolved.metric_of(str(dataset)), resolved)
             scores = scores.drop(columns=dummies(resolved), errors="ignore")
-            p = p_values(scores, share_of_test_rows(str(dataset), resolved))
+            p = p_values(scores, share_of_test_rows(str(dataset), resolved, group))
             ranks = (-scores.mean()).rank()
             parts.append(group.assign(**{RANK: group["model"].map(ranks), P: group["model"].map(p)}))
         table = pd.concat(parts) if parts else cells.assign(**{RANK: math.nan, P: math.nan})
@@ -148,7 +148,9 @@ class Comparison(Layout):
             rivals = scores.drop(columns=dummies(resolved), errors="ignore")
             outer = resolved.spec.protocol.outer
             most = 1 if outer.kind in REPEATED else MOST_RUNS
-            counts = needed_runs(rivals, share_of_test_rows(str(dataset), resolved), outer.folds_of(str(dataset)), most)
+            counts = needed_runs(
+                rivals, share_of_test_rows(str(dataset), resolved, group), outer.folds_of(str(dataset)), most
+            )
             if counts:
                 best = rivals.mean().idxmax()
                 yield Note("power", f"{dataset}: these folds cannot separate {best} from {_with_runs(counts)}")
@@ -238,13 +240,19 @@ def needed_runs(
     return counts
 
 
-def share_of_test_rows(dataset: str, resolved: Resolved) -> float | None:
-    """Return test rows over training rows of a split; None if the test rows are the same in every run."""
+def share_of_test_rows(dataset: str, resolved: Resolved, cells: DataFrame | None = None) -> float | None:
+    """Return test rows over training rows of a split; None if the test rows are the same in every run.
+
+    `cells` of the data set tell how many rows are in none of the predefined test parts.
+    """
     spec = resolved.dataset(dataset)
     split = resolved.spec.protocol.outer.split(dataset, spec.task)
     if split.kind == "ordered-kfold":
         # A fold has 1/(k+1) of the rows, and the average training part has half of them.
         return 2 / (split.folds + 1)
+    if split.kind == "predefined-kfold" and cells is not None:
+        n_test = float(cells["n_test"].mean())
+        return n_test / (spec.shape.instances - n_test)
     if split.kind.endswith("kfold"):
         return 1 / (split.folds - 1)
     if split.kind not in SIZED or split.kind == "in-order":

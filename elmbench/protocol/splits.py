@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -96,23 +97,29 @@ def check_splittable(data: Dataset, split: Split) -> None:
     if kind == "predefined-kfold":
         n_folds = 0 if data.folds is None else int(data.folds.max()) + 1
         if n_folds < 2 or n_folds != split.folds:
-            problem, expected = f"{data.name} has a column of {n_folds} folds", f"{max(2, split.folds)} folds"
+            problem = f"{data.name} has {n_folds} fold{'s' * (n_folds != 1)} in its column of folds"
+            expected = f"{max(2, split.folds)} folds"
             raise ElmbenchError(problem, expected=expected, next_step="correct the column, or name another one")
-    purpose, next_step = f"{split.folds} folds", "lower the number of folds"
-    needs: list[tuple[int, str, str, int]] = []
-    if kind.endswith("group-kfold"):
-        needs.append((0 if data.groups is None else len(np.unique(data.groups)), "group", " of rows", split.folds))
+    n_groups = 0 if data.groups is None else len(np.unique(data.groups))
+    check_counts(data.name, split, n, np.unique(data.y, return_counts=True)[1], n_groups)
+
+
+def check_counts(name: str, split: Split, n: int, class_sizes: Collection[int], n_groups: int = 0) -> None:
+    """Raise ElmbenchError if `n` rows, their classes or their groups are too few for a split."""
+    kind, next_step, of_part = split.kind, "lower the number of folds", ""
+    count, unit, minimum, purpose = n, "row", split.folds + (kind == "ordered-kfold"), f"{split.folds} folds"
     if kind == "stratified-holdout":
-        purpose, next_step = "a stratified holdout", "give the experiment `holdout` as its outer split"
-        needs.append((np.unique(data.y, return_counts=True)[1].min(), "row", " in its smallest class", 2))
+        count, of_part, minimum, purpose = min(class_sizes), " in its smallest class", 2, "a stratified holdout"
+        next_step = "give the experiment `holdout` as its outer split"
+    elif not kind.endswith("kfold"):
+        return
+    elif kind.endswith("group-kfold") and n_groups < minimum:
+        count, unit, of_part = n_groups, "group", " of rows"
     elif kind.startswith("stratified-"):
-        needs.append((np.unique(data.y, return_counts=True)[1].max(), "row", " in its largest class", split.folds))
-    elif kind.endswith("kfold"):
-        needs.append((n, "row", "", split.folds + (kind == "ordered-kfold")))
-    for count, unit, of_part, minimum in needs:
-        if count < minimum:
-            problem = f"{data.name} has {count} {unit if count == 1 else unit + 's'}{of_part}, too few for {purpose}"
-            raise ElmbenchError(problem, expected=f"at least {minimum}", next_step=next_step)
+        count, of_part = max(class_sizes), " in its largest class"
+    if count < minimum:
+        problem = f"{name} has {count} {unit if count == 1 else unit + 's'}{of_part}, too few for {purpose}"
+        raise ElmbenchError(problem, expected=f"at least {minimum}", next_step=next_step)
 
 
 def rare_class_remark(spec: DatasetSpec, split: Split) -> str:

@@ -140,8 +140,9 @@ def compare(
         if missing := int(np.asarray(pd.isna(values)).sum()):
             problem = f"{key} has {missing} missing values"
             raise ElmbenchError(problem, expected="none", next_step="leave these rows out")
-    if not impute and (missing := int(np.asarray(pd.isna(X.data if sp.issparse(X) else X)).sum())):
-        raise ElmbenchError(f"X has {missing} missing values", expected="none", next_step="impute=True replaces them")
+    if sp.issparse(X) and np.isnan(X.data).any():
+        step = "X.toarray() and impute=True"
+        raise ElmbenchError("the sparse rows X have missing values", expected="none", next_step=step)
     digest = sha256(str(joblib.hash((X, y, extra, test))).encode()).hexdigest()[:12]
     results_dir = Path(results_dir) if results_dir is not None else _temporary_folder()
     folder, stem = results_dir.resolve() / ".data" / digest, short_slug(name)

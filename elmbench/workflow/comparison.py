@@ -15,7 +15,7 @@ from elmbench.errors import ElmbenchError, option, unknown_name, wording
 from elmbench.layouts import SIDE_BY_SIDE
 from elmbench.layouts.comparison import DUMMY
 from elmbench.metrics import Metric, counts_rows, find_metric, metric_names
-from elmbench.protocol.splits import check_splittable, outer_parts
+from elmbench.protocol.splits import check_counts, check_splittable, outer_parts
 from elmbench.registry import ModelEntry, check_parameters, find_model, has_method
 from elmbench.running.planning import extra_column
 from elmbench.specs.datasets import DatasetSpec, add_dataset_specs, is_of_suite
@@ -78,24 +78,15 @@ def prepare_comparison(comparison: Comparison, options: RunOptions, results_dir:
         split = resolved.spec.protocol.outer.split(spec.name, spec.task)
         if spec.groups is not None:
             _check_groups(load(spec), split)
-        elif split.kind.endswith("kfold"):
-            _check_rows(spec, split)
+        else:
+            classes = spec.shape.classes if isinstance(spec.shape.classes, dict) else {}
+            check_counts(spec.title, split, spec.shape.instances, [*filter(None, classes.values())])
     return prepare_tables(replace(options, profile=COMPARE, whole=True), [(resolved, Request())], results_dir)
 
 
 def unused_name(name: str, names: Collection[str]) -> str:
     """Return a name, with a number if it is taken."""
     return next(candidate for candidate in chain([name], (f"{name}-{i}" for i in count(2))) if candidate not in names)
-
-
-def _check_rows(spec: DatasetSpec, split: Split) -> None:
-    """Raise ElmbenchError if there are more folds than rows, or than rows of the largest class."""
-    classes = spec.shape.classes if split.kind == "stratified-kfold" else None
-    rows = max(filter(None, classes.values())) if isinstance(classes, dict) else spec.shape.instances
-    if rows < split.folds + (split.kind == "ordered-kfold"):
-        of_class = " in its largest class" if classes else ""
-        problem = f"{spec.title} has {rows} rows{of_class}, too few for {split.folds} folds"
-        raise ElmbenchError(problem, expected="more rows than folds", next_step="give fewer folds")
 
 
 def _check_groups(data: Dataset, split: Split) -> None:

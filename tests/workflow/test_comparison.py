@@ -102,18 +102,6 @@ def test_three_classes_from_a_file_to_the_table() -> None:
     assert set(again.cells["model"]) == {"ridge", "dummy"}
 
 
-def test_a_stored_comparison_is_read_and_one_with_new_cells_written() -> None:
-    X, y = make_classification(60, 4, random_state=3)
-
-    def compared(*models: str) -> dict[str, int]:
-        folder = elmbench.compare(X, y, models, name="mine", folds=2, results_dir="results").folder
-        return {path.name: path.stat().st_mtime_ns for path in folder.iterdir()}
-
-    first = compared("ridge")
-    assert compared("ridge") == first
-    assert not {*compared("ridge", "knn").items()} & {*first.items()}
-
-
 def test_a_comparison_is_ranked_again_by_another_metric_with_nothing_computed() -> None:
     """A model that cannot give the metric has no rank."""
     X, y = make_classification(150, 6, flip_y=0.2, random_state=3)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 from sklearn.linear_model import LogisticRegression
 from toy_data import forget_data
 
@@ -87,10 +88,18 @@ def test_held_out_rows_choose_no_parameters_of_the_saved_model() -> None:
 
 def test_folds_of_a_column_are_the_outer_folds() -> None:
     frame = shop()
-    (results,) = execute(prepared(frame, "logistic-regression", fold="part", drop=("heavy",)))
-    lines = predictions(results)
+    (results,) = execute(prepared(frame, "logistic-regression", "k-elm", fold="part", drop=("heavy",)))
+    every = predictions(results)
+    lines = every[every["model"] == "k-elm"]
     assert (lines["fold"].to_numpy() == frame["part"].to_numpy()[lines["row"]]).all()
     assert len(lines) == (frame["part"] >= 0).sum()
+    # Rows that are always learnt count as training rows of the t-test.
+    scores = results.cells.pivot(index="fold", columns="model", values="accuracy")
+    gains = scores["logistic-regression"] - scores["k-elm"]
+    share = len(lines) / 4 / (120 - len(lines) / 4)
+    t = abs(gains.mean()) / gains.std() / np.sqrt(1 / 4 + share)
+    p = results.summary.query("metric == 'p' and dataset == 'shop'").set_index("model")["mean"]
+    assert p[["logistic-regression", "k-elm"]].min() == pytest.approx(2 * stats.t.sf(t, 3))
     assert "4 outer folds (predefined-kfold)" in results.text
     run = prepared(frame, "logistic-regression", fold="age", drop=("heavy", "part"))
     assert "'age' makes 120 folds of 120 rows: name a column of few" in run.tables[0][1].cells[0].remarks
@@ -136,7 +145,7 @@ def test_a_search_with_weights_scores_weighted_fits() -> None:
     [
         ({"heavy": -1.0}, {"weights": "heavy"}, r"'heavy' holds -1.0"),
         ({"heavy": 0}, {"weights": "heavy"}, "no weight above 0"),
-        ({"part": 1}, {"fold": "part"}, "a column of 1 folds"),
+        ({"part": 1}, {"fold": "part"}, "has 1 fold in its column of folds"),
         ({"part": [None, *[0, 1] * 59, 1]}, {"fold": "part"}, "the fold is missing in 1 of 120 rows"),
         ({}, {"test": "none.csv"}, "does not exist"),
         ({}, {"test": "other.csv"}, "lacks 1 of 5 columns: colour"),
