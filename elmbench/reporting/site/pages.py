@@ -1,9 +1,10 @@
 """The pages of the site, each a template filled with results, and their folder, replaced as a whole."""
 
+import json
 import os
 import shutil
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -44,10 +45,11 @@ def refuse_other(folder: Path) -> None:
         raise ElmbenchError(problem, expected=expected, next_step="elmbench report --out ANOTHER-FOLDER")
 
 
-def write_site(papers: list[PaperResults], folder: Path) -> None:
-    """Write the site of these results into `folder`, in place of an old one.
+def write_site(papers: list[PaperResults], folder: Path, mark: Mapping[str, Any] | None = None) -> list[Path]:
+    """Write the site of these results into `folder`, in place of an old one; return its files.
 
-    Raises ElmbenchError if the folder holds something other than a site, and WriteError if it cannot be written.
+    `mark` has values for the file `SITE_MARK`, which also lists the files of the site. Raises ElmbenchError if the
+    folder holds something other than a site, and WriteError if it cannot be written.
     """
     refuse_other(folder)
     try:
@@ -55,18 +57,19 @@ def write_site(papers: list[PaperResults], folder: Path) -> None:
         # A reader never sees half of a site.
         with TemporaryDirectory(prefix=f".{folder.name}.", suffix=".part", dir=folder.parent) as scratch:
             fresh = Path(scratch) / "new"
-            _write(papers, fresh)
-            (fresh / SITE_MARK).touch()
+            written = _write(papers, fresh)
+            (fresh / SITE_MARK).write_text(json.dumps({**(mark or {}), "files": written}), "utf-8")
             if folder.exists():
                 os.replace(folder, Path(scratch) / "old")
             os.replace(fresh, folder)
     except OSError as error:
         problem, writable = f"cannot write {folder}: {error.strerror or error}", "a folder that can be written"
         raise WriteError(problem, expected=writable, next_step="elmbench report --out DIR") from error
+    return [folder / name for name in written]
 
 
-def _write(papers: list[PaperResults], folder: Path) -> None:
-    """Write the pages, style and data of the site to a folder."""
+def _write(papers: list[PaperResults], folder: Path) -> list[str]:
+    """Write the pages, style and data of the site to a folder; return the names of the files."""
     texts = dict(pages(papers))
     texts |= {name: environment().get_template(name).render() for name in ("style.css", "sort.js")}
     copies: dict[str, Path] = {}
@@ -84,6 +87,7 @@ def _write(papers: list[PaperResults], folder: Path) -> None:
         (folder / name).write_text(text, "utf-8")
     for name, path in copies.items():
         shutil.copyfile(path, folder / name)
+    return [*texts, *copies]
 
 
 def pages(papers: Sequence[PaperResults]) -> Iterator[tuple[str, str]]:

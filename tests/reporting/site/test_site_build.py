@@ -9,7 +9,7 @@ from elmbench.errors import ElmbenchError
 from elmbench.reporting.folders import SITE_MARK, ResultsDirs
 from elmbench.reporting.site import pages
 from elmbench.reporting.site.pages import sections_of, write_site
-from elmbench.workflow.report import gather
+from elmbench.workflow.report import gather, report
 
 
 @pytest.fixture
@@ -22,14 +22,31 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
 
 def test_a_site_replaces_an_earlier_one_whole(quick: list[tuple[str, str]], tmp_path: Path) -> None:
     folder = tmp_path / "site"
-    write_site([], folder)
-    assert (folder / "index.html").read_text() == "one"
+    assert folder / "index.html" in write_site([], folder)
     (folder / "left.html").write_text("of an earlier site")
     quick[0] = ("index.html", "two")
     write_site([], folder)
     assert (folder / "index.html").read_text() == "two"
     assert not (folder / "left.html").exists()
     assert [path.name for path in tmp_path.iterdir()] == ["site"]
+
+
+def test_a_site_is_built_again_only_after_a_change(quick: list[tuple[str, str]], tmp_path: Path) -> None:
+    results = tmp_path / "fast" / "miller" / "table1" / "cells.csv"
+    results.parent.mkdir(parents=True)
+    results.write_text("dataset\n")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("elmbench.workflow.report.gather", lambda dirs, watch: [])
+        first = report(ResultsDirs(tmp_path))
+        quick[0] = ("index.html", "two")
+        report(ResultsDirs(tmp_path))
+        assert first.read_text() == "one"
+        results.write_text("dataset\nwdbc\n")
+        report(ResultsDirs(tmp_path))
+        assert first.read_text() == "two"
+        first.unlink()
+        report(ResultsDirs(tmp_path))
+        assert first.read_text() == "two"
 
 
 def test_a_folder_of_something_else_is_left_alone(quick: list[tuple[str, str]], tmp_path: Path) -> None:
