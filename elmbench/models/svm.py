@@ -133,6 +133,8 @@ class SVMClassifier(_StopRecorder, PathMixin, SVC):
                         machine.kernel = "precomputed" if shares_kernel else "rbf"
                         machine.fit(rows, grid.y[train])
                         outputs = getattr(machine, grid.output)(probes)
+                        if grid.output == "decision_function":  # `predict` takes the second class at zero
+                            outputs[outputs == 0.0] = np.finfo(np.float64).tiny
                         free = np.abs(machine.dual_coef_).max() < machine.C * machine.class_weight_.min() / 2
                     grid.solvers.update(machine.solvers_)
                     yield i, j, outputs

@@ -195,6 +195,15 @@ def test_scorers_of_a_model_of_one_class(scoring: str) -> None:
     assert_same(*both(CASES["kernel"][1], KERNEL, X, y, cv=folds, scoring=scoring))
 
 
+def test_rows_far_from_all_others_have_the_label_of_libsvm() -> None:
+    """Their decision values are zero between classes of the same size, and `predict` then takes the second class."""
+    X, y = 100.0 * np.arange(25)[:, np.newaxis], np.arange(25) % 2
+    folds = [(np.arange(20), np.array([20, 21, 22, 24]))]
+    assert_same(
+        *both(class_of("SVM", "binary")(), GRID, X, y, cv=folds, scoring=["accuracy", "roc_auc"], refit="roc_auc")
+    )
+
+
 def test_ties_of_areas_are_broken_by_the_round_off_of_scikit_learn() -> None:
     random = np.random.RandomState(23)
     X = random.standard_normal((40, 2))
