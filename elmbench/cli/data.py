@@ -50,7 +50,7 @@ def fetch(
         except ElmbenchError as error:
             if len(todo) == 1:
                 raise
-            print(f"error: {name}: {error}", file=sys.stderr)
+            print(f"error: {name}: {state.complete(str(error))}", file=sys.stderr)
         else:
             results.append(result)
             state.say(f"{result.name}: {'fetched' if result.downloaded else 'is here already'} ({result.origin})")

@@ -17,16 +17,11 @@ def list_(what: Literal["experiments", "datasets", "models", "metrics", "reading
 
     find, headings = _LISTS[what]
     lines = list(find())
-    rows = [[_words(line[heading]) for heading in headings] for line in lines]
+    rows = [[", ".join(v) if isinstance(v := line[heading], list) else v for heading in headings] for line in lines]
     text = (
         lines_text(headings, rows, ("rows", "columns"), ("name", "id", "alias")) if headings else readings_text(lines)
     )
     state.emit(lines, text)
-
-
-def _words(value: Any) -> str:
-    """Return a value as text: lists separated by commas, and nothing for None."""
-    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else "" if value is None else str(value)
 
 
 def _experiments() -> Iterator[dict[str, Any]]:

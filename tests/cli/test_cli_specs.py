@@ -30,11 +30,14 @@ from elmbench.specs.datasets import DatasetSpecs, load_dataset_specs
          {"name": "log_loss", "task": "classification", "better": "less", "takes": "probabilities"}),
     ],
 )  # fmt: skip
-def test_lists_are_complete(elmbench: Callable, what: str, known: Callable[[], Mapping], line: dict[str, Any]) -> None:
+def test_lists_are_complete(
+    elmbench: Callable, monkeypatch: pytest.MonkeyPatch, what: str, known: Callable[[], Mapping], line: dict[str, Any]
+) -> None:
     key, name = next(iter(line.items()))
     listed = {entry[key]: entry for entry in elmbench("list", what, "--json").json}
     assert list(listed) == list(known())
     assert line.items() <= listed[name].items()
+    monkeypatch.setenv("COLUMNS", "60")  # too narrow, but no name is broken
     text = elmbench("list", what).out
     assert all(name in text for name in listed)
     assert what != "models" or "(baseline)" in listed["svm"]["title"]
@@ -62,6 +65,7 @@ def test_show_has_protocol_grids_data_cost_and_published_values(elmbench: Callab
         "c-grid, os-start", "initial_batch=250", "budget in 50, 100,", "0.94", "0.002",
     ):  # fmt: skip
         assert what in text, what
+    assert "elmbench --data-dir d run eem/table6 --dry-run" in elmbench("show", "eem/table6", "--data-dir", "d").out
     assert "oracle, nested by gmean" in elmbench("show", "eem/table6").out
     assert "holdout, 20 runs" in elmbench("show", "rkelm/table3").out
     content = elmbench("show", "table4", "--json").json
@@ -209,7 +213,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def fetch(name: str, *, progress: object = None, force: bool = False) -> Fetched:
         if name != "sonar":
-            raise DataUnavailableError(f"{name} cannot be reached", next_step="a network")
+            raise DataUnavailableError(f"{name} cannot be reached", next_step="elmbench data status")
         return Fetched(name, "made up", force)
 
     monkeypatch.setattr(fetching, "fetch", fetch)
@@ -221,8 +225,8 @@ def test_fetch_says_what_it_brings_and_one_that_fails_does_not_stop_the_others(
     assert elmbench("data", "fetch", "sonar", "--force").out == "sonar: fetched (made up)\n"
     (line,) = elmbench("data", "fetch", "sonar", "--json").json
     assert line == {"name": "sonar", "origin": "made up", "downloaded": False}
-    result = elmbench("data", "fetch", "heart", "sonar", code=2)
-    assert "error: heart: heart cannot be reached" in result.err
+    result = elmbench("data", "fetch", "heart", "sonar", "--data-dir", "d", code=2)
+    assert "error: heart: heart cannot be reached\nNext: elmbench --data-dir d data status" in result.err
     assert result.out == "sonar: is here already (made up)\n"
     result = elmbench("data", "fetch", "--all", code=2)
     assert "error: heart" in result.err
