@@ -201,8 +201,9 @@ def test_a_part_of_the_results_is_named_as_in_the_whole(two: Path, part: str) ->
 
 
 def test_what_is_not_there_is_said(tmp_path: Path, two: Path) -> None:
-    with pytest.raises(ElmbenchError, match="does not exist"):
-        elmbench.read_results(tmp_path / "elsewhere")
+    for path in (tmp_path / "elsewhere", two / "fast/kos-elm/table4/cells.csv"):
+        with pytest.raises(ElmbenchError, match="is not a folder"):
+            elmbench.read_results(path)
     (tmp_path / "empty").mkdir()
     with pytest.raises(ElmbenchError, match="holds no table"):
         elmbench.read_results(tmp_path / "empty")
