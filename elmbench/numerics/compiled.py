@@ -49,8 +49,8 @@ def compile_loop(loop: FunctionType, cached: bool) -> Any:
     copy = FunctionType(loop.__code__, namespace, loop.__name__, loop.__defaults__)
     copy.__module__ = loop.__module__
     copy.__qualname__ = f"{loop.__name__}_{_stamp():08x}"
-    # The error model only saves a test before each division.
-    return njit(cache=cached, error_model="numpy")(copy)
+    # Sums keep their order, unless the module allows more. The error model only saves a test before each division.
+    return njit(cache=cached, error_model="numpy", fastmath=namespace.get("FASTMATH", False))(copy)
 
 
 @cache

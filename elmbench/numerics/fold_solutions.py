@@ -12,13 +12,18 @@ from scipy.linalg.blas import dsymv, strsv
 from scipy.linalg.lapack import spotrf
 
 from elmbench.numerics.arrays import EPS, Array, Indices
+from elmbench.numerics.compiled import run
 from elmbench.numerics.krylov import LOOK, LOOSEST, KrylovSpace, SharedSpace, steps_left
 from elmbench.numerics.ridge_path import CALL, STREAM, factor_seconds, reduction_seconds, ridge_solutions
+from elmbench.numerics.symmetric_product import multiply
 
 _WIDEST = 2.0**9
 """Ratio to the smallest ridge up to which one inverse helps to solve a system; larger ridges are well-conditioned."""
 
 MOST_RUNS = 8  # runs of adjacent rows up to which a fold is copied by slices; numbered entries take ten times as long
+
+COMPILED_FROM = 2500
+"""Rows from which the compiled product is faster than BLAS's, and a search takes longer than to import the compiler."""
 
 SMALLEST = 1e7 * EPS
 """Ridges below this, over a lower estimate of the norm of K, are solved directly: iterations would be too inexact."""
@@ -111,11 +116,7 @@ def fold_solutions(K: Array, B: Array, ridges: Array, solvers: Counter[str]) -> 
     infinite if a system is not solved, and 0 if it is solved as by `RidgeSystem`, with the round-off of a fit.
     """
     n, k = B.shape
-
-    def product(v: Array, w: Array) -> None:
-        dsymv(1.0, K, v, beta=0.0, y=w, lower=1, overwrite_y=1)
-
-    sums = np.empty(n)
+    product, sums = symmetric_product(K), np.empty(n)
     product(np.ones(n), sums)
     n_direct = int((ridges < SMALLEST * sums.mean()).sum())
     n_near = int((ridges <= _WIDEST * ridges[0]).sum())
@@ -184,3 +185,10 @@ def _single_inverse(K: Array, ridge: float) -> Callable[[Array], Array]:
         return np.asarray(strsv(factor, forward, lower=1, trans=1), dtype=np.float64) * scale
 
     return product
+
+
+def symmetric_product(A: Array) -> Callable[[Array, Array], None]:
+    """Return the function of v and w that writes A v over w, reading one half of a symmetric A in Fortran order."""
+    if len(A) >= COMPILED_FROM:
+        return lambda v, w: run(multiply, A.T, v, w)
+    return lambda v, w: dsymv(1.0, A, v, beta=0.0, y=w, lower=1, overwrite_y=1)

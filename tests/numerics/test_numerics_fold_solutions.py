@@ -52,6 +52,18 @@ def test_any_folds(n, n_folds, seed, repeated):
             assert len(set(train)) < m or not set(test) <= set(order)
 
 
+@pytest.mark.parametrize("n", [1, 7, 8, 9, 40])
+def test_symmetric_product(monkeypatch, n, seed):
+    """One half of the matrix is read, compiled or not, and the result overwrites anything."""
+    A = np.random.RandomState(seed).rand(n, n)
+    half, v = np.asfortranarray(np.tril(A) + np.triu(np.full((n, n), np.nan), 1)), A[0] - 0.5
+    for compiled_from in (0, n + 1):
+        monkeypatch.setattr(module, "COMPILED_FROM", compiled_from)
+        w = np.full(n, np.nan)
+        module.symmetric_product(half)(v, w)
+        np.testing.assert_allclose(w, np.tril(A) @ v + np.tril(A, -1).T @ v, atol=1e-13)
+
+
 def test_folds_of_a_cross_validation_have_few_gaps():
     y = np.arange(60) % 2
     for cv in (StratifiedKFold(10, shuffle=True, random_state=0), LeaveOneOut()):
