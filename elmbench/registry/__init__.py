@@ -14,6 +14,8 @@ from elmbench.errors import ElmbenchError, unknown_name
 from elmbench.registry.built_in import BUILT_IN, TASKS, ModelEntry
 from elmbench.registry.plugins import load_address, models_of_packages, plugin_objects
 
+_installed_version = cache(version)  # a look at the metadata takes half a millisecond, for each cell
+
 
 def registry() -> dict[str, ModelEntry]:
     """Return every model by name: the suite's own, those of installed packages, those of plug-in files."""
@@ -102,4 +104,4 @@ def model_version(entry: ModelEntry, task: str) -> str:
         of_class = getattr(entry.factory(task), "model_version", None)
         # A plug-in's class may inherit `model_version`; the version of its file or package counts in any case.
         versions = [str(number) for number in (of_class, entry.version) if number not in (None, "")]
-    return ", ".join(versions) or f"scikit-learn {version('scikit-learn')}"
+    return ", ".join(versions) or f"scikit-learn {_installed_version('scikit-learn')}"
