@@ -134,7 +134,7 @@ def main(arguments: list[str] | None = None) -> None:
     gc.set_threshold(10_000)  # imports and specs leave little garbage: its search takes a tenth of a short command
     arguments = sys.argv[1:] if arguments is None else arguments
     for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:  # it was closed before the start
+        if getattr(sys, name) is None:  # closed before the start: the next file to be opened would get its number
             setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):

@@ -65,8 +65,8 @@ class TableResults:
     def figures(self) -> pd.DataFrame:
         """The line of each published figure in `summary.csv` of the profile that it counts under, and the profile."""
         lines = pd.concat([one.figures.assign(profile=one.resolved.profile) for one in self.results] or [_NO_FIGURES])
-        for one in self.results[:1]:
-            lines = without_stand_ins(lines[lines["verdict"] != ""], one.resolved)
+        if self.results:
+            lines = without_stand_ins(lines[lines["verdict"] != ""], self.results[0].resolved)
         best = lines.sort_values("verdict", key=lambda names: names.map(_WORTH), ascending=False, kind="stable")
         return lines[FIGURE].drop_duplicates().merge(best.drop_duplicates(FIGURE), on=FIGURE)[[*lines]]
 

@@ -203,9 +203,9 @@ def test_check_and_site_test_the_same_claims_of_all_profiles() -> None:
 def test_a_claim_counts_under_the_first_profile_that_can_test_it() -> None:
     # Under `paper`, only Segment has results; under `fast`, no data set has all cells of KELM.
     outcomes = answer("paper/rkelm/table5", "fast/rkelm/table5").claims
-    found = {outcome.claim.says: (outcome.resolved.profile, outcome.verdict) for outcome in outcomes}
-    assert found["the testing accuracy is superior to ELM"] == ("fast", "undecided")
-    assert found["competitive to LS-SVM/SVM/RSVM"] == ("paper", "incomplete")
+    verdicts = {outcome.claim.says: (outcome.resolved.profile, outcome.verdict) for outcome in outcomes}
+    assert verdicts["the testing accuracy is superior to ELM"] == ("fast", "undecided")
+    assert verdicts["competitive to LS-SVM/SVM/RSVM"] == ("paper", "incomplete")
 
 
 def test_every_figure_of_a_table_counts_in_one_way_in_all_outputs() -> None:

@@ -41,8 +41,6 @@ _INTERVAL = 0.05
 _LOADING = 60.0
 #: The result of work that was running when its sandbox was stopped.
 STOPPED = {"status": "failed", "reason": "the run was stopped"}
-#: The reason why work fails whose worker has been killed while it started, twice.
-_NOT_BEGUN = "the worker process ended before it could begin"
 #: Seconds to wait for the exit code of a worker that has ended.
 _EXIT_CODE = 30.0
 #: The prefixes of the variables that limit the threads of linear algebra libraries.
@@ -76,10 +74,11 @@ def _safe_start() -> Iterator[None]:
 
 
 class _Ended(Exception):
-    """The end of a worker without an answer: `result` is the result of the work."""
+    """The end of a worker without an answer: `result` is the result of the work; `begun`: False if it never started."""
 
-    def __init__(self, status: str, reason: str, **values: float) -> None:
+    def __init__(self, status: str, reason: str, begun: bool = True, **values: float) -> None:
         super().__init__(reason)
+        self.begun = begun
         self.result = {"status": status, "reason": reason, **values}
 
 
@@ -168,7 +167,7 @@ class _Worker:
     def _death(self) -> _Ended:
         """Return how the worker process ended, from its exit code."""
         if self._process is None and not self._killed:
-            return _Ended("failed", _NOT_BEGUN)
+            return _Ended("failed", "the worker process ended before it could begin", begun=False)
         # The thread of the pool that collects the exit code may not have run yet.
         give_up = time.monotonic() + _EXIT_CODE
         while self._process is not None and not self._killed and time.monotonic() < give_up:
@@ -215,18 +214,17 @@ class Sandbox:
         """Do a task of `task_of`. It may end at a limit or with the worker.
 
         Models from outside share a worker. If one raises after another, which may have changed the libraries that they
-        share, it is tried again in a new worker. So is a task whose worker has been killed while it started.
+        share, it is tried again in a new worker.
         """
         previous = self._worker.loaded if self._worker is not None else _Load()
         answer = self._ask(task, limits)
-        is_suspect = previous.from_outside and previous.model != task["work"].get("model")
-        if (is_suspect and "traceback" in answer.result) or answer.result["reason"] == _NOT_BEGUN:
+        if "traceback" in answer.result and previous.from_outside and previous.model != task["work"].get("model"):
             self._end_worker()
             answer = self._ask(task, limits)
         return answer
 
-    def _ask(self, task: Task, limits: Limits) -> Answer:
-        """Do a task once."""
+    def _ask(self, task: Task, limits: Limits, restarts: int = 1) -> Answer:
+        """Do a task once; a worker that is killed while it starts is replaced."""
         start = time.monotonic()
         current = self._worker
         needed = _Load(task["work"].get("model"), task["work"].get("dataset"), task["from_outside"])
@@ -249,6 +247,8 @@ class Sandbox:
             if self._stopped:
                 return Answer(STOPPED)
             self._end_worker()
+            if restarts and not end.begun:
+                return self._ask(task, limits, restarts - 1)
             return Answer(end.result, time.monotonic() - start)
 
     def _end_worker(self) -> None:
