@@ -94,6 +94,7 @@ def compare(
             executor.warm()
         from elmbench.datasets.user_data import UserData
         from elmbench.specs.grids import read_all_grids
+        from elmbench.specs.profiles import replaced_files
         from elmbench.workflow.comparison import Comparison, prepare_comparison
         from elmbench.workflow.prepare import RunOptions
 
@@ -138,6 +139,8 @@ def compare(
             show_plan(prepared)
             state.say(*(f"not written in a dry run: {path}" for path in files))
         else:
+            for file in replaced_files(resolved, state.results_dir):
+                state.say(f"this replaces the tables of {file} in {resolved.file.id}; --name NAME keeps both")
             run_prepared(prepared, executor, partial(_finish, prepared, save, page))
 
 

@@ -199,3 +199,18 @@ def recorded_comparison(name: str, results_dir: Path) -> Resolved:
         raise unknown_name("comparison", name, names, "elmbench compare FILE --name NAME") from None
     add_dataset_specs(parse_dataset_specs(record["data"], str(path)).values())
     return comparison_of(record["content"], record["settings"], path)
+
+
+def replaced_files(resolved: Resolved, results_dir: Path) -> list[str]:
+    """Return the data files of the comparison that one of other files replaces in its folder."""
+    path = results_dir / COMPARE / resolved.file.id / "environment.json"
+    try:
+        earlier = _data_files(json.loads(path.read_text("utf-8")))
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
+    return sorted(earlier - _data_files(comparison_record(resolved)))
+
+
+def _data_files(record: Mapping[str, Any]) -> set[str]:
+    sources = [source for spec in record["spec"]["data"].values() for source in spec["sources"]]
+    return {source["path"] for source in sources if "path" in source}

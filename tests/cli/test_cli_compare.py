@@ -53,6 +53,15 @@ def test_a_file_becomes_a_table(elmbench: Callable, worker: dict, shop: Path) ->
     assert elmbench("table", "own/shop", "--update").out == "written to elmbench-results/compare/own/shop\n"
 
 
+def test_a_file_of_the_same_name_in_another_folder(elmbench: Callable, worker: dict, shop: Path) -> None:
+    Path("may").mkdir()
+    moved = shutil.copy(shop, "may")
+    calls = [(shop,), (shop,), (moved, "--name", "may"), (moved,)]
+    *others, last = (elmbench("compare", *words, "-m", "dummy").out for words in calls)
+    assert "this replaces" not in " ".join(others)
+    assert f"the tables of {shop.resolve()} in own/shop; --name NAME keeps both" in " ".join(last.split())
+
+
 def test_several_data_sets_are_compared_by_ranks_without_the_dummy(
     elmbench: Callable, worker: dict, shop: Path
 ) -> None:

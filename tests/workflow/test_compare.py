@@ -74,6 +74,12 @@ def test_arguments_that_are_missing_or_unknown() -> None:
         elmbench.compare(X, y, metrics=["f1"])
 
 
+def test_a_file_in_place_of_the_results_folder(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(ElmbenchError, match="cannot write "):
+        elmbench.compare(X, y, ["dummy"], results_dir=tmp_path / "file")
+
+
 WORDS = pd.DataFrame(X).assign(a=["x", *map(str, X[1:, 0])])
 
 
