@@ -1,6 +1,7 @@
 """Files that are there whole or not at all, the cache folder, and the order of names with numbers."""
 
 import contextlib
+import json
 import os
 import platform
 import re
@@ -9,6 +10,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from elmbench.errors import ElmbenchError, option
 
@@ -24,27 +26,36 @@ class WriteError(ElmbenchError):
 def replace_file(path: Path) -> Iterator[Path]:
     """Yield a temporary path beside `path`; it replaces `path` if the block succeeds and is deleted if not.
 
-    Simultaneous writers have temporary files of their own, and the last one wins. An OSError leaves the file at `path`
-    unchanged.
+    Simultaneous writers have temporary files of their own, and the last one wins. Raises WriteError if the file cannot
+    be written; an earlier one stays unchanged.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}.{this_process()}.{secrets.token_hex(4)}.part")
     try:
-        yield partial
-        with open(partial, "rb+") as stream:  # some systems flush only what is open for writing
-            os.fsync(stream.fileno())
-        os.replace(partial, path)
-    finally:
-        partial.unlink(missing_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            yield partial
+            with open(partial, "rb+") as stream:  # some systems flush only what is open for writing
+                os.fsync(stream.fileno())
+            os.replace(partial, path)
+        finally:
+            partial.unlink(missing_ok=True)
+    except OSError as error:
+        raise cannot_write(path, error) from error
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:
     """Write a file whole or not at all, text in UTF-8 with its own line ends; a missing folder is created."""
+    with replace_file(path) as partial:
+        partial.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Return the object in a JSON file; empty if the file is missing or damaged."""
     try:
-        with replace_file(path) as partial:
-            partial.write_bytes(content.encode() if isinstance(content, str) else content)
-    except OSError as error:
-        raise cannot_write(path, error) from error
+        content = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return content if isinstance(content, dict) else {}
 
 
 def check_folder(path: Path) -> None:

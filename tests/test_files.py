@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from elmbench.files import WriteError, replace_file, sweep, write_atomically
+from elmbench.files import WriteError, read_json, replace_file, sweep, write_atomically
 
 
 @pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
@@ -77,6 +77,13 @@ def test_a_block_that_fails_replaces_nothing(tmp_path: Path) -> None:
         write_half()
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("content", [None, "{", "[]"])
+def test_a_json_file_that_is_missing_or_damaged_is_empty(tmp_path: Path, content: str | None) -> None:
+    if content is not None:
+        (tmp_path / "x.json").write_text(content)
+    assert read_json(tmp_path / "x.json") == {}
 
 
 def test_what_is_half_written_is_swept_after_a_day(tmp_path: Path) -> None:

@@ -135,12 +135,13 @@ def compare(
             for dataset, spec in resolved.datasets.items():
                 state.say(f"{spec.title}: {spec.shape.instances} rows, {spec.shape.features} features")
                 state.say(*(f"- {remark}" for remark in remarks.get(dataset, "").split("; ") if remark))
+            for file in replaced_files(resolved, state.results_dir):
+                problem = f"{resolved.file.id} holds the tables of {file}, which this comparison replaces"
+                state.say(f"{problem}; to keep both: elmbench compare FILE ... --name NAME")
         if dry_run:
             show_plan(prepared)
             state.say(*(f"not written in a dry run: {path}" for path in files))
         else:
-            for file in replaced_files(resolved, state.results_dir):
-                state.say(f"this replaces the tables of {file} in {resolved.file.id}; --name NAME keeps both")
             run_prepared(prepared, executor, partial(_finish, prepared, save, page))
 
 

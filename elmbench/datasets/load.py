@@ -20,7 +20,7 @@ from elmbench.datasets.sources.base import FolderSource, NetworkSource, Request,
 from elmbench.datasets.sources.file import FileSource, take_row_columns
 from elmbench.datasets.table import Table
 from elmbench.errors import DataUnavailableError, ElmbenchError, first_line
-from elmbench.files import cache_folder, replace_file
+from elmbench.files import WriteError, cache_folder, read_json, write_atomically
 from elmbench.specs.datasets import DatasetSpec, load_dataset_specs
 from elmbench.specs.datasets.sources import OTHER_DATA, TRAINING_ONLY
 
@@ -102,22 +102,14 @@ def identify(spec: DatasetSpec, data_dir: Path | str | None = None, run: int = 0
     state = hash_of(content)
     path = cache_folder() / "checksums.json"
     entry_name = " ".join([spec.name, *(str(file.resolve()) for file in source.files(request))])
-    match _read_identities(path).get(entry_name):
+    match read_json(path).get(entry_name):
         case [str(old_state), str(checksum), [*remarks]] if old_state == state:
             return Identity(checksum, tuple(map(str, remarks)))
     data = load_compared(source, request, other_data)
-    entries = _read_identities(path) | {entry_name: [state, data.checksum, data.remarks]}
-    with suppress(OSError), replace_file(path) as partial:  # a cache that cannot be written costs time only
-        partial.write_text(json.dumps(entries, indent=1), "utf-8")
+    entries = read_json(path) | {entry_name: [state, data.checksum, data.remarks]}
+    with suppress(WriteError):  # a cache that cannot be written costs time only
+        write_atomically(path, json.dumps(entries, indent=1))
     return Identity(data.checksum, data.remarks)
-
-
-def _read_identities(path: Path) -> dict[str, Any]:
-    """Return the content of a JSON file; empty if it is missing or damaged."""
-    with suppress(OSError, ValueError):
-        content = json.loads(path.read_text("utf-8"))
-        return content if isinstance(content, dict) else {}
-    return {}
 
 
 def data_folder(data_dir: Path | str | None = None) -> Path | None:

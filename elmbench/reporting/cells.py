@@ -277,12 +277,3 @@ def provenance(resolved: Resolved, planned: list[Cell], store: Store, commands: 
         "solvers": dict(solvers),
         **(comparison_record(resolved) if resolved.profile == COMPARE else {}),
     }
-
-
-def read_environment(folder: Path) -> dict[str, Any]:
-    """Return the content of a table's `environment.json`; empty if it is missing or damaged."""
-    try:
-        record = json.loads((folder / "environment.json").read_text("utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return record if isinstance(record, dict) else {}

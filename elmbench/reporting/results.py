@@ -13,7 +13,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from elmbench.errors import ElmbenchError, ElmbenchWarning
-from elmbench.files import write_atomically
+from elmbench.files import read_json, write_atomically
 from elmbench.layouts import layout_of, with_metrics
 from elmbench.layouts.base import Outputs
 from elmbench.layouts.table import Note, ResultTable
@@ -26,7 +26,6 @@ from elmbench.reporting.cells import (
     cells_frame,
     provenance,
     read_cells,
-    read_environment,
     write_frame,
 )
 from elmbench.reporting.claim_outcomes import ClaimOutcome, claims_frame
@@ -118,7 +117,7 @@ class Results:
     @cached_property
     def environment(self) -> dict[str, Any]:
         """The content of `environment.json`; empty if the file is missing."""
-        return read_environment(self.folder)
+        return read_json(self.folder / "environment.json")
 
     @property
     def commands(self) -> list[str]:

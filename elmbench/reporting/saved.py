@@ -9,9 +9,9 @@ from pathlib import Path
 import pandas as pd
 
 from elmbench.errors import ElmbenchError
-from elmbench.files import RESULTS_DIR
+from elmbench.files import RESULTS_DIR, read_json
 from elmbench.reporting import claim_outcomes
-from elmbench.reporting.cells import read_cells, read_environment, read_frame
+from elmbench.reporting.cells import read_cells, read_frame
 from elmbench.reporting.summary import COLUMNS, GAINS
 
 #: Columns of the frames of several tables, before those of their files.
@@ -58,7 +58,7 @@ class SavedTable:
     summary = cached_property(lambda table: _read(table.folder / "summary.csv", COLUMNS))
     claims = cached_property(lambda table: _read(table.folder / "claims.csv", claim_outcomes.COLUMNS))
     optimism = cached_property(lambda table: _read(table.folder / "optimism.csv", GAINS))
-    environment = cached_property(lambda table: read_environment(table.folder))
+    environment = cached_property(lambda table: read_json(table.folder / "environment.json"))
 
     @cached_property
     def figure(self) -> pd.DataFrame | None:

@@ -1,6 +1,5 @@
 """An experiment under one profile and one choice of readings, and comparisons as recorded with their results."""
 
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from elmbench.errors import ElmbenchError, unknown_name
+from elmbench.files import read_json
 from elmbench.specs.catalogue import PROFILES, ExperimentFile, find_experiment, load_catalogue
 from elmbench.specs.datasets import DatasetSpec, add_dataset_specs, load_dataset_specs, parse_dataset_specs
 from elmbench.specs.experiments import Experiment, Profile
@@ -189,28 +189,29 @@ def recorded_comparison(name: str, results_dir: Path) -> Resolved:
     """Return the comparison `own/<name>` in a results folder, and add its data sets to the suite."""
     folder = results_dir / COMPARE
     path = folder / name / "environment.json"
-    try:
-        record = json.loads(path.read_text("utf-8"))["spec"]
-    except (OSError, ValueError, KeyError, TypeError):
+    record = _record(path)
+    if not record:
         names = [f"own/{path.parent.name}" for path in sorted(folder.glob("own/*/environment.json"))]
         if not names:
             problem, compare = f"{results_dir} holds no comparison {name!r}", f"elmbench compare FILE --name {name[4:]}"
-            raise ElmbenchError(problem, expected="one that `elmbench compare` wrote", next_step=compare) from None
-        raise unknown_name("comparison", name, names, "elmbench compare FILE --name NAME") from None
+            raise ElmbenchError(problem, expected="one that `elmbench compare` wrote", next_step=compare)
+        raise unknown_name("comparison", name, names, "elmbench compare FILE --name NAME")
     add_dataset_specs(parse_dataset_specs(record["data"], str(path)).values())
     return comparison_of(record["content"], record["settings"], path)
 
 
 def replaced_files(resolved: Resolved, results_dir: Path) -> list[str]:
-    """Return the data files of the comparison that one of other files replaces in its folder."""
-    path = results_dir / COMPARE / resolved.file.id / "environment.json"
-    try:
-        earlier = _data_files(json.loads(path.read_text("utf-8")))
-    except (OSError, ValueError, KeyError, TypeError):
-        return []
-    return sorted(earlier - _data_files(comparison_record(resolved)))
+    """Return the user's files in a comparison's results folder that the comparison itself does not have."""
+    earlier = _record(results_dir / COMPARE / resolved.file.id / "environment.json")
+    return sorted(_data_files(earlier) - _data_files(comparison_record(resolved)["spec"]))
+
+
+def _record(path: Path) -> dict[str, Any]:
+    """Return the record of a comparison; empty if there is none."""
+    record = read_json(path).get("spec")
+    return record if isinstance(record, dict) else {}
 
 
 def _data_files(record: Mapping[str, Any]) -> set[str]:
-    sources = [source for spec in record["spec"]["data"].values() for source in spec["sources"]]
+    sources = [source for spec in record.get("data", {}).values() for source in spec["sources"]]
     return {source["path"] for source in sources if "path" in source}

@@ -19,7 +19,6 @@ from pydantic import Field
 from elmbench.datasets.table import to_frame
 from elmbench.datasets.user_data import Task, UserData, short_slug, write_arrays
 from elmbench.errors import ElmbenchError
-from elmbench.files import check_folder
 from elmbench.registry import registry
 from elmbench.registry.plugins import load_plugin, loaded_plugins, write_plugin
 from elmbench.running.engine import Event
@@ -146,7 +145,6 @@ def compare(
         raise ElmbenchError("the sparse rows X have missing values", expected="none", next_step=step)
     digest = sha256(str(joblib.hash((X, y, extra, test))).encode()).hexdigest()[:12]
     results_dir = Path(results_dir) if results_dir is not None else _temporary_folder()
-    check_folder(results_dir / ".data")
     folder, stem = results_dir.resolve() / ".data" / digest, short_slug(name)
     taken = {name for rows in (X, *(test or ())[:1]) if not sp.issparse(rows) for name in rows}
     column = {key: unused_name(key, taken) for key in ("y", *extra)}  # messages name the arguments

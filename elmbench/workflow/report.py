@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import elmbench
 from elmbench.errors import ElmbenchError
+from elmbench.files import read_json
 from elmbench.registry import registry
 from elmbench.reporting.folders import SITE_MARK, ResultsDirs
 from elmbench.specs.catalogue import PROFILES, Watch, load_catalogue
@@ -66,11 +67,8 @@ def comparisons_in(results_dir: Path) -> list[str]:
 
 def _is_current(site: Path, digest: str) -> bool:
     """Return True if a site was built from the same inputs and is complete."""
-    try:
-        mark: dict[str, Any] = json.loads((site / SITE_MARK).read_text("utf-8"))
-        return bool(mark["digest"] == digest) and all((site / name).is_file() for name in mark["files"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return False
+    mark = read_json(site / SITE_MARK)
+    return mark.get("digest") == digest and all((site / name).is_file() for name in mark["files"])
 
 
 def _digest(dirs: ResultsDirs) -> str:

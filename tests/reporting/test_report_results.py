@@ -13,7 +13,6 @@ from elmbench.errors import ElmbenchError, ElmbenchWarning
 from elmbench.files import WriteError
 from elmbench.layouts import base
 from elmbench.layouts.precision_recall import PrecisionRecall
-from elmbench.reporting.cells import read_environment
 from elmbench.reporting.results import read_results, write_results
 from elmbench.running.store import Store
 from elmbench.specs.profiles import Resolved
@@ -158,13 +157,6 @@ def test_a_folder_that_cannot_be_made(resolved: Resolved, store: Store, tmp_path
         write_results(resolved, store, tmp_path)
     assert "--results-dir" in str(error.value)
     assert (tmp_path / "paper" / "toy" / "one").read_text() == "in the way"
-
-
-@pytest.mark.parametrize("content", [None, "{", "[]"])
-def test_results_without_a_record(tmp_path: Path, content: str | None) -> None:
-    if content is not None:
-        (tmp_path / "environment.json").write_text(content)
-    assert read_environment(tmp_path) == {}
 
 
 @pytest.mark.parametrize(
