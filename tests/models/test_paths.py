@@ -16,9 +16,11 @@ from sklearn.model_selection import KFold, StratifiedKFold
 import elmbench.models.base.kernels as kernels
 import elmbench.numerics.nodes.hidden_layer as nodes
 import elmbench.numerics.pairwise as centres
-from elmbench.models import EEMClassifier, WELMClassifier
+from elmbench.models import EEMClassifier, KELMRegressor, WELMClassifier
 from elmbench.models.base.paths import Grid
 from elmbench.models.protocols import GridPath
+from elmbench.numerics import ridge_path
+from elmbench.numerics.arrays import EPS
 from elmbench.numerics.entropy import discriminant
 from elmbench.numerics.pairwise import OF_DISTANCES
 from elmbench.registry import parameter_names
@@ -150,6 +152,19 @@ def test_a_kernel_of_few_columns_takes_no_fit(name, monkeypatch):
     grid = [{"gamma": 1e-3, "C": C} for C in (1.0, 1e4, 1e15)]
     assert len(list(class_of(name, "regression").evaluate_grid(X, y, folds, grid))) == 9
     assert fitted == [(2, 0), (2, 1), (2, 2)]
+
+
+def test_a_kernel_of_few_columns_keeps_all_directions_for_a_ridge_just_above_round_off(monkeypatch):
+    """Eigenvalues of the factor's products that `RidgeSystem` would drop belong to the solution of a fit."""
+    monkeypatch.setattr(ridge_path, "factor_seconds", lambda n, columns: 0.0)
+    random = np.random.RandomState(0)
+    X, y = random.uniform(size=(600, 2)) ** 3, random.normal(size=600)
+    train, test = np.arange(300), np.arange(300, 600)
+    (evaluated,) = KELMRegressor.evaluate_grid(X, y, [(train, test)], [{"C": 6e11, "gamma": 1.0}])
+    assert evaluated.solvers == {"reduction": 1}
+    model = KELMRegressor(C=6e11, gamma=1.0).fit(X[train], y[train])
+    error = np.linalg.norm(evaluated.outputs - model.predict(X[test]))
+    assert error <= model.condition_ * EPS * np.linalg.norm(model.predict(X[train]))
 
 
 @pytest.mark.parametrize(

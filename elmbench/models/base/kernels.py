@@ -1,6 +1,5 @@
 """Models with a kernel: their parameters, one ridge system for all rows, and the paths over their grids."""
 
-from collections import Counter
 from collections.abc import Generator, Iterator, Mapping
 from typing import Any, ClassVar, NamedTuple
 
@@ -23,7 +22,7 @@ from elmbench.numerics.kernels import (
     squared_distances,
 )
 from elmbench.numerics.pairwise import PRECOMPUTED, Kernel
-from elmbench.numerics.ridge_path import WITHIN_ROUND_OFF, ridge_solutions
+from elmbench.numerics.ridge_path import WITHIN_ROUND_OFF, reduced_solutions, ridge_solutions
 from elmbench.numerics.solve import RidgeSystem, scaled_rows
 
 MAX_SHARE = 1 / 6
@@ -214,12 +213,18 @@ class KernelSystemMixin(KernelMixin, PathMixin):
             for j, (train, test) in enumerate(grid.folds):
                 T, decode = grid.encode(train)
                 for group in _group_candidates(grid, train, low_rank):
-                    outputs, row_sums = _factor_outputs(L[train], L[test], T, group, cls._centred, grid.solvers)
-                    ridges = np.array([member.ridge for member in group])
-                    accepted = ridges > WITHIN_ROUND_OFF * EPS * row_sums.max()
-                    accepted &= grid.holds(outputs, len(group))
-                    candidates = [member.position for member in group]
-                    yield from grid.results(candidates, j, outputs, decode, group[0].kernel, accepted)
+                    weighted = scaled_rows(L[train], group[0].scale)
+                    # No eigenvalue of S K S is larger than its largest row sum.
+                    least = WITHIN_ROUND_OFF * EPS * (weighted @ weighted.sum(axis=0)).max()
+                    for member in group:
+                        if member.ridge <= least:
+                            yield member.position, j, grid.fitted_outputs(member.position, j, member.kernel)
+                    solved = [member for member in group if member.ridge > least]
+                    if solved:
+                        outputs = _factor_outputs(L[train], L[test], T, solved, cls._centred)
+                        grid.solvers["reduction"] += len(solved)
+                        candidates = [member.position for member in solved]
+                        yield from grid.results(candidates, j, outputs, decode, solved[0].kernel)
         return others
 
     @classmethod
@@ -269,21 +274,19 @@ def _weigh(K: Array, scale: Array | None) -> None:
         K *= scale
 
 
-def _factor_outputs(
-    M: Array, M_test: Array, T: Array, group: list[Member], centred: bool, solvers: Counter[str]
-) -> tuple[Array, Array]:
-    """Return the outputs of ridge regression on the columns of a factor, and the row sums of S K S.
+def _factor_outputs(M: Array, M_test: Array, T: Array, group: list[Member], centred: bool) -> Array:
+    """Return the outputs of ridge regression on the columns of a factor.
 
     M_test (M'S^2 M + r I)^-1 M'S^2 T is K_test S (S K S + r I)^-1 S T. With an intercept, the weighted means are
-    subtracted from M and T.
+    subtracted from M and T. One reduction serves all ridges, which are larger than round-off: the entries of M'S^2 M
+    are graded, so `RidgeSystem` would drop directions that a fit, which factors S K S, does not.
     """
     ridges, scale = np.array([member.ridge for member in group]), group[0].scale
-    weighted = scaled_rows(M, scale)
-    row_sums = weighted @ weighted.sum(axis=0)
     means = np.zeros(T.shape[1])
     if centred:
         weights = np.ones(len(M)) if scale is None else scale**2
         means, origin = weights @ T / weights.sum(), weights @ M / weights.sum()
-        M_test, T, weighted = M_test - origin, T - means, scaled_rows(M - origin, scale)
-    W = ridge_solutions(weighted.T @ weighted, weighted.T @ scaled_rows(T, scale), ridges, solvers)
-    return M_test @ W + np.tile(means, len(ridges)), row_sums
+        M, M_test, T = M - origin, M_test - origin, T - means
+    M = scaled_rows(M, scale)
+    W = reduced_solutions(np.asfortranarray(M.T @ M), M.T @ scaled_rows(T, scale), ridges)
+    return M_test @ W + np.tile(means, len(ridges))
