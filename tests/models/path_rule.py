@@ -23,12 +23,12 @@ def allowed(model: Any, outputs: np.ndarray, targets: np.ndarray) -> float:
     """Return by how much outputs of the path may differ from those of a fitted model.
 
     A few test rows may have outputs that are next to nothing, as what coefficients of the size of the targets add up
-    to: their size is that of the targets learnt, which is 1 for a classifier, where this is larger. Round-off in the
-    solution of a system is bounded in the 2-norm, so what the condition multiplies is the norm of all targets.
+    to: their size is at least that of the learnt targets, -1/+1 for a classifier. Round-off in the solution of a system
+    is bounded in the 2-norm, so the condition multiplies the norm of all targets.
     """
-    size = max(np.abs(outputs).max(), 1.0 if hasattr(model, "classes_") else np.abs(targets).max())
-    norm = size * np.sqrt(len(targets))
-    return max(1e-10 * size, min(10 * model.condition_ * EPS, 1e9) * norm)
+    sizes = np.ones(len(targets)) if hasattr(model, "classes_") else np.abs(targets)
+    size = max(np.abs(outputs).max(), sizes.max())
+    return float(max(1e-10 * size, min(10 * model.condition_ * EPS, 1e9) * np.linalg.norm(sizes)))
 
 
 def clear_labels(outputs: np.ndarray, within: float) -> np.ndarray:
