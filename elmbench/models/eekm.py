@@ -111,7 +111,8 @@ class EEKMClassifier(EntropyClassifier, KernelMixin):
         eligible = np.arange(X.shape[0]) if weights is None else np.flatnonzero(weights)
         numbers = check_random_state(self.random_state).permutation(eligible)[: self.n_landmarks]
         landmarks = kernel.select_rows(X, numbers)
-        features_of = landmark_map(kernel.matrix(kernel.part(X, numbers, numbers)))
+        part = X[np.ix_(numbers, numbers)] if kernel.is_precomputed else X[numbers]
+        features_of = landmark_map(kernel.matrix(part))
         rank = features_of.shape[1]
         if rank == 0:
             raise ValueError(

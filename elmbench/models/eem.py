@@ -258,4 +258,4 @@ class EEMClassifier(EntropyClassifier, HiddenNodesMixin, PathMixin):
                 for i, model in (member for member in fold.members if member[1].n_hidden == size):
                     odds = class_odds(projections, result, model._log_weights(classes))
                     outputs = projections if grid.output == "project" else odds
-                    yield from grid.results([i], fold.number, outputs, fold.decode)
+                    yield from grid.results([[i]], fold.number, outputs, fold.decode)

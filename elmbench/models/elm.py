@@ -117,7 +117,7 @@ class _ELM(HiddenNodesMixin, PathMixin):
             networks = [(int(model.n_hidden), 1.0 / model.C) for _, model in fold.members]
             scale, layer = fold.largest._scale(grid.y[fold.train]), fold.largest._hidden
             for positions, weights in many_weights(grid.X[fold.train], fold.T, layer, networks, grid.solvers, scale):
-                candidates = [fold.members[position][0] for position in positions]
+                candidates = [[fold.members[position][0]] for position in positions]
                 yield from grid.results(candidates, fold.number, fold.outputs(weights), fold.decode)
 
 

@@ -54,10 +54,9 @@ class KOSELM(KernelMixin, PathMixin):
         ridge, and every `gamma` of a kernel without one.
         """
         groups = grid.group(lambda model: model._make_kernel().key)
-        for j, (train, _) in enumerate(grid.folds):
-            T, decode = grid.encode(train)
+        for j, (train, test) in enumerate(grid.folds):
+            X, probes, (T, decode) = grid.X[train], grid.X[test], grid.encode(train)
             for members in groups:
-                X, probes = grid.rows(j, members[0][1]._make_kernel())
                 fits: list[tuple[Any, Array]] = []
                 for i, member in members:
                     model = copy(member)  # the state ends with its group

@@ -182,5 +182,4 @@ class PVMClassifier(ProjectionClassifier, PathMixin):
                 probes = ACTIVATIONS[activation](test_inputs.copy())
                 for size, beta, _ in least_squares(inputs, activation, T, sorted(set(members.values()))):
                     numbers = [i for i in members if members[i] == size]
-                    ((*_, labels),) = grid.results(numbers[:1], j, probes[:, :size] @ beta, decode)
-                    yield from ((i, j, labels) for i in numbers)
+                    yield from grid.results([numbers], j, probes[:, :size] @ beta, decode)

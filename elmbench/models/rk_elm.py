@@ -77,41 +77,42 @@ class CentresMixin(PathMixin):
         """
         for members in grid.group(lambda model: model._centres_key()):
             largest = max((model for _, model in members), key=lambda model: model._size)
-            for j, (train, _) in enumerate(grid.folds):
-                kernel = largest._make_kernel()
-                X, probes = grid.rows(j, kernel)
+            for j, (train, test) in enumerate(grid.folds):
+                kernel, X = largest._make_kernel(), grid.X[train]
                 T, decode = grid.encode(train)
                 centres, factor = largest._draw(X, np.arange(len(T)))
                 gammas = list(dict.fromkeys(float(model.gamma) for _, model in members))
                 products, scale = [gamma * factor for gamma in gammas], largest._scale(grid.y[train])
                 blocks = kernel_blocks(kernel, X, centres, products)
                 equations = normal_equations(blocks, len(gammas), centres.shape[0], T, scale)
-                networks: dict[tuple[int, int], list[tuple[int, float]]] = {}
+                networks: dict[tuple[int, int], dict[float, list[int]]] = {}  # equal models by ridge
                 for i, model in members:
                     network = gammas.index(model.gamma), min(model._size, centres.shape[0])
-                    networks.setdefault(network, []).append((i, 1.0 / float(model.C)))
+                    networks.setdefault(network, {}).setdefault(1.0 / float(model.C), []).append(i)
                 weights = {}
-                for (g, size), candidates in networks.items():
+                for (g, size), by_ridge in networks.items():
                     gram, moments = equations[g]
-                    ridges = np.array([ridge for _, ridge in candidates])
+                    ridges = np.array([*by_ridge])
                     weights[g, size] = ridge_solutions(gram[:size, :size], moments[:size], ridges, grid.solvers)
                 parts: dict[int, list[NDArray[Any]]] = {i: [] for i, _ in members}
                 doubtful = set()
-                for _, g, values in kernel_blocks(kernel, probes, centres, products):
-                    for (number, size), candidates in networks.items():
+                for _, g, values in kernel_blocks(kernel, grid.X[test], centres, products):
+                    for (number, size), by_ridge in networks.items():
                         if number != g:
                             continue
-                        beta, p = weights[g, size], len(candidates)
+                        beta, p = weights[g, size], len(by_ridge)
                         outputs = values[:, :size] @ beta
                         sizes = np.abs(beta).reshape(size, p, -1).max(axis=(0, 2))
                         bounds = LOST * np.outer(np.abs(values[:, :size]).sum(axis=1), sizes)
-                        columns = zip(candidates, np.hsplit(outputs, p), grid.holds(outputs, p, bounds), strict=True)
-                        for (i, _), part, holds in columns:
+                        held = grid.holds(outputs, p, bounds)
+                        for (i, *_), part, holds in zip(by_ridge.values(), np.hsplit(outputs, p), held, strict=True):
                             parts[i].append(decode(part))
                             if not holds:
                                 doubtful.add(i)
-                for i, pieces in parts.items():
-                    yield i, j, grid.fitted_outputs(i, j, kernel) if i in doubtful else np.concatenate(pieces)
+                for first, *others in (numbers for by_ridge in networks.values() for numbers in by_ridge.values()):
+                    is_doubtful = first in doubtful
+                    values = grid.fitted_outputs(first, j) if is_doubtful else np.concatenate(parts[first])
+                    yield from ((i, j, values) for i in (first, *others))
 
 
 @estimator

@@ -119,5 +119,4 @@ class WELMClassifier(WeightedClassifier, HiddenNodesMixin, PathMixin):
             balanced = largest.class_weight == "balanced"
             for size, beta, _ in weighted_solutions(H, fold.T, scale, fold.sizes, balanced):
                 numbers = [i for i, model in fold.members if model.n_hidden == size]
-                ((*_, labels),) = grid.results(numbers[:1], fold.number, fold.outputs(beta), fold.decode)
-                yield from ((i, fold.number, labels) for i in numbers)
+                yield from grid.results([numbers], fold.number, fold.outputs(beta), fold.decode)

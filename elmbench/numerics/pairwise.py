@@ -163,10 +163,6 @@ class Kernel:
             )
         return np.arange(n_rows) if numbers is None else np.asarray(numbers)
 
-    def part(self, X: Rows, rows: Indices, training: Indices) -> Rows:
-        """Return some rows of `X`; for a precomputed kernel, only their values with some training rows."""
-        return X[np.ix_(rows, training)] if self.is_precomputed else X[rows]
-
     def matrix(self, X: Rows, Y: Any = None, out: NDArray[Any] | None = None) -> Array:
         """Return the kernel between the rows of `X` and those of `Y`, of shape (n, m).
 

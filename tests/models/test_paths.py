@@ -148,7 +148,7 @@ def test_a_kernel_of_few_columns_takes_no_fit(name, monkeypatch):
     X, y = problem(300, 2, 0, "regression")
     folds = list(KFold(3).split(X))
     fitted = []
-    monkeypatch.setattr(Grid, "fitted_outputs", lambda self, i, j, kernel: fitted.append((i, j)) or np.zeros(100))
+    monkeypatch.setattr(Grid, "fitted_outputs", lambda self, i, j: fitted.append((i, j)) or np.zeros(100))
     grid = [{"gamma": 1e-3, "C": C} for C in (1.0, 1e4, 1e15)]
     assert len(list(class_of(name, "regression").evaluate_grid(X, y, folds, grid))) == 9
     assert fitted == [(2, 0), (2, 1), (2, 2)]

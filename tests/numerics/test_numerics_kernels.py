@@ -160,7 +160,6 @@ def test_a_matrix_is_cut_by_numbers(seed):
     given = Kernel("precomputed")
     train, test = np.array([7, 0, 3]), np.array([5, 1])
     np.testing.assert_array_equal(given.matrix(K), K)
-    np.testing.assert_array_equal(given.part(K, test, train), K[test][:, train])
     np.testing.assert_array_equal(given.matrix(K[test], given.select_rows(K, train)), K[test][:, train])
     np.testing.assert_array_equal(given.select_rows(K), np.arange(12))
     with pytest.raises(ValueError, match=r"expected the square matrix .* got shape \(2, 12\) instead"):

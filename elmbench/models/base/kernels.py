@@ -1,7 +1,7 @@
 """Models with a kernel: their parameters, one ridge system for all rows, and the paths over their grids."""
 
-from collections.abc import Generator, Iterator, Mapping
-from typing import Any, ClassVar, NamedTuple
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,15 +61,6 @@ class KernelMixin(BaseEstimator):
         return Kernel(self.kernel, numeric_gamma(self), self.degree, self.coef0, self.kernel_params)
 
 
-class Member(NamedTuple):
-    """A candidate: its number, its kernel, its ridge and the scale of the training rows."""
-
-    position: int
-    kernel: Kernel
-    ridge: float
-    scale: Array | None
-
-
 @estimator
 class KernelSystemMixin(KernelMixin, PathMixin):
     """A model that solves (S K S + I/C) Z = B for the kernel K of all training rows, and the scale S of these.
@@ -121,25 +112,20 @@ class KernelSystemMixin(KernelMixin, PathMixin):
         `kernel_ladder`.
         """
         kernels = yield from cls._by_factor(grid, {i: model._make_kernel() for i, model in enumerate(grid.models)})
-        gammas: dict[float, list[int]] = {}
-        others = {}
-        for i, kernel in kernels.items():
-            if kernel.is_plain(grid.X) and weight_key(grid.models[i]) is None:
-                gammas.setdefault(kernel.gamma, []).append(i)
-            else:
-                others[i] = kernel
-        yield from cls._by_matrix(grid, others)
-        if not gammas:
+        plain = {i: k for i, k in kernels.items() if k.is_plain(grid.X) and weight_key(grid.models[i]) is None}
+        yield from cls._by_matrix(grid, {i: kernel for i, kernel in kernels.items() if i not in plain})
+        if not plain:
             return
+        gammas = {kernel.gamma: by_ridge for kernel, _, by_ridge in _group_candidates(grid, grid.folds[0][0], plain)}
         order, parts = fold_views(grid.folds)
         targets = [grid.encode(part.rows) for part in parts]
         room = np.empty(max(len(part.rows) for part in parts) ** 2)
         for gamma, omega in kernel_ladder(grid.X[order], list(gammas)):
-            members = sorted(gammas[gamma], key=lambda i: -grid.models[i].C)
-            ridges = np.array([1.0 / grid.models[i].C for i in members])
+            by_ridge = dict(sorted(gammas[gamma].items()))
+            ridges = np.array([*by_ridge])
             for j, (part, (T, decode)) in enumerate(zip(parts, targets, strict=True)):
                 outputs, accurate = cls._fold_outputs(grid, j, gamma, omega, room, part, T, ridges)
-                yield from grid.results(members, j, outputs, decode, Kernel(gamma=gamma), accurate)
+                yield from grid.results(by_ridge.values(), j, outputs, decode, accurate)
 
     @classmethod
     def _fold_outputs(
@@ -212,19 +198,19 @@ class KernelSystemMixin(KernelMixin, PathMixin):
             others = {i: kernel for i, kernel in others.items() if i not in low_rank}
             for j, (train, test) in enumerate(grid.folds):
                 T, decode = grid.encode(train)
-                for group in _group_candidates(grid, train, low_rank):
-                    weighted = scaled_rows(L[train], group[0].scale)
+                for _, scale, by_ridge in _group_candidates(grid, train, low_rank):
+                    weighted = scaled_rows(L[train], scale)
                     # No eigenvalue of S K S is larger than its largest row sum.
                     least = WITHIN_ROUND_OFF * EPS * (weighted @ weighted.sum(axis=0)).max()
-                    for member in group:
-                        if member.ridge <= least:
-                            yield member.position, j, grid.fitted_outputs(member.position, j, member.kernel)
-                    solved = [member for member in group if member.ridge > least]
-                    if solved:
-                        outputs = _factor_outputs(L[train], L[test], T, solved, cls._centred)
-                        grid.solvers["reduction"] += len(solved)
-                        candidates = [member.position for member in solved]
-                        yield from grid.results(candidates, j, outputs, decode, solved[0].kernel)
+                    for ridge in [ridge for ridge in by_ridge if ridge <= least]:
+                        numbers = by_ridge.pop(ridge)
+                        outputs = grid.fitted_outputs(numbers[0], j)
+                        yield from ((i, j, outputs) for i in numbers)
+                    if by_ridge:
+                        ridges = np.array([*by_ridge])
+                        outputs = _factor_outputs(L[train], L[test], T, ridges, scale, cls._centred)
+                        grid.solvers["reduction"] += len(ridges)
+                        yield from grid.results(by_ridge.values(), j, outputs, decode)
         return others
 
     @classmethod
@@ -234,37 +220,40 @@ class KernelSystemMixin(KernelMixin, PathMixin):
         Candidates are given by their numbers and kernels. They take three matrices of 8 m^2 bytes for m training rows,
         two with a kernel that is not `Kernel.is_plain`: distances serve every `gamma`.
         """
-        for j, (train, _) in enumerate(grid.folds if kernels else ()):
-            T, decode = grid.encode(train)
+        for j, (train, test) in enumerate(grid.folds if kernels else ()):
+            X, probes, (T, decode) = grid.X[train], grid.X[test], grid.encode(train)
             room = np.empty((len(train), len(train)), order="F")
             distances: Array | None = None
-            for group in _group_candidates(grid, train, kernels):
-                _, kernel, _, scale = group[0]
-                X, probes = grid.rows(j, kernel)
-                dictionary = kernel.select_rows(X)
+            for kernel, scale, by_ridge in _group_candidates(grid, train, kernels):
                 if kernel.is_plain(X):
                     distances = squared_distances(X, out=np.empty_like(room)) if distances is None else distances
                     K = rbf_from_distances(distances, kernel.gamma, out=room)
                 else:
                     K = kernel.matrix(X, out=room)
                 _weigh(K, scale)
-                ridges = np.array([member.ridge for member in group])
+                ridges = np.array([*by_ridge])
                 Z = ridge_solutions(K, cls._right_hand_sides(T, scale), ridges, grid.solvers, kernel.is_definite)
-                solutions = [cls._coefficients(part, scale) for part in np.hsplit(Z, len(group))]
-                products = kernel.product(probes, dictionary, np.hstack([beta for _, beta in solutions]))
-                parts = zip(np.hsplit(products, len(group)), solutions, strict=True)
+                solutions = [cls._coefficients(part, scale) for part in np.hsplit(Z, len(ridges))]
+                products = kernel.product(probes, X, np.hstack([beta for _, beta in solutions]))
+                parts = zip(np.hsplit(products, len(ridges)), solutions, strict=True)
                 outputs = np.hstack([part + intercept for part, (intercept, _) in parts])
-                yield from grid.results([member.position for member in group], j, outputs, decode, kernel)
+                yield from grid.results(by_ridge.values(), j, outputs, decode)
 
 
-def _group_candidates(grid: Grid, train: Indices, kernels: Mapping[int, Kernel]) -> Iterator[list[Member]]:
-    """Yield candidates, given by their numbers and kernels, in groups with the same kernel and the same scale."""
-    groups: dict[Any, list[Member]] = {}
+def _group_candidates(
+    grid: Grid, train: Indices, kernels: Mapping[int, Kernel]
+) -> Iterable[tuple[Kernel, Array | None, dict[float, list[int]]]]:
+    """Return each kernel and scale of training rows, with the candidates that have them: their numbers by ridge.
+
+    `kernels` are the kernels of the candidates by their numbers.
+    """
+    groups: dict[Any, tuple[Kernel, Array | None, dict[float, list[int]]]] = {}
     for i, kernel in kernels.items():
         scale = grid.models[i]._scale(grid.y[train])
         key = kernel.key, b"" if scale is None else scale.tobytes()
-        groups.setdefault(key, []).append(Member(i, kernel, 1.0 / grid.models[i].C, scale))
-    yield from groups.values()
+        *_, by_ridge = groups.setdefault(key, (kernel, scale, {}))
+        by_ridge.setdefault(1.0 / grid.models[i].C, []).append(i)
+    return groups.values()
 
 
 def _weigh(K: Array, scale: Array | None) -> None:
@@ -274,14 +263,13 @@ def _weigh(K: Array, scale: Array | None) -> None:
         K *= scale
 
 
-def _factor_outputs(M: Array, M_test: Array, T: Array, group: list[Member], centred: bool) -> Array:
+def _factor_outputs(M: Array, M_test: Array, T: Array, ridges: Array, scale: Array | None, centred: bool) -> Array:
     """Return the outputs of ridge regression on the columns of a factor.
 
     M_test (M'S^2 M + r I)^-1 M'S^2 T is K_test S (S K S + r I)^-1 S T. With an intercept, the weighted means are
     subtracted from M and T. One reduction serves all ridges, which are larger than round-off: the entries of M'S^2 M
     are graded, so `RidgeSystem` would drop directions that a fit, which factors S K S, does not.
     """
-    ridges, scale = np.array([member.ridge for member in group]), group[0].scale
     means = np.zeros(T.shape[1])
     if centred:
         weights = np.ones(len(M)) if scale is None else scale**2

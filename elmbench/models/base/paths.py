@@ -3,7 +3,7 @@
 import warnings
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Collection, Hashable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -17,9 +17,7 @@ from sklearn.utils._param_validation import validate_parameter_constraints
 from elmbench.models.base.family import check_size, named_gamma
 from elmbench.models.protocols import Evaluated, Folds
 from elmbench.numerics.arrays import Array, Indices, Rows
-from elmbench.numerics.pairwise import Kernel
 
-NO_KERNEL = Kernel()  # stands for models that take the rows as they are
 ROUND_OFF = 1e-10  # the outputs of a path and of a fit agree to this share of their size, see `GridPath`
 
 
@@ -60,19 +58,14 @@ class Grid:
             groups.setdefault(key(model), []).append((i, model))
         return list(groups.values())
 
-    def rows(self, fold: int, kernel: Kernel) -> tuple[Rows, Rows]:
-        """Return the training rows and the test rows of a fold in the form that a model with this kernel takes."""
+    def fitted_outputs(self, candidate: int, fold: int) -> NDArray[Any]:
+        """Fit a single candidate and return its predictions."""
         train, test = self.folds[fold]
-        return kernel.part(self.X, train, train), kernel.part(self.X, test, train)
-
-    def fitted_outputs(self, candidate: int, fold: int, kernel: Kernel = NO_KERNEL) -> NDArray[Any]:
-        """Fit a single candidate with this kernel and return its predictions."""
-        train, test = self.rows(fold, kernel)
         self.solvers["fit"] += 1
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", LinAlgWarning)  # a search meets such candidates by the hundred
-            fitted = clone(self.models[candidate]).fit(train, self.y[self.folds[fold][0]])
-        outputs: NDArray[Any] = getattr(fitted, self.output)(test)
+            fitted = clone(self.models[candidate]).fit(self.X[train], self.y[train])
+        outputs: NDArray[Any] = getattr(fitted, self.output)(self.X[test])
         return outputs
 
     def holds(self, outputs: Array, n_models: int, bounds: Array | float = np.inf) -> NDArray[np.bool_]:
@@ -90,21 +83,22 @@ class Grid:
 
     def results(
         self,
-        candidates: list[int],
+        groups: Collection[list[int]],
         fold: int,
         outputs: Array,
         decode: Callable[[Array], NDArray[Any]],
-        kernel: Kernel = NO_KERNEL,
         accepted: NDArray[np.bool_] | None = None,
     ) -> Iterator[tuple[int, int, NDArray[Any]]]:
-        """Yield (candidate, fold, outputs) for candidates whose real outputs, as in `holds`, stand side by side.
+        """Yield (candidate, fold, outputs) for groups of equal models, whose real outputs, as in `holds`, stand side by
+        side.
 
-        `decode` is that of `encode`. Candidates that are not `accepted`, by default those whose labels round-off may
-        change, are fitted, with this kernel.
+        `decode` is that of `encode`. Groups that are not `accepted`, by default those whose labels round-off may
+        change, are fitted.
         """
-        accepted = self.holds(outputs, len(candidates)) if accepted is None else accepted
-        for i, part, accept in zip(candidates, np.hsplit(outputs, len(candidates)), accepted, strict=True):
-            yield i, fold, decode(part) if accept else self.fitted_outputs(i, fold, kernel)
+        accepted = self.holds(outputs, len(groups)) if accepted is None else accepted
+        for group, part, accept in zip(groups, np.hsplit(outputs, len(groups)), accepted, strict=True):
+            values = decode(part) if accept else self.fitted_outputs(group[0], fold)
+            yield from ((i, fold, values) for i in group)
 
 
 class PathMixin:
