@@ -182,7 +182,7 @@ def compare(
             run = prepare_comparison(comparison, options, results_dir)
         (results,) = execute(run, on_event)
     shared = {field.name: getattr(results, field.name) for field in fields(results)}
-    return ComparisonResults(**shared, run=run, plugins=files)
+    return ComparisonResults(**shared, run=run, plugins=files, targets=pd.unique(np.asarray(y)))
 
 
 def _rows(X: Any) -> Any:
@@ -208,7 +208,7 @@ def named_models(models: Any) -> tuple[list[str], dict[str, Any]]:
     """Return the names of models, and the estimators by name; raise ElmbenchError if one is neither."""
     names: list[str] = []
     estimators: dict[str, Any] = {}
-    for model in [models] if isinstance(models, str) or hasattr(models, "fit") else models or ():
+    for model in [models] if isinstance(models, str) or hasattr(models, "fit") else () if models is None else models:
         if isinstance(model, str):
             names.append(model)
             continue

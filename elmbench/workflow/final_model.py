@@ -1,7 +1,7 @@
 """The final model of a comparison, fitted to all rows as one scikit-learn pipeline, and its predictions."""
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -12,7 +12,7 @@ import pandas as pd
 import scipy.sparse as sp
 
 from elmbench.datasets.sources.file import FileSource, header_of, read_user_file, take_row_columns
-from elmbench.datasets.table import Table, few, label_words
+from elmbench.datasets.table import Table, few, label_word, label_words
 from elmbench.datasets.values import as_read
 from elmbench.errors import ElmbenchError, first_line
 from elmbench.files import replace_file
@@ -38,10 +38,13 @@ class ComparisonResults(Results):
     run : PreparedRun
     plugins : tuple of path
         Plug-in files of the compared estimators.
+    targets : ndarray
+        The distinct targets, as they were given.
     """
 
     run: PreparedRun = field(repr=False)
     plugins: tuple[Path, ...] = field(default=(), repr=False)
+    targets: Any = field(default=(), repr=False)
 
     def best_estimator(self, model: str = "") -> Any:
         """Return the best model, or a named one, fitted to all rows with the hyperparameters of a last search.
@@ -50,11 +53,14 @@ class ComparisonResults(Results):
         that were compared, or for sparse rows.
         """
         with loaded_plugins(self.plugins):
-            return fit_final(self.run, self, model)
+            return fit_final(self.run, self, model, self.targets)
 
 
-def fit_final(run: PreparedRun, results: Results, column: str = "") -> Any:
-    """Return a model of a comparison on one data set, fitted to all rows; the best one if none is named."""
+def fit_final(run: PreparedRun, results: Results, column: str = "", targets: Iterable[Any] = ()) -> Any:
+    """Return a model of a comparison on one data set, fitted to all rows; the best one if none is named.
+
+    It predicts labels as they are among the `targets`, those of a file as integers if they are written so.
+    """
     ((resolved, plan),) = run.tables
     (spec,) = resolved.datasets.values()
     models = [column] if column else ranking(results.summary, spec.name)
@@ -84,7 +90,7 @@ def fit_final(run: PreparedRun, results: Results, column: str = "") -> Any:
     with warnings.catch_warnings():
         # A pipeline passes weights on under the name of its last step.
         warnings.filterwarnings("ignore", "Since Pipeline does not appear to accept")
-        return _pipeline(table, model, spec).fit(X, _targets(table, spec.task), **fit_params)
+        return _pipeline(table, model, spec).fit(X, _targets(table, spec.task, targets), **fit_params)
 
 
 def _rows(spec: DatasetSpec) -> tuple[Table, Any, Any]:
@@ -97,13 +103,17 @@ def _rows(spec: DatasetSpec) -> tuple[Table, Any, Any]:
     return table.rows(rows), groups, weights
 
 
-def _targets(table: Table, task: str) -> Any:
+def _targets(table: Table, task: str, originals: Iterable[Any]) -> Any:
     """Return the targets that the final model is fitted to: numbers, booleans, integers or words."""
     if task == "regression":
         return np.asarray(table.target, dtype=np.float64)
     if table.target.dtype == bool:
         return table.target
     words = label_words(table.target).astype(str)
+    by_word = {label_word(label): label for label in originals}
+    labels = np.array([by_word.get(word) for word in words])
+    if labels.dtype.kind in "biuU":
+        return labels
     numbers = all(word.removeprefix("-").isdigit() and str(int(word)) == word for word in set(words))
     return words.astype(np.int64) if numbers else words
 

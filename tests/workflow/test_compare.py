@@ -114,7 +114,7 @@ def test_errors_name_arguments_instead_of_files_and_options(
 def test_notes_name_arguments_instead_of_files_and_options() -> None:
     rows = pd.DataFrame(X, columns=list("abcd")).assign(id=range(150), day="12 kg", one=1, e=y, f=X[:, 0])
     labels = np.where(y == 2, "no", "yes")
-    results = elmbench.compare(rows, labels, ["ridge"], weights=np.ones(150), time_order=range(150))
+    results = elmbench.compare(rows, labels, pd.Series(["ridge"]), weights=np.ones(150), time_order=range(150))
     text = " ".join(results.text.split())
     assert all(words in text for words in ("'y'", "'day' is categorical", "constant: leave them out", "by time_order"))
     assert not any(word in text for word in (" --", "'_", "target_", "parquet", "the file"))

@@ -164,7 +164,7 @@ def test_numbers_in_words_are_predicted_as_they_are_written() -> None:
     np.testing.assert_allclose(predict_file(Path("best.joblib"), Path("new.parquet"))[0]["prediction"], best.predict(X))
 
 
-@pytest.mark.parametrize("labels", [("yes", "no"), (True, False)])
+@pytest.mark.parametrize("labels", [("2", "10"), (True, False)])
 def test_booleans_and_categories_of_a_frame_are_predicted_as_they_are(labels: tuple[Any, Any]) -> None:
     random = np.random.default_rng(0)
     frame = pd.DataFrame({"member": random.integers(0, 2, 200) == 1, "plan": random.integers(0, 3, 200)})
@@ -192,6 +192,7 @@ def odd_frame() -> pd.DataFrame:
 NUMBERS = np.random.default_rng(0).normal(size=(60, 3))
 ROWS = {
     "array": NUMBERS,
+    "another byte order": NUMBERS.astype(">f8"),
     "lists": NUMBERS.tolist(),
     "sparse": sp.csc_array(NUMBERS),
     "numbers as names": pd.DataFrame(NUMBERS),
