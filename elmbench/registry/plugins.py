@@ -3,7 +3,9 @@
 import hashlib
 import importlib
 import inspect
+import pickletools
 import sys
+import sysconfig
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -198,7 +200,7 @@ def write_plugin(estimators: Mapping[str, Any], folder: Path, search_path: list[
         problem = f"an estimator cannot be sent to a worker process: {error}"
         expected, next_step = "estimators that can be pickled", "define the class in a module, and name module:Class"
         raise ElmbenchError(problem, expected=expected, next_step=next_step) from error
-    digest = _digest(content)
+    digest = _digest(content + _code_of(content))
     pickled = folder / f"estimators-{digest}.pkl"
     pickled.write_bytes(content)
     path = pickled.with_suffix(".py")
@@ -209,6 +211,17 @@ def write_plugin(estimators: Mapping[str, Any], folder: Path, search_path: list[
         encoding="utf-8",
     )
     return path
+
+
+def _code_of(pickle: bytes) -> bytes:
+    """Return the digests of the user's modules that a pickle names, because it lacks their code."""
+    libraries = tuple(map(sysconfig.get_path, ("stdlib", "purelib", "platlib")))
+    digests = []
+    for name in sorted({str(value) for _, value, _ in pickletools.genops(pickle)} & sys.modules.keys() - {"__main__"}):
+        file = getattr(sys.modules[name], "__file__", None) or ""
+        if file.endswith(".py") and not file.startswith(libraries) and not name.startswith("elmbench."):
+            digests.append(_digest_of_code(Path(file), Path.cwd(), name))
+    return "".join(digests).encode()
 
 
 def _factory(estimator: Any) -> Callable[..., Any]:

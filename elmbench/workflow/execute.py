@@ -14,7 +14,7 @@ from pydantic import ConfigDict, Field, ValidationError, validate_call
 
 from elmbench.errors import ElmbenchError, messages_for_python, unknown_name
 from elmbench.files import RESULTS_DIR, sweep
-from elmbench.registry.plugins import load_plugin
+from elmbench.registry.plugins import load_address, load_plugin
 from elmbench.reporting.folders import results_folder
 from elmbench.reporting.results import Results, write_results
 from elmbench.running.engine import Event, OnEvent, Run
@@ -109,6 +109,7 @@ def checked(function: Function) -> Function:
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
+        load_address.cache_clear()  # a notebook may have edited the module
         try:
             with messages_for_python():
                 return validated(*args, **kwargs)

@@ -350,7 +350,7 @@ def test_a_plugin_may_import_its_neighbour_and_its_error_names_the_line(folder: 
         load_plugin(folder / "bad.py")
 
 
-@pytest.mark.parametrize("by", ["plug-in", "address"])
+@pytest.mark.parametrize("by", ["plug-in", "address", "estimator"])
 def test_an_edit_of_a_neighbour_makes_another_version(folder: Path, by: str) -> None:
     (folder / "own_base.py").write_text(MODELS)
     (folder / "own_neighbour.py").write_text("from own_base import Mine\n")
@@ -360,7 +360,11 @@ def test_an_edit_of_a_neighbour_makes_another_version(folder: Path, by: str) -> 
         if by == "plug-in":
             load_plugin(folder / "own_mine.py")
             return model_version(find_model("mine"), "classification")
-        plugins.load_address.cache_clear()
+        if by == "estimator":
+            estimator = find_model("own_mine:Mine").factory("classification")()
+            return plugins.write_plugin({"mine": estimator}, folder, []).name
+        with pytest.raises(ElmbenchError, match="unknown experiment"):
+            elmbench.run("any")  # each call in a notebook reads the code again
         return model_version(find_model("own_mine:Mine"), "classification")
 
     first = version()
