@@ -276,7 +276,7 @@ def write_arrays(X: Any, y: Any, folder: Path, name: str, extra: dict[str, Any],
     """
     import pandas as pd
 
-    X, targets = X if sp.issparse(X) else to_frame(X), _native(np.asarray(y))
+    X, targets = X if sp.issparse(X) else to_frame(X), np.asarray(y)
     if targets.dtype.kind not in "biuf":
         targets = targets.astype(str).astype(object)
     if targets.ndim != 1 or targets.shape[0] != X.shape[0]:
@@ -293,8 +293,10 @@ def write_arrays(X: Any, y: Any, folder: Path, name: str, extra: dict[str, Any],
     path = folder / f"{name}.parquet"
     columns = {name: _storable(column) for name, column in X.items()}
     frame = pd.DataFrame(columns).assign(**extra, **{target: targets}).reset_index(drop=True)
+    # A Parquet file has no numbers in another byte order or of more than 8 bytes.
+    types = {name: dtype for name, dtype in frame.dtypes.items() if isinstance(dtype, np.dtype) and dtype.kind in "iuf"}
     with replace_file(path) as partial:
-        frame.to_parquet(partial, index=False)
+        frame.astype({name: f"{dtype.kind}8" for name, dtype in types.items()}).to_parquet(partial, index=False)
     return path
 
 
@@ -306,13 +308,7 @@ def _storable(column: Any) -> Any:
         return column.cat.rename_categories(str)
     if hasattr(column, "sparse"):
         return column.sparse.to_dense()
-    return _native(column) if column.dtype.kind in "biufM" else column.map(str, na_action="ignore").astype(object)
-
-
-def _native(values: Any) -> Any:
-    """Return numbers of any size and byte order in 8 bytes of this machine, as a Parquet file holds them."""
-    is_number = isinstance(values.dtype, np.dtype) and values.dtype.kind in "iuf"
-    return values.astype(f"{values.dtype.kind}8") if is_number else values
+    return column if column.dtype.kind in "biufM" else column.map(str, na_action="ignore").astype(object)
 
 
 def name_of(location: str) -> str:

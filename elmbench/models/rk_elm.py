@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Hashable, Iterator
+from itertools import chain
 from typing import Any, ClassVar
 
 import numpy as np
@@ -89,30 +90,27 @@ class CentresMixin(PathMixin):
                 for i, model in members:
                     network = gammas.index(model.gamma), min(model._size, centres.shape[0])
                     networks.setdefault(network, {}).setdefault(1.0 / float(model.C), []).append(i)
-                weights = {}
+                solved: list[list[tuple[Array, list[list[int]]]]] = [[] for _ in gammas]
                 for (g, size), by_ridge in networks.items():
                     gram, moments = equations[g]
-                    ridges = np.array([*by_ridge])
-                    weights[g, size] = ridge_solutions(gram[:size, :size], moments[:size], ridges, grid.solvers)
+                    beta = ridge_solutions(gram[:size, :size], moments[:size], np.array([*by_ridge]), grid.solvers)
+                    solved[g].append((beta, [*by_ridge.values()]))
                 parts: dict[int, list[NDArray[Any]]] = {i: [] for i, _ in members}
                 doubtful = set()
                 for _, g, values in kernel_blocks(kernel, grid.X[test], centres, products):
-                    for (number, size), by_ridge in networks.items():
-                        if number != g:
-                            continue
-                        beta, p = weights[g, size], len(by_ridge)
-                        outputs = values[:, :size] @ beta
-                        sizes = np.abs(beta).reshape(size, p, -1).max(axis=(0, 2))
-                        bounds = LOST * np.outer(np.abs(values[:, :size]).sum(axis=1), sizes)
-                        held = grid.holds(outputs, p, bounds)
-                        for (i, *_), part, holds in zip(by_ridge.values(), np.hsplit(outputs, p), held, strict=True):
+                    for beta, groups in solved[g]:
+                        features, p = values[:, : len(beta)], len(groups)
+                        outputs = features @ beta
+                        sizes = np.abs(beta).reshape(len(beta), p, -1).max(axis=(0, 2))
+                        holds = grid.holds(outputs, p, LOST * np.outer(np.abs(features).sum(axis=1), sizes))
+                        for (i, *_), part, accept in zip(groups, np.hsplit(outputs, p), holds, strict=True):
                             parts[i].append(decode(part))
-                            if not holds:
+                            if not accept:
                                 doubtful.add(i)
-                for first, *others in (numbers for by_ridge in networks.values() for numbers in by_ridge.values()):
+                for first, *others in (group for _, groups in chain.from_iterable(solved) for group in groups):
                     is_doubtful = first in doubtful
-                    values = grid.fitted_outputs(first, j) if is_doubtful else np.concatenate(parts[first])
-                    yield from ((i, j, values) for i in (first, *others))
+                    labels = grid.fitted_outputs(first, j) if is_doubtful else np.concatenate(parts[first])
+                    yield from ((i, j, labels) for i in (first, *others))
 
 
 @estimator

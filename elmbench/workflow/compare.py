@@ -125,8 +125,7 @@ def compare(
 
     by_row = {"groups": groups, "time_order": time_order, "fold": fold, "weights": weights}
     # The index of a series need not be that of X.
-    vectors = {key: values if np.ndim(values) else [values] for key, values in by_row.items() if values is not None}
-    extra = {key: list(_unmasked(values)) for key, values in vectors.items()}
+    extra = {key: list(_unmasked(np.atleast_1d(values))) for key, values in by_row.items() if values is not None}
     X, y = _rows(X), _unmasked(y)
     if test is not None:
         test = _rows(test[0]), _unmasked(test[1])
@@ -182,7 +181,7 @@ def compare(
             run = prepare_comparison(comparison, options, results_dir)
         (results,) = execute(run, on_event)
     shared = {field.name: getattr(results, field.name) for field in fields(results)}
-    return ComparisonResults(**shared, run=run, plugins=files, targets=pd.unique(np.asarray(y)))
+    return ComparisonResults(**shared, run=run, plugins=files, targets=np.asarray(y))
 
 
 def _rows(X: Any) -> Any:

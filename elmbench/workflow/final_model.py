@@ -39,7 +39,7 @@ class ComparisonResults(Results):
     plugins : tuple of path
         Plug-in files of the compared estimators.
     targets : ndarray
-        The distinct targets, as they were given.
+        The targets, as they were given.
     """
 
     run: PreparedRun = field(repr=False)
@@ -110,7 +110,7 @@ def _targets(table: Table, task: str, originals: Iterable[Any]) -> Any:
     if table.target.dtype == bool:
         return table.target
     words = label_words(table.target).astype(str)
-    by_word = {label_word(label): label for label in originals}
+    by_word = {label_word(label): label for label in {*originals}}
     labels = np.array([by_word.get(word) for word in words])
     if labels.dtype.kind in "biuU":
         return labels
