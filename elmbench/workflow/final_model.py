@@ -18,7 +18,7 @@ from elmbench.errors import ElmbenchError, first_line
 from elmbench.files import replace_file
 from elmbench.layouts.comparison import ranking
 from elmbench.protocol.folds import encoder, fold_of, load_rows, prepared_inputs
-from elmbench.protocol.splits import splitter
+from elmbench.protocol.splits import Indices, order_rows, splitter
 from elmbench.registry.plugins import loaded_plugins
 from elmbench.reporting.results import Results
 from elmbench.specs.datasets import DatasetSpec
@@ -72,12 +72,19 @@ def fit_final(run: PreparedRun, results: Results, column: str = "", targets: Ite
         problem = f"{column!r} is not a model of this comparison"
         names = ", ".join(dict.fromkeys(cell.model for cell in plan.cells))
         raise ElmbenchError(problem, expected=f"one of {names}", next_step="correct the name, or add it to models")
-    table, groups, weights = _rows(spec)
     work = run.works[keys[0]]
     assert isinstance(work, Fit)
-    factory, params = work.factory_with(_search_all_rows(run, work) | work.params)
+    fold, data = work.outer_fold, load_rows(work.outer_fold.dataset, None)
+    rows = np.arange(len(data.y)) if data.splits is None else data.splits["train"]
+    # A sequential model learns them as in the cells: a file sorted by its target would make another model.
+    rows = order_rows(rows, fold.protocol.order, data.name, fold.run, fold.fold)
+    groups, weights = (None if values is None else values[rows] for values in (data.groups, data.weights))
+    (source,) = spec.sources
+    assert isinstance(source, FileSource)
+    table = take_row_columns(read_user_file(source, spec), spec)[0].rows(rows)
+    factory, params = work.factory_with(_search_all_rows(run, work, rows) | work.params)
     model = factory(**params)
-    fit_params = {} if weights is None else {f"model__{weight_argument(model)}": weights}
+    fit_params: dict[str, Any] = {} if weights is None else {f"model__{weight_argument(model)}": weights}
     if work.calibrate is not None and not hasattr(model, "predict_proba") and hasattr(model, "decision_function"):
         from sklearn.calibration import CalibratedClassifierCV
 
@@ -91,16 +98,6 @@ def fit_final(run: PreparedRun, results: Results, column: str = "", targets: Ite
         # A pipeline passes weights on under the name of its last step.
         warnings.filterwarnings("ignore", "Since Pipeline does not appear to accept")
         return _pipeline(table, model, spec).fit(X, _targets(table, spec.task, targets), **fit_params)
-
-
-def _rows(spec: DatasetSpec) -> tuple[Table, Any, Any]:
-    """Return the training rows of a user's file, with their groups and weights."""
-    (source,) = spec.sources
-    assert isinstance(source, FileSource)
-    table, columns, _ = take_row_columns(read_user_file(source, spec), spec)
-    rows = np.arange(len(table.target))[: table.n_train]
-    groups, weights = (columns[name][rows] if name in columns else None for name in ("groups", "weights"))
-    return table.rows(rows), groups, weights
 
 
 def _targets(table: Table, task: str, originals: Iterable[Any]) -> Any:
@@ -140,13 +137,12 @@ def _pipeline(table: Table, model: Any, spec: DatasetSpec) -> Any:
     return TransformedTargetRegressor(pipeline, transformer=StandardScaler())
 
 
-def _search_all_rows(run: PreparedRun, work: Fit) -> dict[str, Any]:
-    """Return the hyperparameters that the search of a comparison chooses on all rows but held-out ones."""
+def _search_all_rows(run: PreparedRun, work: Fit, rows: Indices) -> dict[str, Any]:
+    """Return the hyperparameters that the search of a comparison chooses on the rows to learn."""
     search = run.works[work.chosen] if work.chosen else None
     if not isinstance(search, Search):
         return {}
-    data = load_rows(work.outer_fold.dataset, None)
-    rows, protocol = np.arange(len(data.y)) if data.splits is None else data.splits["train"], work.outer_fold.protocol
+    data, protocol = load_rows(work.outer_fold.dataset, None), work.outer_fold.protocol
     X = prepared_inputs(data.X, rows, protocol.scale, data.nominal if data.is_raw else None)
     whole = fold_of(data, X, protocol.targets, rows, rows[:0])
     problems = search.problems(whole, search.problem(whole, {}, Context()))

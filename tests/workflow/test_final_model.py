@@ -25,6 +25,8 @@ from sklearn.svm import SVC
 import elmbench
 from elmbench.datasets.load import load
 from elmbench.errors import ElmbenchError
+from elmbench.models import FBKOSELMClassifier
+from elmbench.numerics.seeds import generator
 from elmbench.protocol.folds import prepared_inputs
 from elmbench.workflow.final_model import predict_file, save
 
@@ -94,6 +96,18 @@ def test_a_regression_is_predicted_in_its_own_units() -> None:
     by_hand = Ridge(alpha=1 / 8).fit(scaled, (y - y.mean()) / y.std()).predict(scaled) * y.std() + y.mean()
     np.testing.assert_allclose(best.predict(X), by_hand, rtol=1e-9)
     assert np.abs(best.predict(new) - new["spends"]).median() < 5
+
+
+@pytest.mark.parametrize("time_order", [None, range(150)])
+def test_a_sequential_model_learns_all_rows_in_the_order_of_the_folds(time_order: Any) -> None:
+    X, y = load_iris(return_X_y=True)  # sorted by class
+    order = generator("order", "data", 0, 0).permutation(150)
+    if time_order is not None:  # each test part needs all classes
+        X, y, order = X[order], y[order], np.arange(150)
+    grids = {"fb-kos-elm": {"C": [8.0], "gamma": [0.5], "budget": [12]}}
+    results = elmbench.compare(X, y, ["fb-kos-elm"], grids=grids, folds=3, time_order=time_order)
+    model = FBKOSELMClassifier(C=8.0, gamma=0.5, budget=12).fit(StandardScaler().fit_transform(X)[order], y[order])
+    np.testing.assert_allclose(results.best_estimator()["model"].dictionary_, model.dictionary_)
 
 
 def predicted() -> list[Any]:
