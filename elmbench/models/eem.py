@@ -139,8 +139,6 @@ class EntropyClassifier(RowWeightedClassifier):
         """
         odds = self.decision_function(X)
         odds = odds.reshape(len(odds), -1)
-        if len(self.classes_) == 1:
-            return np.ones((len(odds), 1))
         if len(self.classes_) == 2:
             odds = np.hstack([-odds, odds])
         return np.asarray(softmax(log_expit(odds), axis=1))

@@ -4,6 +4,7 @@ import hashlib
 import importlib
 import inspect
 import pickletools
+import re
 import sys
 import sysconfig
 import traceback
@@ -200,7 +201,8 @@ def write_plugin(estimators: Mapping[str, Any], folder: Path, search_path: list[
         problem = f"an estimator cannot be sent to a worker process: {error}"
         expected, next_step = "estimators that can be pickled", "define the class in a module, and name module:Class"
         raise ElmbenchError(problem, expected=expected, next_step=next_step) from error
-    digest = _digest(content + _code_of(content))
+    # Every process gives classes of a script other identifiers, and a notebook's code files other names.
+    digest = _digest(re.sub(rb"\x8c [0-9a-f]{32}|ipykernel_\d+", b"", content) + _code_of(content))
     pickled = folder / f"estimators-{digest}.pkl"
     pickled.write_bytes(content)
     path = pickled.with_suffix(".py")

@@ -5,6 +5,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sklearn.linear_model import Ridge
@@ -371,6 +372,15 @@ def test_an_edit_of_a_neighbour_makes_another_version(folder: Path, by: str) -> 
     assert version() == first
     (folder / "own_base.py").write_text(MODELS + "# edited\n")
     assert version() != first
+
+
+def test_a_class_of_a_script_has_one_version_in_all_processes(tmp_path: Path) -> None:
+    def version() -> str:
+        script: dict[str, Any] = {"__name__": "__main__"}
+        exec(MODEL, script)
+        return plugins.write_plugin({"mine": script["Mine"]()}, tmp_path, []).name
+
+    assert version() == version()
 
 
 def test_an_address_that_cannot_be_imported_is_said(folder: Path) -> None:
