@@ -20,7 +20,7 @@ def predictions_frame(planned: Iterable[Cell], store: Store, resolved: Resolved)
     """Return a line for each test row of each fold and model, from the predictions in the store.
 
     The columns are `dataset`, `row` (its number in the user's file, from 0), `run`, `fold`, `model`, `true` and
-    `predicted` in the spelling and the units of the file; of a classification `decision` (of the second class, or
+    `predicted` in the spelling and the units of the file; of a classification `decision` (of the positive class, or
     `decision_<class>` for each of more than two) and `probability_<class>`, if the model has them. Cells without
     predictions, and those whose data are missing or have changed, have no lines.
     """

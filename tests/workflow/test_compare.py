@@ -321,7 +321,8 @@ def page_of(results: ComparisonResults) -> tuple[pd.DataFrame, str]:
 def test_a_page_needs_no_other_file_and_shows_the_columns_that_count() -> None:
     frame = shop()
     y = np.where((frame["colour"] == "<b>") | (frame["age"] > 50), "<i>yes", "no")
-    results = elmbench.compare(frame, y, ["ridge", "random-forest"], folds=3, impute=True, metric="mcc")
+    options: Any = {"folds": 3, "impute": True, "metric": "mcc", "positive": "<i>yes"}
+    results = elmbench.compare(frame, y, ["ridge", "random-forest"], **options)
     losses, page = page_of(results)
     assert list(losses["column"])[:2] == ["colour", "age"]
     assert losses["importance"].iloc[0] > 0.3
@@ -334,7 +335,7 @@ def test_a_page_needs_no_other_file_and_shows_the_columns_that_count() -> None:
     assert "http" not in page
     assert "<i>yes" not in page
     for text in (
-        "ROC curves for the class &#39;no&#39;",
+        "ROC curves for the class &#39;&lt;i&gt;yes&#39;",
         "filled in on each training part: age",
         "encoded on each",
         "mcc",

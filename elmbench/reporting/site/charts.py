@@ -67,8 +67,8 @@ def own_charts(
             counts = spec.shape.classes
             classes = list(counts) if isinstance(counts, dict) else sorted(by_model[best]["true"].unique())
             yield _confusion(best, by_model[best], classes)
-            if len(classes) == 2:
-                yield from _curves(by_model, classes[1])
+            if spec.positive:
+                yield from _curves(by_model, spec.positive[0])
     if len(losses):
         yield _importance(losses)
 
