@@ -62,6 +62,11 @@ def option(name: str) -> str:
     return wording(f"--{name}", name.replace("-", "_"))
 
 
+def amount(number: int, noun: str) -> str:
+    """Return a number with its noun, such as `1 cell` or `0 cells`."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 #: The most names that a message lists.
 MOST_NAMES = 40
 

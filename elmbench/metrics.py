@@ -113,7 +113,7 @@ def find_metric(name: str) -> Metric:
     """Return the metric, or scikit-learn's scorer as a metric, of this name."""
     metric = REGISTRY.get(name) or _scorer_metric(name)
     if metric is None:
-        raise unknown_name("metric", name, list(REGISTRY), LIST_COMMAND)
+        raise unknown_name("metric", name, list(REGISTRY), f"{LIST_COMMAND}, or name a scorer of scikit-learn")
     return metric
 
 

@@ -69,20 +69,20 @@ def _version(value: bool) -> None:
 def options(
     context: typer.Context,
     results_dir: Annotated[
-        str | None, Option(envvar="ELMBENCH_RESULTS_DIR", help="Results (default: elmbench-results).")
+        str | None, Option(envvar="ELMBENCH_RESULTS_DIR", help="Results folder (default: elmbench-results).")
     ] = None,
-    data_dir: Annotated[str | None, Option(envvar="ELMBENCH_DATA_DIR", help="Your data files, used first.")] = None,
-    cache_dir: Annotated[str | None, Option(envvar="ELMBENCH_CACHE_DIR", help="Downloads and generated data.")] = None,
+    data_dir: Annotated[str | None, Option(envvar="ELMBENCH_DATA_DIR", help="Folder of your data files.")] = None,
+    cache_dir: Annotated[str | None, Option(envvar="ELMBENCH_CACHE_DIR", help="Folder of downloads.")] = None,
     plugin: Annotated[
-        list[Path] | None, Option(envvar="ELMBENCH_PLUGIN", help="Python file that defines MODELS.")
+        list[Path] | None, Option(envvar="ELMBENCH_PLUGIN", help="Python file of your models; repeatable.")
     ] = None,
     spec_dir: Annotated[
-        list[Path] | None, Option(envvar="ELMBENCH_SPEC_DIR", help="Your data sets and tables.")
+        list[Path] | None, Option(envvar="ELMBENCH_SPEC_DIR", help="Folder of your data sets and tables; repeatable.")
     ] = None,
     quiet: Annotated[
         bool, Option("-q", "--quiet", envvar="ELMBENCH_QUIET", help="Print results and errors only.")
     ] = False,
-    as_json: Annotated[bool, Option("--json", envvar="ELMBENCH_JSON", help="Print JSON.")] = False,
+    as_json: Annotated[bool, Option("--json", envvar="ELMBENCH_JSON", help="Print JSON only.")] = False,
     version: Annotated[bool, Option("--version", help="Print the version.", callback=_version, is_eager=True)] = False,
     debug: Annotated[bool, Option("--debug", envvar="ELMBENCH_DEBUG", help="Print the traceback of an error.")] = False,
 ) -> None:

@@ -15,7 +15,7 @@ from typer import Option
 from elmbench.cli.app import app
 from elmbench.cli.options import DecimalMark, DryRun, Jobs, Retry, Words, models, split_words, state
 from elmbench.cli.run import run_cells, run_prepared, show_plan
-from elmbench.errors import ElmbenchError
+from elmbench.errors import ElmbenchError, amount
 from elmbench.files import check_folder
 
 if TYPE_CHECKING:
@@ -75,8 +75,9 @@ def compare(
     from elmbench.running.executors import Settings
     from elmbench.running.executors.local import LocalExecutor
     from elmbench.running.store import Store
-    from elmbench.specs.limits import parse_limits
+    from elmbench.specs.limits import parse_duration, parse_limits
 
+    parse_duration(budget or "0")  # an error before the work, and in a dry run
     if save is not None and len(data) > 1:
         problem, next_step = f"--save is given with {len(data)} data sets", "leave --save out, or compare one data set"
         raise ElmbenchError(problem, expected="one data set for the model", next_step=next_step)
@@ -133,7 +134,7 @@ def compare(
         for resolved, plan in prepared.tables:
             remarks = {cell.dataset: cell.remarks for cell in plan.cells}
             for dataset, spec in resolved.datasets.items():
-                state.say(f"{spec.title}: {spec.shape.instances} rows, {spec.shape.features} features")
+                state.say(f"{spec.title}: {spec.shape.instances} rows, {amount(spec.shape.features, 'feature')}")
                 state.say(*(f"- {remark}" for remark in remarks.get(dataset, "").split("; ") if remark))
             for file in replaced_files(resolved, state.results_dir):
                 problem = f"{resolved.file.id} holds the tables of {file}, which this comparison replaces"

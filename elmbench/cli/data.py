@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from elmbench.cli.app import app
-from elmbench.cli.options import Words, datasets, state
+from elmbench.cli.options import DATASET, Datasets, state
 from elmbench.errors import ElmbenchError
 
 data_app = typer.Typer(
@@ -17,7 +17,7 @@ app.add_typer(data_app, name="data")
 
 
 @data_app.command("status")
-def status(names: Annotated[Words, typer.Argument(autocompletion=datasets)] = None) -> None:
+def status(names: Datasets = None) -> None:
     """Show the source of each data set, and whether its rows are here."""
     from elmbench.cli.render import lines_text
     from elmbench.datasets import fetch as module
@@ -32,7 +32,7 @@ def status(names: Annotated[Words, typer.Argument(autocompletion=datasets)] = No
 
 @data_app.command("fetch")
 def fetch(
-    names: Annotated[Words, typer.Argument(autocompletion=datasets)] = None,
+    names: Datasets = None,
     everything: Annotated[bool, typer.Option("--all", help="All data sets that are missing.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Fetch data sets again.")] = False,
 ) -> None:
@@ -61,8 +61,8 @@ def fetch(
 
 @data_app.command("import")
 def import_(
-    name: Annotated[str, typer.Argument(autocompletion=datasets)],
-    file: Path,
+    name: Annotated[str, DATASET],
+    file: Annotated[Path, typer.Argument(help="File of rows, with a column named target.")],
     test: Annotated[Path | None, typer.Option(help="File of test rows, if FILE holds training rows.")] = None,
     other_data: Annotated[bool, typer.Option("--other-data", help="Accept a file that is not the public one.")] = False,
 ) -> None:

@@ -144,8 +144,11 @@ models = _completion("elmbench.registry:list_models")
 
 Words = list[str] | None
 DecimalMark = Annotated[Literal[".", ","] | None, typer.Option(help="Decimal mark; detected by default.")]
-Table = Annotated[str | None, typer.Argument(autocompletion=tables)]
-Tables = Annotated[Words, typer.Argument(autocompletion=tables)]
+TABLE = typer.Argument(help="Id or alias, such as table4.", autocompletion=tables)
+DATASET = typer.Argument(help="Name; see `elmbench list datasets`.", autocompletion=datasets)
+Table = Annotated[str | None, TABLE]
+Tables = Annotated[Words, TABLE]
+Datasets = Annotated[Words, DATASET]
 Profile = Annotated[str, typer.Option(help="Part of the protocol: ci, fast or paper.")]
 Jobs = Annotated[int, typer.Option("-j", "--jobs", min=1, help="Worker processes.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the plan with estimated times; run nothing.")]

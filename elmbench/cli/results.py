@@ -9,7 +9,7 @@ import typer
 from elmbench.cli import options
 from elmbench.cli.app import app
 from elmbench.cli.options import state
-from elmbench.errors import ElmbenchError
+from elmbench.errors import ElmbenchError, amount
 from elmbench.reporting.writers import FORMATS
 
 baseline_app = typer.Typer(
@@ -36,7 +36,7 @@ def status(experiment: options.Table = None) -> None:
     text = lines_text(("experiment", "profile", "cells", "ended"), rows, right=("cells",)) if rows else None
     state.emit(lines, text)
     if store.n_damaged and (not lines or any("missing" in line["ended"] for line in lines)):
-        state.say(f"{store.root} has {store.n_damaged} damaged records; a run computes what is missing")
+        state.say(f"{store.root} has {amount(store.n_damaged, 'damaged record')}; a run computes what is missing")
     if not rows:
         committed = state.results_dirs.committed
         tables = 0 if committed is None else len(list(committed.glob("*/*/*/cells.csv")))
@@ -48,14 +48,14 @@ def status(experiment: options.Table = None) -> None:
             seconds, unknown = line["seconds_left"], line["unknown"]
             estimate = f", about {duration(seconds)} on one worker" if seconds else ""
             estimate += f"; the duration of {', '.join(unknown)} is unknown" if unknown else ""
-            state.say(f"{table}: {missing} cells left{estimate}; next:", line["command"])
+            state.say(f"{table}: {amount(missing, 'cell')} left{estimate}; next:", line["command"])
         state.say(*(f"{table}: {count} x {reason}" for reason, count in line["reasons"].items()))
 
 
 @app.command()
 def merge(
     folders: Annotated[list[Path], typer.Argument(help="Results folders of other machines, with their .store.")],
-    target: Annotated[Path | None, typer.Option("--into", help="Target; default: --results-dir.")] = None,
+    target: Annotated[Path | None, typer.Option("--into", help="Target folder; default: --results-dir.")] = None,
 ) -> None:
     """Join the results of several machines and write the tables.
 
@@ -67,9 +67,9 @@ def merge(
     merged = join(folders, target)
     state.emit(merged)
     folders_written = (f"written to {folder}" for folder in merged["tables"])
-    state.say(f"{merged['results']} results are joined in {target}", *folders_written)
+    state.say(f"joined in {target}: {amount(merged['results'], 'result')}", *folders_written)
     if merged["damaged"]:
-        state.say(f"{merged['damaged']} damaged records are left out: elmbench --results-dir {target} status")
+        state.say(f"left out: {amount(merged['damaged'], 'damaged record')}; elmbench --results-dir {target} status")
     for name in merged["unknown"]:
         state.say(
             f"{name} is not a table of this installation: joined, not written. Next: --spec-dir, or compare again"
@@ -128,7 +128,7 @@ def check(
     experiments: options.Tables = None,
     against: Annotated[Literal["baseline", "published"], typer.Option(help="Compare with these.")] = "baseline",
     profile: Annotated[
-        Literal["ci", "fast", "paper"] | None, typer.Option(help="Profile; by default the nearest to the paper.")
+        Literal["ci", "fast", "paper"] | None, typer.Option(help="Profile; default: ci, or the nearest to the paper.")
     ] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with code 1 if a figure differs.")] = False,
 ) -> None:
@@ -163,13 +163,13 @@ def check(
 
 
 @baseline_app.command("update")
-def update(experiments: Annotated[list[str], typer.Argument(autocompletion=options.tables)]) -> None:
+def update(experiments: Annotated[list[str], options.TABLE]) -> None:
     """Make the cells of profile ci the new baseline of these tables."""
     from elmbench.workflow.checks import update_baselines
 
     lines = update_baselines(experiments, state.results_dir)
     state.emit(lines)
-    state.say(*("{experiment}: {cells} cells are the baseline now ({file})".format(**line) for line in lines))
+    state.say(*("{experiment}: the baseline is now {cells} cells ({file})".format(**line) for line in lines))
 
 
 @app.command()

@@ -10,11 +10,11 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
-from typer import Argument, Option
+from typer import Option
 
 from elmbench.cli.app import app
-from elmbench.cli.options import DryRun, Jobs, Profile, Retry, Words, datasets, models, split_words, state, tables
-from elmbench.errors import ElmbenchError
+from elmbench.cli.options import DryRun, Jobs, Profile, Retry, Tables, Words, datasets, models, split_words, state
+from elmbench.errors import ElmbenchError, amount
 
 if TYPE_CHECKING:
     from elmbench.reporting.results import Results
@@ -27,17 +27,17 @@ T = TypeVar("T")
 
 @app.command()
 def run(
-    experiments: Annotated[Words, Argument(help="Ids or aliases, such as table4.", autocompletion=tables)] = None,
+    experiments: Tables = None,
     paper: Annotated[str | None, Option(help="Run every experiment of this paper.")] = None,
     everything: Annotated[bool, Option("--all", help="Run every experiment.")] = False,
     profile: Profile = "fast",
     dataset: Annotated[Words, Option("-d", "--dataset", help="Only these data sets.", autocompletion=datasets)] = None,
     model: Annotated[
-        Words, Option("-m", "--model", help="Only these; also module:Class.", autocompletion=models)
+        Words, Option("-m", "--model", help="Only these models; module:Class adds one.", autocompletion=models)
     ] = None,
     select: Annotated[Words, Option(help="nested, oracle or published; default: the profile's.")] = None,
     runs: Annotated[int | None, Option(min=1, help="Number of runs; default: the profile's.")] = None,
-    until_told: Annotated[bool, Option("--until-told", help="Run until the models are separated.")] = False,
+    until_told: Annotated[bool, Option("--until-told", help="Make as many runs as tell the models apart.")] = False,
     budget: Annotated[str | None, Option(help="Time limit of --until-told, such as 30min.")] = None,
     reading: Annotated[Words, Option(help="Use a reading, ID=VALUE; see `elmbench list readings`.")] = None,
     metric: Annotated[Words, Option(help="Add a metric; see `elmbench list metrics`.")] = None,
@@ -48,7 +48,7 @@ def run(
     engine: Annotated[str, Option(help="local, or dask for a cluster; see docs/cluster.md.")] = "local",
     scheduler: Annotated[str | None, Option(help="Address of a dask scheduler, such as tls://HOST:8786.")] = None,
     blas_threads: Annotated[int, Option(min=1, help="Linear algebra threads in each worker.")] = 1,
-    limit: Annotated[str, Option(help="Limits of each search and fit: time=600s,memory=4GB.")] = "",
+    limit: Annotated[str, Option(help="Limits of each search and fit, such as time=600s,memory=4GB.")] = "",
     clean_times: Annotated[bool, Option("--clean-times", help="Repeat the final fits one by one.")] = False,
     dry_run: DryRun = False,
     retry: Retry = False,
@@ -136,10 +136,10 @@ def run_cells(prepared: PreparedRun, executor: Executor, carry_out: Callable[...
     counts, force = prepared.count_cells(), prepared.options.force
     reused = counts["planned"] - counts["to_run"] - counts["unavailable"]
     if counts["to_run"]:
-        stored = f"; {reused} are stored" if reused else ""
-        state.say(f"{counts['to_run']} cell{'s' * (counts['to_run'] > 1)} to run {_workers(executor.workers)}{stored}")
+        stored = f"; {reused} {'is' if reused == 1 else 'are'} stored" if reused else ""
+        state.say(f"{amount(counts['to_run'], 'cell')} to run on {amount(executor.workers, 'worker')}{stored}")
     if damaged := counts["to_run"] and prepared.store.n_damaged:
-        typer.echo(f"{prepared.store.root} has {damaged} damaged records, which are computed again", err=True)
+        typer.echo(f"{prepared.store.root} has {amount(damaged, 'damaged record')}; their work is repeated", err=True)
     handlers = {number: signal.signal(number, signal.default_int_handler) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         with RunProgress(prepared, state.silent, executor) as progress:
@@ -151,11 +151,6 @@ def run_cells(prepared: PreparedRun, executor: Executor, carry_out: Callable[...
     finally:
         for number, handler in handlers.items():
             signal.signal(number, handler)
-
-
-def _workers(count: int) -> str:
-    """Return "on 2 workers", for the messages of a run."""
-    return f"on {count} worker{'s' * (count != 1)}"
 
 
 def _show(results: Sequence[Results]) -> None:
@@ -196,7 +191,7 @@ def _exit_if_failed(prepared: PreparedRun) -> None:
         for trace in traces if state.debug else ():
             typer.echo(trace, err=True)
         debug = "" if state.debug or not traces else ", --debug the traceback"
-        text = f"{failed} cells failed: `elmbench status` shows the reasons{debug}; --retry runs them again"
+        text = f"{amount(failed, 'cell')} failed: `elmbench status` shows the reasons{debug}; --retry runs them again"
         typer.echo(state.complete(text), err=True)
         raise typer.Exit(1)
 
@@ -220,11 +215,11 @@ def _run_in_two_stages(options: RunOptions, seconds: float, dry_run: bool, execu
         if not figures:
             state.say("no published figure is compared with these runs")
             return
-        text = f"{figures} published figure{'s' * (figures > 1)}: {stages.size} runs are enough for {outlook.enough}"
+        text = f"{amount(figures, 'published figure')}: {stages.size} runs are enough for {outlook.enough}"
         if outlook.more:
             extra = sum(outlook.runs.values()) - stages.size * models
-            text += f"; {outlook.more} need{'s' * (outlook.more == 1)} {extra} more runs of {models} model"
-            text += f"{'s' * (models != 1)}, roughly {duration(outlook.seconds)}"
+            text += f"; {outlook.more} need{'s' * (outlook.more == 1)} {amount(extra, 'more run')} of "
+            text += f"{amount(models, 'model')}, roughly {duration(outlook.seconds)}"
         state.say(f"{text}; no number of runs is enough for {outlook.never}")
 
     if dry_run and stages.first.todo:
@@ -239,7 +234,7 @@ def _run_in_two_stages(options: RunOptions, seconds: float, dry_run: bool, execu
         if stages.rest is not None:
             jobs, cells = options.settings.jobs, stages.rest.count_cells()["to_run"]
             time = duration(stages.rest.seconds_on(jobs))
-            state.say(f"left for lack of time: {cells} cells, roughly {time} {_workers(jobs)}")
+            state.say(f"left for lack of time: {amount(cells, 'cell')}, roughly {time} on {amount(jobs, 'worker')}")
         _exit_if_failed(last)
 
 
@@ -254,8 +249,8 @@ def show_plan(prepared: PreparedRun, outlook: dict[str, Any] | None = None) -> N
     content = {"tables": lines, "total": total} | ({"outlook": outlook} if outlook else {})
     state.emit(content, plan_table(lines))
     estimate = f"roughly {duration(seconds)}" if seconds or not unknown else "unknown time"
-    text = f"{counts['to_run']} of {counts['planned']} cells would run, in {estimate} {_workers(jobs)}"
-    text += f"; {counts['unavailable']} lack their data" * bool(counts["unavailable"])
+    text = f"{counts['to_run']} of {amount(counts['planned'], 'cell')} would run, in {estimate} on "
+    text += amount(jobs, "worker") + f"; {counts['unavailable']} without data" * bool(counts["unavailable"])
     state.say(text + f"; the longest search or fit takes {duration(longest)}" * bool(longest) + ".")
     if unknown:
         state.say(f"Not counted: {', '.join(unknown)}; their durations are unknown until some cells have ended.")

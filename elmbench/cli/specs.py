@@ -4,10 +4,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
-import typer
-
 from elmbench.cli.app import app
-from elmbench.cli.options import state, tables
+from elmbench.cli.options import TABLE, state
 
 
 @app.command("list")
@@ -84,7 +82,7 @@ _LISTS: dict[str, tuple[Callable[[], Iterator[dict[str, Any]]], tuple[str, ...]]
 
 
 @app.command()
-def show(experiment: Annotated[str, typer.Argument(autocompletion=tables)]) -> None:
+def show(experiment: Annotated[str, TABLE]) -> None:
     """Show a table's protocol, grids, data and published values."""
     from elmbench.cli.render import show_experiment
     from elmbench.specs.catalogue import find_experiment

@@ -22,7 +22,7 @@ from elmbench.datasets.sources.file import FileSource, read_user_file, take_row_
 from elmbench.datasets.sources.openml import OpenMLSource
 from elmbench.datasets.table import Table, few, is_missing, is_number, label_word, label_words, to_frame, to_numbers
 from elmbench.datasets.values import looks_numeric, read_dates
-from elmbench.errors import ElmbenchError, option, unknown_name, wording
+from elmbench.errors import ElmbenchError, amount, option, unknown_name, wording
 from elmbench.files import cache_folder, replace_file
 from elmbench.numerics.arrays import LARGEST
 from elmbench.specs.datasets import DatasetSpec, RowColumns, Shape
@@ -206,10 +206,10 @@ def _faults(
     columns = [] if request.impute else _missing_columns(table)
     if columns:
         missing = table.missing()
-        problem = f": {missing.sum()} values are missing, in {missing.any(axis=1).sum()} rows"
+        problem = f": {amount(missing.sum(), 'missing value')} in {amount(missing.any(axis=1).sum(), 'row')}"
         impute = wording("--impute", "impute=True")
         next_step = f"{impute} replaces them, by the rows of each training part, or correct the data"
-        yield f"{problem} (columns {few(columns, 5)})", "a value in every field", next_step
+        yield f"{problem} ({few(columns, 5)})", "a value in every field", next_step
     if task == "classification" and len(labels) < 2:
         problem = f": every row has the target {labels[0] if labels else None!r}"
         yield problem, "two classes or more", another
@@ -245,16 +245,18 @@ def local_file(location: str, target: str | int = "") -> tuple[Path, str, str | 
         raise ElmbenchError(problem, expected="openml: and a number", next_step="look it up on openml.org")
     folder = cache_folder() / "own"
     release = version("scikit-learn") if kind == "sklearn" else ""
-    stem = "-".join(filter(None, (kind, slug(name), slug(str(target)) if target else "", release)))
+    # The file of OpenML's data has the named target as `target`, that of scikit-learn's has every column.
+    named, column = (str(target), "target") if kind == "openml" else ("", target or "target")
+    stem = "-".join(filter(None, (kind, slug(name), slug(named) if named else "", release)))
     for cached in (folder / f"{stem}.parquet", folder / f"{stem}.npz"):
         if cached.is_file():
-            return cached, location, "target"
+            return cached, location, column
     if kind == "sklearn":
-        return _write_bunch(name, folder, stem), location, "target"
-    source = OpenMLSource(kind="openml", id=int(name), target=str(target) or None)
+        return _write_bunch(name, folder, stem), location, column
+    source = OpenMLSource(kind="openml", id=int(name), target=named or None)
     with fetch_job(0) as job:
         table = source.fetch(replace(job, layout=FileOptions()))["all"]
-    return table.write(folder, stem), location, "target"
+    return table.write(folder, stem), location, column
 
 
 def _write_bunch(name: str, folder: Path, stem: str) -> Path:

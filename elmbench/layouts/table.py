@@ -38,7 +38,8 @@ def quantity(mean: float, std: float | None = None, places: int | None = None, o
     `places`: decimals to show; three significant figures for None. `ok`: the number of cells that the mean is over, if
     others did not end ok.
     """
-    numbers = [value for value in (mean, std) if value is not None]
+    is_noise = std is not None and std < 1e-12 * abs(mean)  # of equal numbers, by round-off
+    numbers = [value for value in (mean, 0.0 if is_noise else std) if value is not None]
     if places is None:
         return " ± ".join(map(three_figures, numbers))
     return " ± ".join(format_fixed(value, places) for value in numbers) + ("" if ok is None else f" ({ok} ok)")

@@ -103,7 +103,9 @@ def read_yaml(path: Path) -> Any:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise invalid(f"cannot read {path}: {error}", "a text file in UTF-8") from error
+        raise invalid(
+            f"cannot read {path}: {getattr(error, 'strerror', '') or error}", "a text file in UTF-8"
+        ) from error
     try:
         return yaml.load(text, SpecLoader)  # a subclass of the safe loader
     except Exception as error:  # not only YAMLError: a value may contradict its tag, such as `!!float abc`

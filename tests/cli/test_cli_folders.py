@@ -84,7 +84,7 @@ def test_two_folders_become_one_table(elmbench: Callable, one: Path, worker: dic
     for folder, model in (("a", "elm"), ("b", "k-elm")):
         elmbench("run", "one", "--profile", "ci", "-m", model, "--results-dir", folder)
     result = elmbench("merge", "a", "b", "--into", "c")
-    assert "12 results are joined in c" in result.out
+    assert "joined in c: 12 results" in result.out
     assert "written to c/ci/toy/one" in result.out
     cells = pd.read_csv("c/ci/toy/one/cells.csv")
     assert cells.groupby("model").size().to_dict() == {"ELM": 3, "K-ELM": 3}

@@ -247,7 +247,7 @@ def test_dry_run_says_what_would_run_and_writes_nothing(elmbench: Callable, toy:
     toy(datasets=["wdbc", "sylva"])
     result = elmbench("run", "one", "--profile", "paper", "--dry-run", "--jobs", 2)
     assert "24 of 48 cells would run" in result.out
-    assert "on 2 workers; 24 lack their data; the longest search or fit takes" in " ".join(result.out.split())
+    assert "on 2 workers; 24 without data; the longest search or fit takes" in " ".join(result.out.split())
     assert not Path("elmbench-results").exists()
     shown = elmbench("run", "one", "--profile", "paper", "--dry-run", "--json").json
     assert shown["total"].pop("longest") > 0

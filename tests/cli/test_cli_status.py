@@ -89,7 +89,7 @@ def test_damage_is_told_until_a_run_has_computed_what_is_missing(elmbench: Calla
     assert "1 missing" in result.out
     assert "elmbench-results/.store has 2 damaged records" in result.out
     result = elmbench("run", "one", "--profile", "ci", "-q")
-    assert result.err == "elmbench-results/.store has 2 damaged records, which are computed again\n"
+    assert result.err == "elmbench-results/.store has 2 damaged records; their work is repeated\n"
     assert Path("elmbench-results/ci/toy/one/cells.csv").read_bytes() == before
     assert "damaged" not in elmbench("status").out
     assert elmbench("run", "one", "--profile", "ci", "-q").err == ""

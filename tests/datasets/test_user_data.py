@@ -101,7 +101,7 @@ REFUSED = {
     "no such column": (FRAME, {"target": "knd"}, "did you mean 'kind'"),
     "one class": (FRAME.assign(kind="x"), {}, "every row has the target 'x'"),
     "ranges": (FRAME.assign(kind=[f"{i} to {i + 9}" for i in range(N)]), {}, f"has {N} different labels in {N} rows"),
-    "missing values": (FRAME.assign(a=[np.nan] * 5 + [1.0] * (N - 5)), {}, "5 values are missing, in 5 rows"),
+    "missing values": (FRAME.assign(a=[np.nan] * 5 + [1.0] * (N - 5)), {}, ": 5 missing values in 5 rows"),
     "few rows": (FRAME[:10], {}, "10 rows"),
     "infinite": (FRAME.assign(b=[np.inf, *ROWS[1:, 1]]), {}, "a value in the column 'b' is infinite"),
     "huge": (FRAME.assign(b=ROWS[:, 1] * 1e306), {}, "'b' is infinite or too large to be squared"),
@@ -160,7 +160,9 @@ def test_a_name_that_is_very_long(tmp_path: Path) -> None:
 def test_sets_of_scikit_learn(tmp_path: Path) -> None:
     spec = describe(UserData("sklearn:wine"))
     assert (spec.name, spec.title, spec.shape.instances) == ("sklearn-wine", "sklearn:wine", 178)
-    assert describe(UserData("sklearn:diabetes")).task == "regression"
+    assert describe(UserData("sklearn:wine", "alcohol")).task == "regression"
+    with pytest.raises(ElmbenchError, match="no column 'nope'"):
+        describe(UserData("sklearn:wine", "nope"))
     with pytest.raises(ElmbenchError, match="did you mean 'wine'"):
         describe(UserData("sklearn:win"))
     with pytest.raises(ElmbenchError, match="is not an OpenML data set"):

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from made_cells import Toy, cell, folds, headings, notes_of, row, rows_of, stopped, table_of
 
-from elmbench.layouts.table import format_fixed, three_figures
+from elmbench.layouts.table import format_fixed, quantity, three_figures
 
 
 def test_a_mean_has_one_digit_more_than_the_published_figure(toy: Toy) -> None:
@@ -213,6 +213,7 @@ def test_a_table_without_ended_cells_says_so(toy: Toy) -> None:
 def test_numbers_fit_their_columns() -> None:
     """Seconds have three figures at most, and figures that have run away are powers of ten."""
     assert [three_figures(value) for value in (0.00234, 0.0467, 12.3456, 123.4)] == ["0.0023", "0.0467", "12.3", "123"]
+    assert quantity(379.3, 5.7e-14) == "379 ± 0"  # equal numbers, apart from round-off
     assert (format_fixed(1234567.0, 3), format_fixed(999999.0, 1)) == ("1.2e+06", "999999.0")
 
 

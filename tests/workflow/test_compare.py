@@ -38,7 +38,7 @@ X, y = load_iris(return_X_y=True)
         (X[:-1], "X has 149 rows"),
         (X[:, :, np.newaxis], "X has the shape"),
         ("iris.csv", "X is 'iris.csv'"),
-        (np.where(X > 7, np.nan, X), "12 values are missing, in 12 rows"),
+        (np.where(X > 7, np.nan, X), "12 missing values in 12 rows"),
         (sp.lil_matrix(np.where(X > 7, np.nan, X)), "the sparse rows X have missing values"),
         (sp.csr_matrix(np.where(X > 7, np.inf, X)), "a value in the column 'x0' is infinite"),
         (pd.DataFrame(X, columns=list("abca")), "X has the column 'a' twice"),

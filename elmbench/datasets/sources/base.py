@@ -142,13 +142,14 @@ def network(url: str) -> Iterator[None]:
     import requests
 
     host = urlsplit(url).netloc
+    closed = DataUnavailableError(f"{host} cannot be reached", expected="a network", next_step="try again online")
     if host in _closed:
-        raise DataUnavailableError(f"{host} cannot be reached", expected="a network")
+        raise closed
     try:
         yield
     except requests.ConnectionError as error:  # also a timeout of the connection
         _closed.add(host)
-        raise DataUnavailableError(f"{host} cannot be reached", expected="a network") from error
+        raise closed from error
     except (requests.RequestException, OSError) as error:
         answer = getattr(error, "response", None)
         problem = first_line(error) if answer is None else f"the server answers {answer.status_code} ({answer.reason})"
