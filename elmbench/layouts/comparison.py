@@ -171,7 +171,7 @@ def _with_runs(counts: Mapping[str, int | None]) -> str:
         groups.append(
             f"{models} ({f'{runs} runs would, if the differences stay as large' if runs else 'nor would more runs'})"
         )
-    return "; ".join(groups)
+    return " or ".join(groups)
 
 
 def dummies(resolved: Resolved) -> list[str]:

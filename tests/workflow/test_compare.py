@@ -90,7 +90,7 @@ WORDS = pd.DataFrame(X).assign(a=["x", *map(str, X[1:, 0])])
         (
             WORDS.assign(a=["2023-01-01", "n.a.", "2023-02-03"] * 50),
             {},
-            "values are missing",
+            "missing value",
             "impute=True replaces them",
         ),
         (WORDS.assign(a=["1/2/2023", "3/4/2023"] * 75), {}, "may be", "convert it by pandas.to_datetime"),
