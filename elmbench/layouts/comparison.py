@@ -168,9 +168,8 @@ def _with_runs(counts: Mapping[str, int | None]) -> str:
     groups = []
     for runs in sorted(set(counts.values()), key=lambda runs: runs or math.inf):
         models = ", ".join(model for model, count in counts.items() if count == runs)
-        groups.append(
-            f"{models} ({f'{runs} runs would, if the differences stay as large' if runs else 'nor would more runs'})"
-        )
+        hint = f"{runs} runs would, if the differences stay as large" if runs else "nor would more runs"
+        groups.append(f"{models} ({hint})")
     return " or ".join(groups)
 
 

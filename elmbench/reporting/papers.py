@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from elmbench.errors import amount
 from elmbench.layouts import layout_of
 from elmbench.layouts.table import JUDGED, VERDICTS, verdict_list
 from elmbench.reporting import group_by
@@ -167,7 +168,7 @@ class PaperResults:
         sentences += [table_sentence(table.file.spec.label, joint) for table in self.tables for joint in table.joints]
         if total := figures.total():
             sentences.append(
-                f"{total} published figure{'s' * (total > 1)}, each counted once: {verdict_list(figures)}."
+                f"{amount(total, 'published figure')}{', each counted once' * (total > 1)}: {verdict_list(figures)}."
             )
         return [*sentences, *filter(None, [facts_sentence(facts)])]
 
@@ -176,10 +177,12 @@ class PaperResults:
         """The sentence on the whole paper, or why nothing is compared."""
         if self.sentences:
             return self.sentences[0]
-        labels = ", ".join(table.file.spec.label for table in self.tables)
+        labels = ", ".join(table.file.spec.label for table in self.run or self.tables)
         if all(table.file.spec.published is None for table in self.tables):
             return f"No figure is compared: no published figures of {labels} are available."
-        if self.run and all(one.resolved.profile == PROFILES[0] for one in self.results):
+        if not self.run:
+            return "No table or figure has been run."
+        if all(one.resolved.profile == PROFILES[0] for one in self.results):
             return f"No figure is compared: {labels} ran on data that stand in for the paper's (profile {PROFILES[0]})."
         return f"No figure of {labels} is compared."
 

@@ -81,7 +81,7 @@ def test_a_baseline_has_the_cells_of_profile_ci(elmbench: Callable, ran: Path) -
     result = elmbench("baseline", "update", "one")
     assert result.err == ""
     path = ran.with_name("one.baseline.csv")
-    assert result.out.replace("\n", "").replace(" ", "") == f"toy/one:12cellsarethebaselinenow({path})".replace(" ", "")
+    assert result.out.replace("\n", "").replace(" ", "") == f"toy/one:thebaselineisnow12cells({path})".replace(" ", "")
     lines = path.read_text().splitlines()
     assert len(lines) == 13
     assert lines[0] == (

@@ -89,6 +89,12 @@ def test_papers_stand_in_the_order_of_their_results() -> None:
     assert answer("fast/kos-elm/figure3").sentences == []
 
 
+def test_the_answer_without_compared_figures_names_the_tables_that_ran() -> None:
+    run, unrun = answer("fast/eem/figure3"), TableResults(answer("paper/eem/table4").tables[0].file, ())
+    assert PaperResults(run.paper, (*run.tables, unrun)).answer == "No figure of Fig. 3 is compared."
+    assert PaperResults(run.paper, (unrun,)).answer == "No table or figure has been run."
+
+
 def test_the_counts_are_those_of_the_summary() -> None:
     result = answer("paper/eem/table4")
     summary = pd.read_csv(RESULTS / "paper/eem/table4/summary.csv", keep_default_na=False, na_values=[""])
