@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 
 from elmbench.layouts.base import DataFrame, DatasetPlanner, Layout, Series
+from elmbench.layouts.table import Note
 from elmbench.registry import registry
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
@@ -34,6 +36,13 @@ class Parameters(Layout):
 
         values = [json.loads(text).get(measure.metric) for text in cells["params"]]
         return pd.Series(values, index=cells.index, dtype=float)
+
+    def notes(self, cells: DataFrame, resolved: Resolved) -> Iterator[Note]:
+        """Yield the hyperparameters that the paper prints as their inverse."""
+        for model, column in resolved.spec.models.items():
+            for name in column.search:
+                if (printed := column.printed.get(name, "")).startswith("1/"):
+                    yield Note("published", f"{model}: the {name} of the paper is {printed} here")
 
     def places(self, measure: Measure, figure: PublishedValue | None) -> int | None:
         return None

@@ -122,13 +122,14 @@ class Entry:
 
     @property
     def printed(self) -> str:
-        """The figure as the paper prints it: `0.93 ± 0.012`, `> 600 s`, `-` for a blank; empty without one."""
+        """The figure as the paper prints it: `0.93 ± 0.012`, `2^-20`, `> 600 s`, `-` for a blank; empty without one."""
         figure = self.published
         if figure is None:
             return ""
         if figure.value is None:
             return "-" if figure.over_seconds is None else f"> {figure.over_seconds:g} s"
-        return f"{figure.value}" + (f" ± {figure.std}" if figure.std is not None else "")
+        value = figure.text if "^" in figure.text else figure.value
+        return f"{value}" + (f" ± {figure.std}" if figure.std is not None else "")
 
     def texts(self, suffix: str = "") -> dict[str, str]:
         """Return our value, the published one and the verdict, by column, as far as there are any."""

@@ -8,9 +8,11 @@ from made_cells import cell, entry, folds, frame, headings, notes_of, row, rows_
 from made_figures import Toy
 
 from elmbench.layouts import layout_of
+from elmbench.layouts.table import Entry
 from elmbench.reporting.summary import MeasuredCells, summarise
+from elmbench.specs.catalogue import find_experiment
 from elmbench.specs.measures import Measure
-from elmbench.specs.profiles import Resolved
+from elmbench.specs.profiles import Resolved, resolve
 
 
 def test_values_of_a_table_are_those_of_its_tasks(toy: Toy) -> None:
@@ -19,6 +21,14 @@ def test_values_of_a_table_are_those_of_its_tasks(toy: Toy) -> None:
     both = toy(datasets=["wdbc", "calhousing"], protocol={"metrics": ["mcc", "nrmse"]})
     assert value_columns(both) == [*counts, "nrmse", "rmse"]
     assert value_columns(toy(datasets=["calhousing"], protocol={"metrics": ["nrmse"]})) == ["nrmse", "rmse"]
+
+
+def test_powers_are_shown_as_printed_and_inverses_are_named() -> None:
+    resolved = resolve(find_experiment("rkelm/table2"), "fast")
+    figure = resolved.published["auto-mpg", "RKELM", "C"]
+    assert Entry("auto-mpg", "RKELM", Measure("C"), published=figure).printed == "2^-20"
+    (note,) = layout_of(resolved).notes(frame(resolved, []), resolved)
+    assert note.text == "RKELM: the C of the paper is 1/C here"
 
 
 def test_hyperparameters_are_averaged_and_not_judged(toy: Toy) -> None:
