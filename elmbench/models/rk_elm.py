@@ -108,8 +108,7 @@ class CentresMixin(PathMixin):
                             if not accept:
                                 doubtful.add(i)
                 for first, *others in (group for _, groups in chain.from_iterable(solved) for group in groups):
-                    is_doubtful = first in doubtful
-                    labels = grid.fitted_outputs(first, j) if is_doubtful else np.concatenate(parts[first])
+                    labels = grid.fitted_outputs(first, j) if first in doubtful else np.concatenate(parts[first])
                     yield from ((i, j, labels) for i in (first, *others))
 
 

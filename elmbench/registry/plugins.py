@@ -43,7 +43,8 @@ def models_of_packages() -> tuple[ModelEntry, ...]:
         except Exception as error:
             problem = f"the entry point {point.name!r} of {origin} cannot be loaded: {type(error).__name__}: {error}"
             raise ElmbenchError(problem, next_step="correct or uninstall that package") from error
-        entries.append(_as_entry(point.name, loaded, origin, point.dist.version if point.dist else ""))
+        version = point.dist.version if point.dist else ""
+        entries.append(_as_entry(point.name, loaded, origin, version + _code_of([point.module])))
     return tuple(entries)
 
 
@@ -202,7 +203,8 @@ def write_plugin(estimators: Mapping[str, Any], folder: Path, search_path: list[
         expected, next_step = "estimators that can be pickled", "define the class in a module, and name module:Class"
         raise ElmbenchError(problem, expected=expected, next_step=next_step) from error
     # Every process gives classes of a script other identifiers, and a notebook's code files other names.
-    digest = _digest(re.sub(rb"\x8c [0-9a-f]{32}|ipykernel_\d+", b"", content) + _code_of(content))
+    code = _code_of(str(value) for _, value, _ in pickletools.genops(content))
+    digest = _digest(re.sub(rb"\x8c [0-9a-f]{32}|ipykernel_\d+", b"", content) + code.encode())
     pickled = folder / f"estimators-{digest}.pkl"
     pickled.write_bytes(content)
     path = pickled.with_suffix(".py")
@@ -215,15 +217,15 @@ def write_plugin(estimators: Mapping[str, Any], folder: Path, search_path: list[
     return path
 
 
-def _code_of(pickle: bytes) -> bytes:
-    """Return the digests of the user's modules that a pickle names, because it lacks their code."""
+def _code_of(names: Iterable[str]) -> str:
+    """Return the digests of the modules with these names that are the user's own, not in a library's folder."""
     libraries = tuple(map(sysconfig.get_path, ("stdlib", "purelib", "platlib")))
-    digests = []
-    for name in sorted({str(value) for _, value, _ in pickletools.genops(pickle)} & sys.modules.keys() - {"__main__"}):
-        file = getattr(sys.modules[name], "__file__", None) or ""
-        if file.endswith(".py") and not file.startswith(libraries) and not name.startswith("elmbench."):
-            digests.append(_digest_of_code(Path(file), Path.cwd(), name))
-    return "".join(digests).encode()
+    files = {name: getattr(sys.modules.get(name), "__file__", None) or "" for name in {*names} - {"__main__"}}
+    return "".join(
+        _digest_of_code(Path(file), Path.cwd(), name)
+        for name, file in sorted(files.items())
+        if file.endswith(".py") and not file.startswith(libraries) and not name.startswith("elmbench.")
+    )
 
 
 def _factory(estimator: Any) -> Callable[..., Any]:

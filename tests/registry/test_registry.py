@@ -272,7 +272,8 @@ def test_a_package_declares_a_class(package: Callable[..., None]) -> None:
     package(MODEL, "toy = toy_models:Mine")
     entry = find_model("toy")
     assert (entry.title, entry.origin) == ("My model.", "package toy-models 1.2")
-    assert model_version(entry, "classification") == "1.2"
+    # It is not in the folder of libraries, as with `pip install --editable`, so its code may change.
+    assert re.fullmatch("1.2[0-9a-f]{12}", model_version(entry, "classification"))
 
 
 def test_packages_that_are_broken_or_clash(package: Callable[..., None]) -> None:

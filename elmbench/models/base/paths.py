@@ -65,8 +65,7 @@ class Grid:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", LinAlgWarning)  # a search meets such candidates by the hundred
             fitted = clone(self.models[candidate]).fit(self.X[train], self.y[train])
-        outputs: NDArray[Any] = getattr(fitted, self.output)(self.X[test])
-        return outputs
+        return np.asarray(getattr(fitted, self.output)(self.X[test]))
 
     def holds(self, outputs: Array, n_models: int, bounds: Array | float = np.inf) -> NDArray[np.bool_]:
         """Return, for each of p models, False if round-off may change a label.
@@ -89,11 +88,10 @@ class Grid:
         decode: Callable[[Array], NDArray[Any]],
         accepted: NDArray[np.bool_] | None = None,
     ) -> Iterator[tuple[int, int, NDArray[Any]]]:
-        """Yield (candidate, fold, outputs) for groups of equal models, whose real outputs, as in `holds`, stand side by
-        side.
+        """Yield (candidate, fold, outputs) for groups of equal models, whose real outputs stand side by side.
 
-        `decode` is that of `encode`. Groups that are not `accepted`, by default those whose labels round-off may
-        change, are fitted.
+        They are as in `holds`, and `decode` is that of `encode`. Groups that are not `accepted`, by default those whose
+        labels round-off may change, are fitted.
         """
         accepted = self.holds(outputs, len(groups)) if accepted is None else accepted
         for group, part, accept in zip(groups, np.hsplit(outputs, len(groups)), accepted, strict=True):
