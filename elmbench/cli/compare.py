@@ -27,10 +27,7 @@ if TYPE_CHECKING:
 def compare(
     data: Annotated[list[str], typer.Argument(help="Files (see docs), openml:ID or sklearn:NAME.")],
     target: Annotated[str, Option("-t", "--target", help="Target column; by default by name, or the last one.")] = "",
-    model: Annotated[
-        Words,
-        Option("-m", "--model", help="Models, separated by commas; by default up to 15.", autocompletion=models),
-    ] = None,
+    model: Annotated[Words, Option("-m", "--model", help="Models; by default up to 15.", autocompletion=models)] = None,
     grid: Annotated[Words, Option(help="Grid of a model: 'k-elm: {C: [1, 10]}'.")] = None,
     task: Annotated[
         Literal["classification", "regression"] | None,
@@ -44,9 +41,7 @@ def compare(
     test: Annotated[str, Option(help="File of held-out rows; DATA is the training part.")] = "",
     groups: Annotated[str | None, Option(help="Column of groups that stay in one fold.")] = None,
     weights: Annotated[str | None, Option(help="Column with the weight of each row in fits.")] = None,
-    time_order: Annotated[
-        str | None, Option("--time-order", help="Column of times; predict later rows from earlier.")
-    ] = None,
+    time_order: Annotated[str | None, Option(help="Column of times; predict later rows from earlier.")] = None,
     dates: Annotated[
         Literal["day-first", "month-first"] | None,
         Option(metavar="<str>", help="Order of 1/2/2023: day-first or month-first."),

@@ -27,7 +27,7 @@ def status(experiment: options.Table = None) -> None:
     from elmbench.workflow.status import table_status
 
     store = Store(state.results_dir)
-    lines = table_status(store, experiment)
+    lines = [line | {"command": state.complete(line["command"])} for line in table_status(store, experiment)]
     rows = [
         [line[name] for name in ("experiment", "profile", "planned")]
         + [", ".join(f"{n} {status}" for status, n in line["ended"].items())]
@@ -66,8 +66,8 @@ def merge(
     target = target or state.results_dir
     merged = join(folders, target)
     state.emit(merged)
-    folders_written = (f"written to {folder}" for folder in merged["tables"])
-    state.say(f"joined in {target}: {amount(merged['results'], 'result')}", *folders_written)
+    state.say(f"joined in {target}: {amount(merged['results'], 'result')}")
+    state.say(*(f"written to {folder}" for folder in merged["tables"]))
     if merged["damaged"]:
         state.say(f"left out: {amount(merged['damaged'], 'damaged record')}; elmbench --results-dir {target} status")
     for name in merged["unknown"]:
@@ -96,8 +96,7 @@ def table(
         from elmbench.cli.progress import show_progress
         from elmbench.workflow.checks import update_tables
 
-        updated = update_tables(experiment, profile, state.results_dir, show_progress)
-        folders = [str(folder) for folder in updated]
+        folders = [str(folder) for folder in update_tables(experiment, profile, state.results_dir, show_progress)]
         state.emit(folders, "\n".join(f"written to {folder}" for folder in folders))
         return
     if experiment is None:

@@ -33,7 +33,7 @@ def run(
     profile: Profile = "fast",
     dataset: Annotated[Words, Option("-d", "--dataset", help="Only these data sets.", autocompletion=datasets)] = None,
     model: Annotated[
-        Words, Option("-m", "--model", help="Only these models; module:Class adds one.", autocompletion=models)
+        Words, Option("-m", "--model", help="Only these; also module:Class.", autocompletion=models)
     ] = None,
     select: Annotated[Words, Option(help="nested, oracle or published; default: the profile's.")] = None,
     runs: Annotated[int | None, Option(min=1, help="Number of runs; default: the profile's.")] = None,

@@ -21,6 +21,7 @@ def test_counts_of_each_table_and_profile(elmbench: Callable, real: Path) -> Non
     ]
     (line,) = elmbench("status", "table4", "--results-dir", real, "--json").json
     assert (line["planned"], line["reasons"]) == (6, {})
+    assert line["command"].startswith(f"elmbench --results-dir {real} run ")
     text = elmbench("status", "--results-dir", real).out
     assert [line.split() for line in text.splitlines() if line.startswith("kos-elm/table4")] == [
         ["kos-elm/table4", "ci", "6", "6", "ok"]
