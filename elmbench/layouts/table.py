@@ -71,7 +71,7 @@ _LEGEND = {
     "digit), consistent (in it, but so are figures of other models), close (in one twice as wide), differs, too few "
     "runs (fewer than three).",
     "ratio": "Fit times are of one machine; compare the ratios, over the first model on the same data set.",
-    "optimism": "Optimism: the oracle's mean minus that of nested selection, on the same folds.",
+    "optimism": "Optimism: how much better the oracle's mean is than that of nested selection, on the same folds.",
 }
 
 

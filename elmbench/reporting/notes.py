@@ -89,7 +89,7 @@ def optimism_notes(default: pd.DataFrame) -> Iterator[Note]:
     smallest, largest = int(means["size"].min()), int(means["size"].max())
     over = (f"{largest}" if smallest == largest else f"{smallest} to {largest}") + " data set" + "s" * (largest > 1)
     listed = ", ".join(f"{model} {gain(float(line['mean']))}" for model, line in means.iterrows())
-    text = f"optimism of the selection, oracle minus nested, mean over {over}: {listed}"
+    text = f"optimism of the selection, gain of oracle over nested, mean over {over}: {listed}"
     # Each data set counts once, with the mean of its models.
     gains = default.groupby("dataset", sort=False)["optimism"].mean().to_numpy(float)
     if len(gains) >= FEWEST_RUNS:
