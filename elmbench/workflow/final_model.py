@@ -52,7 +52,9 @@ class ComparisonResults(Results):
         It is one scikit-learn estimator: a pipeline that encodes, imputes and scales, for data frames with the columns
         that were compared, or for sparse rows.
         """
-        with loaded_plugins(self.plugins):
+        from sklearn import config_context
+
+        with loaded_plugins(self.plugins), config_context(transform_output="default"):
             return fit_final(self.run, self, model, self.targets)
 
 
@@ -104,10 +106,8 @@ def _targets(table: Table, task: str, originals: Iterable[Any]) -> Any:
     """Return the targets that the final model is fitted to: numbers, booleans, integers or words."""
     if task == "regression":
         return np.asarray(table.target, dtype=np.float64)
-    if table.target.dtype == bool:
-        return table.target
     words = label_words(table.target).astype(str)
-    by_word = {label_word(label): label for label in {*originals}}
+    by_word = {label_word(label): label for label in {*(table.target if table.target.dtype == bool else originals)}}
     labels = np.array([by_word.get(word) for word in words])
     if labels.dtype.kind in "biuU":
         return labels
