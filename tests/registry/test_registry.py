@@ -376,12 +376,11 @@ def test_an_edit_of_a_neighbour_makes_another_version(folder: Path, by: str) -> 
 
 
 def test_a_class_of_a_script_has_one_version_in_all_processes(tmp_path: Path) -> None:
-    def version() -> str:
-        script: dict[str, Any] = {"__name__": "__main__"}
+    scripts: list[dict[str, Any]] = [{"__name__": "__main__"}, {"__name__": "__main__"}]
+    for script in scripts:
         exec(MODEL, script)
-        return plugins.write_plugin({"mine": script["Mine"]()}, tmp_path, []).name
-
-    assert version() == version()
+    first, second = (plugins.write_plugin({"mine": script["Mine"]()}, tmp_path, []) for script in scripts)
+    assert first == second
 
 
 def test_an_address_that_cannot_be_imported_is_said(folder: Path) -> None:
