@@ -33,11 +33,11 @@ def run(
     profile: Profile = "fast",
     dataset: Annotated[Words, Option("-d", "--dataset", help="Only these data sets.", autocompletion=datasets)] = None,
     model: Annotated[
-        Words, Option("-m", "--model", help="Only these; also module:Class.", autocompletion=models)
+        Words, Option("-m", "--model", help="Only these models; also module:Class.", autocompletion=models)
     ] = None,
     select: Annotated[Words, Option(help="nested, oracle or published; default: the profile's.")] = None,
     runs: Annotated[int | None, Option(min=1, help="Number of runs; default: the profile's.")] = None,
-    until_told: Annotated[bool, Option("--until-told", help="Make as many runs as tell the models apart.")] = False,
+    until_told: Annotated[bool, Option("--until-told", help="Add runs until the models are separated.")] = False,
     budget: Annotated[str | None, Option(help="Time limit of --until-told, such as 30min.")] = None,
     reading: Annotated[Words, Option(help="Use a reading, ID=VALUE; see `elmbench list readings`.")] = None,
     metric: Annotated[Words, Option(help="Add a metric; see `elmbench list metrics`.")] = None,

@@ -32,16 +32,8 @@ MISTAKES = [
     ("run table4 --reading c-grid=nope", "unknown value of the reading c-grid: 'nope'", "all-powers, step-3"),
     ("run table4 --reading c-grid", "--reading is given as c-grid", "ID=VALUE"),
     ("run table4 --reading order=stored --reading order=shuffled", "order=stored, order=shuffled", "ID=VALUE"),
-    (
-        'run table4 -m k-elm --grid {"k-elm":{"C":[1]}}',
-        "'k-elm', which is a model of this table",
-        "none is added",
-    ),
-    (
-        'run table4 --grid {"ridge":{"C":[1]}}',
-        "'ridge', which is not an added model of this table",
-        "none is added",
-    ),
+    ('run table4 -m k-elm --grid {"k-elm":{"C":[1]}}', "'k-elm', which is a model of this table", "none is added"),
+    ('run table4 --grid {"ridge":{"C":[1]}}', "'ridge', which is not an added model of this table", "none is added"),
     ("run table4 --metric acc", "unknown metric 'acc' (did you mean 'accuracy'?)", "balanced_accuracy"),
     ("run table4 --select best", "unknown selection 'best'", "nested, oracle, published"),
     ("run table4 --limit time=-1s", "the limit 'time=-1s' cannot be read", "time=NUMBER"),

@@ -75,8 +75,7 @@ def test_another_version_of_a_kind_is_loaded_again(
 
 
 @pytest.mark.parametrize(
-    ("code", "message"),
-    [("return 1 // 0", "ZeroDivisionError: "), ("return X", r"TypeError: load returns array\(")],
+    ("code", "message"), [("return 1 // 0", "ZeroDivisionError: "), ("return X", r"TypeError: load returns array\(")]
 )
 def test_a_kind_that_fails_ends_with_a_message(spec: DatasetSpec, plugin: Path, code: str, message: str) -> None:
     plugin.write_text(PLUGIN.replace("return Table", f"{code}; Table"))

@@ -125,8 +125,7 @@ def test_what_ended_otherwise_is_marked_at_its_value(toy: Toy) -> None:
 
 
 @pytest.mark.parametrize(
-    "names",
-    [["wdbc"], [*densities("sparse-10k", 0.1), "sparse-10k"], [*DENSITIES, "mackey-glass[noise_variance=0]"]],
+    "names", [["wdbc"], [*densities("sparse-10k", 0.1), "sparse-10k"], [*DENSITIES, "mackey-glass[noise_variance=0]"]]
 )
 def test_data_sets_without_the_option_have_no_curve(toy: Toy, names: list[str]) -> None:
     resolved = toy(**TIMES | {"datasets": names})

@@ -286,10 +286,7 @@ def test_unknown_labels_in_a_later_call(name):
 
 
 #: Family, parameters, rows, columns, classes.
-FITS = [
-    ("KELM", {}, 1500, 6, 4),
-    ("LSSVM", {}, 1500, 5, 2),
-]
+FITS = [("KELM", {}, 1500, 6, 4), ("LSSVM", {}, 1500, 5, 2)]
 
 
 @pytest.mark.exhaustive

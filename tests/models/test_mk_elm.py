@@ -197,11 +197,7 @@ def test_kernels_from_a_yaml_file():
         (["rbf"], TypeError, r"kernels\[0\]: expected a name and a mapping of parameters, got 'rbf'"),
         ([LIST[0], ("rbf",)], TypeError, r"kernels\[1\]: expected a name and a mapping of parameters"),
         ([("sigmoid", {})], ValueError, r"The 'name' parameter of kernels\[0\] must be .*'chi2'.* Got 'sigmoid'"),
-        (
-            [("rbf", {"degree": 2})],
-            ValueError,
-            r"expected parameters of 'rbf' among \['columns', 'gamma'\], got",
-        ),
+        ([("rbf", {"degree": 2})], ValueError, r"expected parameters of 'rbf' among \['columns', 'gamma'\], got"),
         ([("rbf", {"gamma": 0})], ValueError, r"The 'gamma' parameter of kernels\[0\] must be a float in"),
         ([("polynomial", {"coef0": -1})], ValueError, r"The 'coef0' parameter of kernels\[0\] must be a float in"),
         ([("polynomial", {"degree": 1.5})], TypeError, r"The 'degree' parameter of kernels\[0\] must be an int"),

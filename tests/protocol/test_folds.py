@@ -156,14 +156,7 @@ def test_what_is_missing_and_what_is_a_word() -> None:
     result = prepared_inputs(X, TRAIN, None, (1,))
     # The median of 1, 5 and 3; the frequent category; no indicator of a category that is only tested; zero where there
     # is no value to learn from.
-    assert result.tolist() == [
-        [1, 0, 1, 0],
-        [3, 0, 1, 0],
-        [5, 0, 0, 1],
-        [3, 0, 1, 0],
-        [3, 7, 1, 0],
-        [9, 0, 0, 0],
-    ]
+    assert result.tolist() == [[1, 0, 1, 0], [3, 0, 1, 0], [5, 0, 0, 1], [3, 0, 1, 0], [3, 7, 1, 0], [9, 0, 0, 0]]
 
 
 def test_a_category_that_no_training_row_has_a_value_of() -> None:

@@ -12,12 +12,7 @@ from sklearn.svm import LinearSVC
 
 from elmbench.metrics import REGISTRY, find_metric
 from elmbench.protocol.predictions import metric_value
-from elmbench.protocol.stored import (
-    StoredPredictions,
-    metric_columns,
-    packed_rows,
-    stored_predictions,
-)
+from elmbench.protocol.stored import StoredPredictions, metric_columns, packed_rows, stored_predictions
 
 LABELS = {2: [-1, 1], 3: [0, 1, 2], 300: list(range(300))}
 

@@ -164,12 +164,7 @@ def test_missing_columns_and_folds_decide_nothing(
 
 @pytest.mark.parametrize(
     ("models", "claim"),
-    [
-        (["K-ELM"], {}),
-        (["ELM"], {}),
-        (["ELM", "svm"], {"than": "others"}),
-        (["ELM", "K-ELM"], {"dataset": "sylva"}),
-    ],
+    [(["K-ELM"], {}), (["ELM"], {}), (["ELM", "svm"], {"than": "others"}), (["ELM", "K-ELM"], {"dataset": "sylva"})],
 )
 def test_a_claim_on_models_or_data_that_were_not_run_is_not_shown(
     toy: Any, models: list[str], claim: dict[str, Any]

@@ -36,11 +36,7 @@ def brute_force(negative: np.ndarray, positive: np.ndarray) -> dict[str, float]:
     S, s = negative.var(), positive.var()
     leading = (positive.mean() - negative.mean()) ** 2 / (S + s)
     mixed = np.log((S + s) / 2 / np.sqrt(S * s))
-    return {
-        "dcs-kde": sum(kde),
-        "corrected": mixed + leading,
-        "as-printed": -0.5 * np.log(np.pi / 2) - mixed + leading,
-    }
+    return {"dcs-kde": sum(kde), "corrected": mixed + leading, "as-printed": -0.5 * np.log(np.pi / 2) - mixed + leading}
 
 
 @pytest.fixture

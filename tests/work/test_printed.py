@@ -41,7 +41,7 @@ TABLE: dict[str, Any] = {
             "search": ["C"],
             "printed": {"C": "1/C", "gamma": "1/sigma"},
             "except": {"waveform-drawn": {"params": {"gamma": 3}}},
-        },
+        }
     },
     "published": {"parameters": "figures.csv"},
 }

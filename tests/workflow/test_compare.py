@@ -87,12 +87,7 @@ WORDS = pd.DataFrame(X).assign(a=["x", *map(str, X[1:, 0])])
     ("rows", "options", "found", "next_step"),
     [
         (WORDS, {}, "data: the column 'a' is mostly numbers", "correct the data; astype(str).astype('category') if"),
-        (
-            WORDS.assign(a=["2023-01-01", "n.a.", "2023-02-03"] * 50),
-            {},
-            "missing value",
-            "impute=True replaces them",
-        ),
+        (WORDS.assign(a=["2023-01-01", "n.a.", "2023-02-03"] * 50), {}, "missing value", "impute=True replaces them"),
         (WORDS.assign(a=["1/2/2023", "3/4/2023"] * 75), {}, "may be", "convert it by pandas.to_datetime"),
         (X, {"time_order": ["b", "a"] * 75}, "data: the column 'time_order', which", "write its values"),
         (X, {"folds": 60}, "too few for 60 folds", "lower the number of folds"),
