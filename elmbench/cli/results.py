@@ -172,9 +172,7 @@ def update(experiments: Annotated[list[str], options.TABLE]) -> None:
 
 
 @app.command()
-def report(
-    out: Annotated[Path | None, typer.Option(help="Folder of the site; default: RESULTS/site.")] = None,
-) -> None:
+def report(out: Annotated[Path | None, typer.Option(help="Folder of the site; default: RESULTS/site.")] = None) -> None:
     """Build the site of all results."""
     from elmbench.cli.progress import show_progress
     from elmbench.workflow.report import comparisons_in, report

@@ -141,11 +141,7 @@ def describe(request: UserData) -> DatasetSpec:
         by_fold=bool(table.nominal or missing),
         sources=(source.model_copy(update=changes),),
         citation="the user's own data",
-        notes=(
-            "; ".join([*detected, *settings]),
-            *table.notes,
-            *(f"warning: {text}" for text in warnings),
-        ),
+        notes=("; ".join([*detected, *settings]), *table.notes, *(f"warning: {text}" for text in warnings)),
     )
 
 

@@ -19,15 +19,7 @@ from elmbench.layouts.base import Outputs
 from elmbench.layouts.table import Note, ResultTable
 from elmbench.metrics import find_metric
 from elmbench.reporting import figures as published
-from elmbench.reporting.cells import (
-    CELL_NAMES,
-    REMARKS,
-    TIMES,
-    cells_frame,
-    provenance,
-    read_cells,
-    write_frame,
-)
+from elmbench.reporting.cells import CELL_NAMES, REMARKS, TIMES, cells_frame, provenance, read_cells, write_frame
 from elmbench.reporting.claim_outcomes import ClaimOutcome, claims_frame
 from elmbench.reporting.claims import check_claims
 from elmbench.reporting.folders import PICTURE, results_folder
