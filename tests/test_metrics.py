@@ -222,7 +222,7 @@ def test_names_and_columns() -> None:
     assert [is_metric(name) for name in ("neg_log_loss", "mmc")] == [True, False]
     with pytest.raises(ElmbenchError, match=r"unknown metric 'mmc' \(did you mean 'mcc'\?\)") as caught:
         find_metric("mmc")
-    assert caught.value.next_step == "elmbench list metrics"
+    assert caught.value.next_step == "elmbench list metrics, or name a scorer of scikit-learn"
 
 
 @pytest.mark.parametrize("predicted", [np.zeros((3, 1)), np.zeros(2), np.zeros((1, 3)), 0.0])
