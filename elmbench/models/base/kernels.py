@@ -202,15 +202,15 @@ class KernelSystemMixin(KernelMixin, PathMixin):
                     weighted = scaled_rows(L[train], scale)
                     # No eigenvalue of S K S is larger than its largest row sum.
                     least = WITHIN_ROUND_OFF * EPS * (weighted @ weighted.sum(axis=0)).max()
-                    for ridge in [ridge for ridge in by_ridge if ridge <= least]:
-                        numbers = by_ridge.pop(ridge)
-                        outputs = grid.fitted_outputs(numbers[0], j)
-                        yield from ((i, j, outputs) for i in numbers)
-                    if by_ridge:
-                        ridges = np.array([*by_ridge])
-                        outputs = _factor_outputs(L[train], L[test], T, ridges, scale, cls._centred)
-                        grid.solvers["reduction"] += len(ridges)
-                        yield from grid.results(by_ridge.values(), j, outputs, decode)
+                    ridges = np.array([*by_ridge])
+                    solved = ridges > least
+                    outputs = np.full((len(test), len(ridges) * T.shape[1]), np.nan)
+                    if solved.any():
+                        columns = np.repeat(solved, T.shape[1])
+                        outputs[:, columns] = _factor_outputs(L[train], L[test], T, ridges[solved], scale, cls._centred)
+                        grid.solvers["reduction"] += int(solved.sum())
+                    accepted = solved & grid.holds(outputs, len(ridges))
+                    yield from grid.results(by_ridge.values(), j, outputs, decode, accepted)
         return others
 
     @classmethod

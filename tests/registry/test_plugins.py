@@ -1,0 +1,320 @@
+"""Models from plug-in files, packages and addresses: their versions and errors."""
+
+import re
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sklearn.linear_model import Ridge
+
+import elmbench
+from elmbench.errors import ElmbenchError
+from elmbench.protocol.folds import DatasetRef
+from elmbench.registry import (
+    find_model,
+    list_models,
+    make_model,
+    model_version,
+    plugins,
+    registry,
+)
+from elmbench.registry.plugins import load_plugin, plugin_objects
+from elmbench.work import work_from
+
+MODEL = """
+from sklearn.base import BaseEstimator, ClassifierMixin
+class Mine(ClassifierMixin, BaseEstimator):
+    "My model."
+    def __init__(self, depth=1):
+        self.depth = depth
+    def fit(self, X, y):
+        return self
+    def predict(self, X):
+        return X[:, 0] > 0
+"""
+
+
+# --- Plug-in files ---------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def plugin(tmp_path: Path) -> Callable[..., Path]:
+    def write(text: str, name: str = "mine.py") -> Path:
+        path = tmp_path / name
+        path.write_text(text)
+        return path
+
+    return write
+
+
+def test_a_good_plugin(plugin: Callable[..., Path]) -> None:
+    assert load_plugin(plugin(MODEL + 'MODELS = {"mine": Mine}')).name == "mine.py"
+    entry = find_model("mine")
+    assert (entry.title, entry.origin, entry.regression) == ("My model.", "plug-in mine.py", None)
+    assert list_models()[-1] == "mine"
+    assert make_model("mine", depth=3).depth == 3
+
+
+def test_a_plugin_may_declare_more_than_a_class(plugin: Callable[..., Path]) -> None:
+    text = """
+from elmbench.registry import ModelEntry
+from sklearn.linear_model import Ridge
+MODELS = {"mine": ModelEntry("ignored", "Ours", regression=Ridge, grid={"alpha": (1, 2)}, version="7", baseline=True)}
+"""
+    load_plugin(plugin(text))
+    entry = find_model("mine")
+    assert (entry.name, entry.title, entry.baseline) == ("mine", "Ours", True)
+    assert model_version(entry, "regression") == "7"
+    assert entry.factory("regression") is Ridge
+
+
+def test_a_plugin_may_declare_an_estimator_which_is_cloned(plugin: Callable[..., Path]) -> None:
+    text = """
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import SVC
+MODELS = {"mine": make_pipeline(SVC(C=3))}
+"""
+    load_plugin(plugin(text))
+    models = [make_model("mine", svc__gamma=gamma, random_state=7)[-1] for gamma in (1, 2)]
+    assert [(one.C, one.gamma, one.random_state) for one in models] == [(3, 1, 7), (3, 2, 7)]
+    assert find_model("mine").regression is None
+
+
+def test_a_plugin_may_declare_kinds_of_table_and_of_work(plugin: Callable[..., Path]) -> None:
+    load_plugin(plugin("class Kind: pass\nLAYOUTS = {'wide': Kind}\nWORK = {'count': Kind}", "a.py"))
+    load_plugin(plugin(MODEL + "MODELS = {'wide': Mine}\nWORK = {'sum': Mine}", "b.py"))
+    assert list(plugin_objects("LAYOUTS")) == ["wide"]
+    assert [kind.__name__ for kind in plugin_objects("WORK").values()] == ["Kind", "Mine"]
+    assert list(plugin_objects("MODELS")) == ["wide"]
+    with pytest.raises(ElmbenchError, match=r"kind of work name 'count' of the plug-in .*c\.py is taken by .*a\.py"):
+        load_plugin(plugin("class Kind: pass\nWORK = {'count': Kind}", "c.py"))
+
+
+def test_an_edit_of_a_plugin_makes_another_version(plugin: Callable[..., Path]) -> None:
+    """Also where the class has inherited the version of one of the suite's own models."""
+    text = "from elmbench.models import ELMClassifier\nclass Mine(ELMClassifier):\n    pass\nMODELS = {'mine': Mine}\n"
+    load_plugin(plugin(text))
+    first = model_version(find_model("mine"), "classification")
+    load_plugin(plugin(text))
+    assert model_version(find_model("mine"), "classification") == first
+    load_plugin(plugin(text + "# edited\n"))
+    assert model_version(find_model("mine"), "classification") != first
+
+
+def test_an_edit_of_a_plugin_makes_other_results_of_its_kinds_of_work(plugin: Callable[..., Path]) -> None:
+    text = "from elmbench.work.description import Description\nclass Mine(Description):\n    kind = 'mine'\n"
+    keys = []
+    for edit in ("", "", "# edited\n"):
+        load_plugin(plugin(text + edit + "WORK = {'mine': Mine}\n"))
+        work = plugin_objects("WORK")["mine"]("classification", DatasetRef("two", "abc"))
+        assert work_from(work.content()) == work
+        keys.append(work.key)
+    assert keys[0] == keys[1] != keys[2]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("x = 1", "declares no models"),
+        ("MODELS = {}", "declares no models"),
+        ("MODELS = ['a']", "declares no models"),
+        ("LAYOUTS = {}\nWORK = []", "declares no models, layouts, work or sources"),
+        ("class A: pass\nMODELS = ['a']\nWORK = {'w': A}", "declares no models, layouts, work or sources"),
+        ("LAYOUTS = {'mine': 3}", "the kind of table 'mine' .* is 3"),
+        ("def broken(:", "fails when it is loaded: SyntaxError"),
+        ("import nothing_of_that_name", "fails when it is loaded: ModuleNotFoundError"),
+        ("raise SystemExit(3)", "fails when it is loaded: SystemExit"),
+        ("class E(Exception): __str__ = 1\nraise E", "fails when it is loaded: E: <exception str"),
+        ("MODELS = {'a:b': int}", "a model of the plug-in .* has the name 'a:b'"),
+        ("MODELS = {'mine': 3}", "the model 'mine' .* is 3"),
+        ("class A:\n    fit = predict = None\nMODELS = {'mine': A}", "the model 'mine' "),
+        ("class A:\n    pass\nMODELS = {'mine': A}", "the model 'mine' "),
+        (
+            MODEL.replace("depth=1", "depth") + 'MODELS = {"mine": Mine}',
+            "the model 'mine' .* cannot be made without arguments: .*depth",
+        ),
+        (
+            MODEL.replace("self.depth = depth", "raise SystemExit(3)") + 'MODELS = {"mine": Mine}',
+            "the model 'mine' .* cannot be made without arguments: SystemExit",
+        ),
+        (
+            "from sklearn.base import ClassifierMixin\nclass A(ClassifierMixin):\n    fit = predict = None\n"
+            "MODELS = {'mine': A()}",
+            "the model 'mine' .* is <.*A object",
+        ),
+    ],
+)
+def test_plugins_that_are_none(plugin: Callable[..., Path], text: str, message: str) -> None:
+    with pytest.raises(ElmbenchError, match=message) as error:
+        load_plugin(plugin(text))
+    assert error.value.next_step
+    assert "mine" not in registry()
+
+
+def test_a_plugin_that_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(ElmbenchError, match=r"cannot read the plug-in .*none\.py: No such file"):
+        load_plugin(tmp_path / "none.py")
+    with pytest.raises(ElmbenchError, match=r"cannot read the plug-in .*: Is a directory"):
+        load_plugin(tmp_path)
+
+
+def test_a_plugin_may_not_take_a_name_of_the_suite(plugin: Callable[..., Path]) -> None:
+    load_plugin(plugin(MODEL + 'MODELS = {"elm": Mine}'))
+    with pytest.raises(ElmbenchError, match=r"the model name 'elm' \(plug-in mine\.py\) is taken by built-in"):
+        registry()
+
+
+def test_two_plugins_may_not_share_a_name(plugin: Callable[..., Path]) -> None:
+    text = MODEL + 'MODELS = {"mine": Mine}'
+    load_plugin(plugin(text))
+    with pytest.raises(ElmbenchError, match=r"the model name 'mine' of the plug-in .*other\.py is taken by .*mine\.py"):
+        load_plugin(plugin(text, "other.py"))
+
+
+# --- Installed packages ----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Make an installed package that declares models."""
+
+    def install(text: str, entry_points: str, version: str = "1.2") -> None:
+        site = tmp_path / "site"
+        info = site / f"toy_models-{version}.dist-info"
+        info.mkdir(parents=True)
+        (site / "toy_models.py").write_text(text)
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: toy-models\nVersion: {version}\n")
+        (info / "entry_points.txt").write_text(f"[elmbench.models]\n{entry_points}\n")
+        monkeypatch.syspath_prepend(str(site))
+        monkeypatch.delitem(sys.modules, "toy_models", raising=False)
+        plugins.models_of_packages.cache_clear()
+
+    yield install
+    plugins.models_of_packages.cache_clear()
+    sys.modules.pop("toy_models", None)
+
+
+def test_a_package_declares_a_class(package: Callable[..., None]) -> None:
+    package(MODEL, "toy = toy_models:Mine")
+    entry = find_model("toy")
+    assert (entry.title, entry.origin) == ("My model.", "package toy-models 1.2")
+    # It is not in the folder of libraries, as with `pip install --editable`, so its code may change.
+    assert re.fullmatch("1.2[0-9a-f]{12}", model_version(entry, "classification"))
+
+
+def test_packages_that_are_broken_or_clash(package: Callable[..., None]) -> None:
+    package(MODEL, "toy = toy_models:Nothing")
+    with pytest.raises(ElmbenchError, match=r"entry point 'toy' of package toy-models 1\.2 cannot be loaded"):
+        registry()
+
+
+# --- Addresses -------------------------------------------------------------------------------------------------------
+
+
+MODELS = (
+    MODEL
+    + """
+class Half(ClassifierMixin, BaseEstimator):
+    def fit(self, X, y):
+        return self
+limit = 3
+"""
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Be in a folder of its own, and forget what was imported from it."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    plugins.load_address.cache_clear()
+    before = set(sys.modules)
+    yield tmp_path
+    for name in set(sys.modules) - before:
+        if name.startswith(("own_", "elmbench_plugin")):
+            del sys.modules[name]
+
+
+def test_a_class_of_the_folder_one_is_in(folder: Path) -> None:
+    (folder / "own_models.py").write_text(MODELS)
+    entry = find_model("own_models:Mine")
+    assert (entry.name, entry.title, entry.regression) == ("own_models:Mine", "My model.", None)
+    assert make_model("own_models:Mine", depth=4).depth == 4
+    assert len(model_version(entry, "classification")) == 12
+
+
+def test_a_class_that_is_installed(folder: Path) -> None:
+    entry = find_model("sklearn.tree:DecisionTreeRegressor")
+    assert entry.classification is None
+    assert entry.factory("regression").__name__ == "DecisionTreeRegressor"
+
+
+@pytest.mark.parametrize(
+    ("address", "message"),
+    [
+        ("own_models:Mien", r"unknown class of the module own_models: 'Mien' \(did you mean 'Mine'\?\)"),
+        ("own_nothing:Mine", "'own_nothing' .* cannot be imported: ModuleNotFoundError"),
+        ("own_broken:Mine", "cannot be imported: SyntaxError: .*own_broken.py, line 2"),
+        ("own_models:Half", "which has no predict$"),
+        ("own_models:limit", "is 3"),
+    ],
+)
+def test_what_is_wrong_is_said(folder: Path, address: str, message: str) -> None:
+    (folder / "own_models.py").write_text(MODELS)
+    (folder / "own_broken.py").write_text("x = 1\ndef (:\n")
+    with pytest.raises(ElmbenchError) as caught:
+        find_model(address)
+    assert re.search(message, caught.value.found)
+    assert caught.value.next_step
+
+
+def test_a_plugin_may_import_its_neighbour_and_its_error_names_the_line(folder: Path) -> None:
+    (folder / "own_neighbour.py").write_text(MODELS)
+    (folder / "mine.py").write_text("from own_neighbour import Mine\nMODELS = {'mine': Mine}\n")
+    load_plugin(folder / "mine.py")
+    assert list(plugin_objects("MODELS")) == ["mine"]
+    (folder / "bad.py").write_text("import math\n\nmath.sqrt(-1)\n")
+    with pytest.raises(ElmbenchError, match=r"ValueError: .* \(bad\.py, line 3: math\.sqrt\(-1\)\)"):
+        load_plugin(folder / "bad.py")
+
+
+@pytest.mark.parametrize("by", ["plug-in", "address", "estimator"])
+def test_an_edit_of_a_neighbour_makes_another_version(folder: Path, by: str) -> None:
+    (folder / "own_base.py").write_text(MODELS)
+    (folder / "own_neighbour.py").write_text("from own_base import Mine\n")
+    (folder / "own_mine.py").write_text("from own_neighbour import Mine\nMODELS = {'mine': Mine}\n")
+
+    def version() -> str:
+        if by == "plug-in":
+            load_plugin(folder / "own_mine.py")
+            return model_version(find_model("mine"), "classification")
+        if by == "estimator":
+            estimator = find_model("own_mine:Mine").factory("classification")()
+            return plugins.write_plugin({"mine": estimator}, folder, []).name
+        with pytest.raises(ElmbenchError, match="unknown experiment"):
+            elmbench.run("any")  # each call in a notebook reads the code again
+        return model_version(find_model("own_mine:Mine"), "classification")
+
+    first = version()
+    assert version() == first
+    (folder / "own_base.py").write_text(MODELS + "# edited\n")
+    assert version() != first
+
+
+def test_a_class_of_a_script_has_one_version_in_all_processes(tmp_path: Path) -> None:
+    scripts: list[dict[str, Any]] = [{"__name__": "__main__"}, {"__name__": "__main__"}]
+    for script in scripts:
+        exec(MODEL, script)
+    first, second = (plugins.write_plugin({"mine": script["Mine"]()}, tmp_path, []) for script in scripts)
+    assert first == second
+
+
+def test_an_address_that_cannot_be_imported_is_said(folder: Path) -> None:
+    (folder / "own_broken.py").write_text("def (:\n")
+    text = "from elmbench.registry import ModelEntry\nMODELS = {'mine': ModelEntry('', '', 'own_broken:Mine')}\n"
+    (folder / "mine.py").write_text(text)
+    load_plugin(folder / "mine.py")
+    with pytest.raises(ElmbenchError, match="is at 'own_broken:Mine', which cannot be imported"):
+        make_model("mine")
