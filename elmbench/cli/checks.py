@@ -56,7 +56,8 @@ def show_statistics(results: Results, diagram: Path | None = None, form: str = "
         problem = f"{resolved.file.id} ({spec.title}) has {lacking}"
         raise ElmbenchError(problem, expected="metrics of several models on several data sets", next_step=next_step)
     if diagram is not None:
-        write_atomically(diagram, draw_critical_differences(comparisons[0], title_of(resolved)))
+        kind = diagram.suffix.lower().removeprefix(".")
+        write_atomically(diagram, draw_critical_differences(comparisons[0], title_of(resolved), kind))
         state.remark(f"written to {diagram}")
     if form != "text" and not state.as_json:
         names = comparisons[0].columns

@@ -85,7 +85,7 @@ def table(
     ] = "text",
     update: Annotated[bool, typer.Option("--update", help="Rewrite the files beside cells.csv.")] = False,
     statistics: Annotated[bool, typer.Option("--statistics", help="Compare the models over the data sets.")] = False,
-    diagram: Annotated[Path | None, typer.Option(help="Write a PNG of the critical differences.")] = None,
+    diagram: Annotated[Path | None, typer.Option(help="Draw critical differences: .png, .pdf or .svg.")] = None,
     metric: Annotated[options.Words, typer.Option(help="Add this metric; it ranks a comparison.")] = None,
 ) -> None:
     """Print a table from its cells.csv."""
@@ -101,6 +101,9 @@ def table(
         return
     if experiment is None:
         raise ElmbenchError("no table is named", expected="an id or alias", next_step="elmbench list experiments")
+    if diagram is not None and diagram.suffix.lower() not in (".png", ".pdf", ".svg"):
+        problem, next_step = f"{diagram}: unknown kind of picture", "change the ending of its name"
+        raise ElmbenchError(problem, expected="a name that ends in .png, .pdf or .svg", next_step=next_step)
     resolved = find_resolved(experiment, profile, state.results_dir)
     dirs, key = state.results_dirs, (resolved.profile, resolved.file.id)
     results = read_results(resolved, dirs.find(*key), options.split_words(metric))

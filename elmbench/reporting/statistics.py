@@ -5,6 +5,7 @@ then Nemenyi's test for each pair of models, and Wilcoxon's signed-rank test wit
 compared on the data sets that have all of them. Measured and published figures are compared separately.
 """
 
+import io
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -199,8 +200,8 @@ def compare(values: pd.DataFrame, source: str) -> Statistics:
     return Statistics(source, common[order], tuple(str(model) for model in values if model not in common))
 
 
-def draw_critical_differences(comparison: Statistics, title: str) -> bytes:
-    """Return the picture of the average ranks; a bar joins models that do not differ by Nemenyi's test."""
+def draw_critical_differences(comparison: Statistics, title: str, form: str = "png") -> bytes:
+    """Return a picture of the average ranks; a bar joins models that do not differ by Nemenyi's test."""
     models, bars = list(comparison.ranks.items()), list(comparison.cliques())
     half = math.ceil(len(models) / 2)
     height = 1.2 + 0.11 * len(bars) + 0.22 * half
@@ -224,4 +225,7 @@ def draw_critical_differences(comparison: Statistics, title: str) -> bytes:
         axes.text(end, y, name, ha=align, va="center", fontsize="small")
     subtitle = f"average rank of the {comparison.source} figures on {len(comparison.datasets)} data sets"
     axes.set_title(f"{title}\n{subtitle}; critical distance {comparison.critical_distance:.2f}", fontsize="medium")
-    return png(figure)
+    if form == "png":
+        return png(figure)
+    figure.savefig(buffer := io.BytesIO(), format=form)
+    return buffer.getvalue()

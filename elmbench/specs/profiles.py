@@ -50,7 +50,11 @@ class Resolved:
     def datasets(self) -> Mapping[str, DatasetSpec]:
         """Every data set of the table by its name, including those that this profile leaves out."""
         names = dict.fromkeys((*self.file.spec.datasets, *self.spec.datasets, *self.settings.stand_ins))
-        return {name: load_dataset_specs().find(name) for name in names}
+        try:
+            return {name: load_dataset_specs().find(name) for name in names}
+        except ElmbenchError as error:
+            error.found = f"{self.file.path}: {error.found}"
+            raise
 
     def dataset(self, name: str) -> DatasetSpec:
         """Return a data set, which may be one that the table only had when its results were computed."""

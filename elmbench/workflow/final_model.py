@@ -59,13 +59,14 @@ class ComparisonResults(Results):
 
 
 def fit_final(run: PreparedRun, results: Results, column: str = "", targets: Iterable[Any] = ()) -> Any:
-    """Return a model of a comparison on one data set, fitted to all rows; the best one if none is named.
+    """Return a model of a comparison on one data set, fitted to all rows; the best or the only one if none is named.
 
     It predicts labels as they are among the `targets`, those of a file as integers if they are written so.
     """
     ((resolved, plan),) = run.tables
     (spec,) = resolved.datasets.values()
-    models = [column] if column else ranking(results.summary, spec.name)
+    columns = [*resolved.spec.models]
+    models = [column] if column else ranking(results.summary, spec.name) or columns * (len(columns) == 1)
     if not models:
         problem = f"no model but the dummy has ended on all folds of {spec.title}"
         raise ElmbenchError(problem, expected="a model to keep", next_step="elmbench status shows how the cells ended")

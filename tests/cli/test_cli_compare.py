@@ -76,7 +76,9 @@ def test_several_data_sets_are_compared_by_ranks_without_the_dummy(
     assert lines[3][:5] == ["ridge", "2.00", "0", "%", "2/0/0"]
     assert "written to page.html" in result.out
     assert "<td>100 %</td>" in Path("page.html").read_text()
-    assert "written to ranks.png" in elmbench("table", "own/a-b", "--diagram", "ranks.png").err
+    elmbench("table", "own/a-b", "--diagram", "ranks.pdf")
+    assert Path("ranks.pdf").read_bytes().startswith(b"%PDF")
+    assert "ranks.jpg: unknown kind of picture" in elmbench("table", "own/a-b", "--diagram", "ranks.jpg", code=2).err
     (by_mcc,) = elmbench("table", "own/a-b", "--statistics", "--metric", "mcc", "--json").json
     assert by_mcc["ranks"] == {"ridge": 1.0, "elm": 2.0}
 
@@ -85,7 +87,7 @@ def test_a_saved_model_comes_with_a_command_that_can_be_pasted(elmbench: Callabl
     rows = pd.read_csv(shop)
     rows.assign(buys=rows["buys"].where(rows["colour"] == "red", None)).to_csv(shop, index=False)
     words = ["compare", shop, "-t", "buys", "--drop-missing-target", "--test", shop, "-m"]
-    result = elmbench(*words, "dummy")
+    result = elmbench(*words, "dummy", "--save", "dummy.joblib")
     assert "rows without a target, left out: 30 of 60" in result.out
     assert "1 cell to run on 1 worker" in result.out
     assert result.err.startswith("1 cell in ")

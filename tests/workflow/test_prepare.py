@@ -241,13 +241,14 @@ def test_a_folder_of_a_paper(folder: Path, tmp_path: Path) -> None:
         ({"readings": ["order"]}, "unknown reading 'order'"),
         ({"id": "kos-elm/table4"}, "is taken by .*table4.yaml"),
         ({"based-on": "datasets"}, "based on 'datasets'(?s:.*)of which there is none"),
+        ({"datasets": ["my-notse"]}, "my-table.yaml: unknown data set 'my-notse'"),
         ({"models": {True: {"model": "ridge"}}}, "'models.1' is True: expected text"),
     ],
 )
 def test_tables_are_checked_like_ours(folder: Path, change: dict[str, Any], message: str) -> None:
     (folder / "my-table.yaml").write_text(yaml.safe_dump(TABLE | change))
     with pytest.raises(ElmbenchError, match=message):
-        add_spec_dir(folder)
+        cells(str(folder / "my-table.yaml"), folder)
 
 
 def test_what_is_not_there_or_has_a_name_of_ours_is_said(folder: Path, tmp_path: Path) -> None:
