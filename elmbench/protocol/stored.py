@@ -103,14 +103,19 @@ class StoredPredictions:
         assert self.n_classes is not None
         return confusion_counts(self.true, self.predicted, self.n_classes)
 
+    @property
+    def decision_values(self) -> Array | None:
+        """Decision values of shape (n,) or (n, k); None if the model has none."""
+        return self._columns("scores") if "scores" in self.content else None
+
     @cached_property
     def scores(self) -> Array | None:
-        """Decision values, or else log-odds, of shape (n,) or (n, k); None if the model has neither.
+        """Decision values or log-odds of shape (n,) or (n, k), by the rule of `outputs_for`; None if there are neither.
 
         They are finite: scikit-learn refuses the infinite log-odds of a probability of 0 or 1.
         """
-        name = next((name for name in ("scores", "log_odds") if name in self.content), None)
-        return None if name is None else np.clip(self._columns(name), -_LARGEST, _LARGEST)
+        names = sorted({"scores", "log_odds"} & {*self.content}, reverse=self.n_classes == 2)
+        return np.clip(self._columns(names[0]), -_LARGEST, _LARGEST) if names else None
 
     @cached_property
     def probabilities(self) -> Array | None:

@@ -82,16 +82,19 @@ class GridProblem:
             metric = find_metric("roc_auc")
         path = "evaluate_grid" if metric.takes in ("counts", "values") else ""
         has_all_classes = all(len(np.unique(self.y[train])) == len(self.labels or ()) for train, _ in self.folds)
-        if metric.takes == "scores" and has_all_classes:
+        ranks_probabilities = len(self.labels or ()) > 2 and self.has_method("predict_proba")
+        if metric.takes == "scores" and has_all_classes and not ranks_probabilities:
             path = "decision_grid"
         return self._evaluations(path, lambda model, X: outputs_for(metric, model, X, self.labels))
 
     def calibrates(self, metric: Metric) -> bool:
         """Return True if a metric takes probabilities, and the model has only decision values."""
-        if metric.takes != "probabilities":
-            return False
-        model = self.factory(**self.fixed, **self.candidates[0])
-        return hasattr(model, "decision_function") and not hasattr(model, "predict_proba")
+        has_scores = metric.takes == "probabilities" and self.has_method("decision_function")
+        return has_scores and not self.has_method("predict_proba")
+
+    def has_method(self, name: str) -> bool:
+        """Return True if the model has a method with the parameters of the first candidate."""
+        return hasattr(self.factory(**self.fixed, **self.candidates[0]), name)
 
     def _evaluations(self, path: str, outputs: Callable[[Any, Any], Any]) -> Iterator[Evaluated]:
         """Yield the outputs of a path of the model, by its name, or of separate fits if the model does not have it."""

@@ -10,11 +10,14 @@ import numpy as np
 import pytest
 from made_work import choose, do, evaluate, fold_data, inner_folds, model_seed, outer_split
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.datasets import load_iris
+from sklearn.linear_model import LogisticRegression
 from toy_data import AddModel, MakeUnit, forget_data
 
 from elmbench.datasets.dataset import Dataset
 from elmbench.errors import ElmbenchWarning
-from elmbench.models import FBKOSELMClassifier, KELMClassifier, KELMRegressor
+from elmbench.metrics import find_metric
+from elmbench.models import EEMClassifier, FBKOSELMClassifier, KELMClassifier, KELMRegressor
 from elmbench.models.protocols import Evaluated
 from elmbench.protocol import folds
 from elmbench.protocol.predictions import metric_of, metric_value
@@ -52,6 +55,14 @@ class WithPath(Recorder):
         # In an order of its own.
         for (j, (_, test)), (i, one) in itertools.product(enumerate(folds), reversed(list(enumerate(candidates)))):
             yield Evaluated(i, j, np.where(X[test, 0] > one["C"], 1, -1))
+
+
+@pytest.mark.parametrize("model", [EEMClassifier, KELMClassifier, LogisticRegression])
+def test_a_ranking_by_three_classes_takes_probabilities_if_there_are_any(model: Any) -> None:
+    X, y = load_iris(return_X_y=True)
+    problem = GridProblem(model, X, y, [(np.arange(0, 150, 2), np.arange(1, 150, 2))], [{}], {}, [0, 1, 2])
+    ((_, _, outputs, _),) = problem.outputs(find_metric("roc_auc"))
+    assert np.allclose(outputs.sum(axis=1), 1) == hasattr(model, "predict_proba")
 
 
 @pytest.fixture
