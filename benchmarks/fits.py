@@ -179,7 +179,7 @@ def _streams(trial: bool) -> Iterator[Record]:
             stream = streams.pop()
             stream.update(X[-_CHUNK:])
             values, rotation = stream.decomposition()
-            stream.with_fixed_signs(rotation)
+            stream.fix_signs(rotation)
             return values
 
         update()

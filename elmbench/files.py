@@ -29,7 +29,7 @@ def replace_file(path: Path) -> Iterator[Path]:
     Simultaneous writers have temporary files of their own, and the last one wins. Raises WriteError if the file cannot
     be written; an earlier one stays unchanged.
     """
-    partial = path.with_name(f".{path.name}.{this_process()}.{secrets.token_hex(4)}.part")
+    partial = path.with_name(f".{path.name}.{process_name()}.{secrets.token_hex(4)}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
@@ -111,7 +111,7 @@ def lock_file(path: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
-def this_process() -> str:
+def process_name() -> str:
     """Return the name of this machine and the number of this process, for names of files."""
     host = re.sub(r"\W+", "_", platform.node()) or "machine"
     return f"{host[:40]}-{os.getpid()}"

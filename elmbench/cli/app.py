@@ -19,7 +19,7 @@ from typer import Option
 from typer.core import TyperGroup
 
 import elmbench
-from elmbench.cli.options import state, without_bidi
+from elmbench.cli.options import escape_bidi, state
 from elmbench.errors import ElmbenchError
 
 
@@ -163,7 +163,7 @@ def main(arguments: list[str] | None = None) -> None:
                 expected="files and folders that you may use, on disks with room",
                 next_step="change that, or name others; --debug shows where it happened",
             )
-        print(without_bidi(f"error: {state.complete(str(error))}"), file=sys.stderr)
+        print(escape_bidi(f"error: {state.complete(str(error))}"), file=sys.stderr)
         raise SystemExit(error.exit_code) from None
 
 

@@ -100,10 +100,10 @@ class State:
     def remark(self, text: str) -> None:
         """Print a line for people on standard error, apart from what may go to a file; not with `-q` or `--json`."""
         if not self.silent:
-            print(without_bidi(self.complete(text)), file=sys.stderr)
+            print(escape_bidi(self.complete(text)), file=sys.stderr)
 
 
-def without_bidi(text: str) -> str:
+def escape_bidi(text: str) -> str:
     """Return a text with escapes in place of bidirectional characters, which reorder what a terminal shows."""
     return _BIDI.sub(lambda match: ascii(match[0])[1:-1], text)
 
@@ -112,7 +112,7 @@ class _Output:
     """The standard output, without bidirectional characters."""
 
     def write(self, text: str) -> int:
-        return sys.stdout.write(without_bidi(text))
+        return sys.stdout.write(escape_bidi(text))
 
     def __getattr__(self, name: str) -> Any:
         return getattr(sys.stdout, name)

@@ -94,7 +94,7 @@ class Dataset:
         """True if categories or missing values are left to the folds."""
         return bool(self.nominal) or (not sp.issparse(self.X) and bool(np.isnan(self.X).any()))
 
-    def with_remark(self, remark: str) -> Self:
+    def add_remark(self, remark: str) -> Self:
         """Return the same data with one more remark."""
         return replace(self, notes=(*self.notes, remark), remarks=(*self.remarks, remark))
 

@@ -195,7 +195,7 @@ def _as_public(table: Table, spec: DatasetSpec, source: Source) -> Table:
     if part is not None and spec.is_training_part(table.X.shape[0], table.n_train is not None):
         check_shape(table, part, "the training part of the public file")
         note = f"{TRAINING_ONLY}: {part.instances} of {spec.shape.instances} rows"
-        return prepare(table.with_remark(note), spec.prepare)
+        return prepare(table.add_remark(note), spec.prepare)
     if source.already_prepared:
         check_shape(table, spec.public, "the prepared public file")
         return table
@@ -207,7 +207,7 @@ def _as_public(table: Table, spec: DatasetSpec, source: Source) -> Table:
     if (n, d) == (public.instances, public.features):
         return table
     note = f"{n} rows and {d} features after the preparation; the public file has {public.instances} and "
-    return table.with_remark(f"{note}{public.features}")
+    return table.add_remark(f"{note}{public.features}")
 
 
 def load_compared(source: Source, request: Request, other_data: bool = False) -> Dataset:
@@ -226,12 +226,12 @@ def load_compared(source: Source, request: Request, other_data: bool = False) ->
     lacks_part = training_only if fingerprint and fingerprint.part == "all" else not (training_only or data.splits)
     if fingerprint is None or lacks_part or source.other_values:
         note = f"{names}: only the counts were compared with those of {public}"
-        return data.with_remark(note) if isinstance(source, FolderSource) else data
+        return data.add_remark(note) if isinstance(source, FolderSource) else data
     deviations = ", ".join(differences(data, fingerprint))
     if not deviations:
         return data
     if other_data:
-        return data.with_remark(f"{names} {OTHER_DATA} {public}: {deviations}")
+        return data.add_remark(f"{names} {OTHER_DATA} {public}: {deviations}")
     raise ElmbenchError(
         f"{data.source} {OTHER_DATA} {public} of {spec.name!r}: {deviations}",
         expected="the same values, in any order of rows and columns",

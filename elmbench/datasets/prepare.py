@@ -164,7 +164,7 @@ def with_labels(table: Table, spec: DatasetSpec, labels: dict[str, str]) -> Tabl
             target = np.array([mapping.get(word, mapping.get("*")) for word in words], dtype=object)
             table = replace(table, target=target, two_classes=mapping is by_size)
             pairs = ", ".join(f"{'another' if word == '*' else word} is {label}" for word, label in mapping.items())
-            return table.with_remark(f"{note}{pairs}") if note else table
+            return table.add_remark(f"{note}{pairs}") if note else table
     problem = f"{table.origin}: the labels are {few(sorted(present, key=category_order), 10)}"
     raise ElmbenchError(problem, expected=", ".join(spellings), next_step=_REPLACE)
 

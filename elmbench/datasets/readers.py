@@ -220,7 +220,7 @@ def _read_parquet(content: bytes, path: Path, choose: ChooseTarget, layout: File
     categories = {column["name"] for column in metadata.get("columns", ()) if column["pandas_type"] == "categorical"}
     frame = frame.astype(dict.fromkeys(categories & {*frame}, "category"))
     rows = Table.of_frame(frame, target, str(path), layout.words)
-    return rows.with_remark(f"columns of lists or records are not read: {few([*nested], 8)}") if nested else rows
+    return rows.add_remark(f"columns of lists or records are not read: {few([*nested], 8)}") if nested else rows
 
 
 def _read_workbook(content: bytes, path: Path, choose: ChooseTarget, layout: FileOptions) -> Table:
@@ -247,4 +247,4 @@ def _read_workbook(content: bytes, path: Path, choose: ChooseTarget, layout: Fil
         error.found += others
         raise
     table = replace(table, separator="", origin=f"{path}{others}")
-    return table.with_remark(remark) if others else table
+    return table.add_remark(remark) if others else table

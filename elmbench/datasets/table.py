@@ -118,7 +118,7 @@ class Table:
                 np.savez_compressed(stream, **arrays, target=target)
         return path
 
-    def with_remark(self, *notes: str) -> Table:
+    def add_remark(self, *notes: str) -> Table:
         """Return the same table with further notes."""
         return replace(self, notes=(*self.notes, *notes))
 

@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from elmbench.datasets.advice import warnings_of
 from elmbench.datasets.prepare import category_order
 from elmbench.datasets.sources.base import fetch_job
-from elmbench.datasets.sources.file import FileSource, read_user_file, take_row_columns, with_date_features
+from elmbench.datasets.sources.file import FileSource, expand_dates, read_user_file, take_row_columns
 from elmbench.datasets.sources.openml import OpenMLSource
 from elmbench.datasets.table import Table, few, is_missing, is_number, label_word, label_words, to_frame, to_numbers
 from elmbench.datasets.values import looks_numeric, read_dates
@@ -96,7 +96,7 @@ def describe(request: UserData) -> DatasetSpec:
     names = [name for group in left_out.values() for name in group]
     raw = full.drop_columns(names)
     task = request.task or _task_of(raw)
-    table = with_date_features(raw, dates, request.day_first)
+    table = expand_dates(raw, dates, request.day_first)
     counts = Counter(label_words(table.target)) if task == "classification" else Counter()
     labels = sorted(counts.keys() - {None}, key=category_order)
     for problem, expected, next_step in _faults(table, request, task, labels, left_out):

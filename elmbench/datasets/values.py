@@ -94,7 +94,7 @@ def with_numbers(table: Table, decimal: str = "") -> Table:
         return table
     decimal = decimal or _decimal_of(table, columns)
     if decimal == ",":
-        table = table.with_remark("numbers have a decimal comma")
+        table = table.add_remark("numbers have a decimal comma")
     numbers: dict[str, list[Any]] = {}
     target = table.target
     for name, values in columns.items():
@@ -110,7 +110,7 @@ def with_numbers(table: Table, decimal: str = "") -> Table:
     return replace(table.with_numbers(numbers), target=target, decimal=decimal)
 
 
-def as_read(X: Any, numbers: Collection[str], words: Collection[str], decimal: str) -> pd.DataFrame:
+def parse_frame(X: Any, numbers: Collection[str], words: Collection[str], decimal: str) -> pd.DataFrame:
     """Return rows as a data frame whose columns have the values that a file of it would be read as: floats and words.
 
     `decimal`: the decimal mark of numbers that are text. Raises ValueError if a column is missing, or one of numbers

@@ -63,7 +63,7 @@ def layout_of(resolved: Resolved) -> Layout:
     return layout
 
 
-def with_metrics(resolved: Resolved, names: Sequence[str]) -> Resolved:
+def add_metrics(resolved: Resolved, names: Sequence[str]) -> Resolved:
     """Return an experiment that shows more metrics, if it can. In a comparison, the first one then ranks the models."""
     from elmbench.metrics import LIST_COMMAND, find_metric, metric_names
 

@@ -153,7 +153,7 @@ class Comparison(Layout):
             )
             if counts:
                 best = rivals.mean().idxmax()
-                yield Note("power", f"{dataset}: these folds cannot separate {best} from {_with_runs(counts)}")
+                yield Note("power", f"{dataset}: these folds cannot separate {best} from {_group_by_runs(counts)}")
         yield from missing_metrics(cells, resolved)
 
 
@@ -163,7 +163,7 @@ def ranking(summary: DataFrame, dataset: str) -> list[str]:
     return [str(model) for model in lines.sort_values("mean", kind="stable")["model"]]
 
 
-def _with_runs(counts: Mapping[str, int | None]) -> str:
+def _group_by_runs(counts: Mapping[str, int | None]) -> str:
     """Return the names of models, grouped by the number of runs that would separate them from the best one."""
     groups = []
     for runs in sorted(set(counts.values()), key=lambda runs: runs or math.inf):

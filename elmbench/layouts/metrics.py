@@ -41,12 +41,12 @@ class Metrics(Layout):
     def columns(self, resolved: Resolved, datasets: Collection[str]) -> tuple[Column, ...]:
         """Return the columns of each metric, then optimism, times and ratios, which a narrow table leaves out."""
         ratios = (replace(column, optional=True) for column in RATIOS)
-        return (DATASET, MODEL, *self._of_metrics(resolved, datasets), _OPTIMISM, *TIMES, *TEST_TIMES, *ratios)
+        return (DATASET, MODEL, *self._metric_columns(resolved, datasets), _OPTIMISM, *TIMES, *TEST_TIMES, *ratios)
 
     def notes(self, cells: DataFrame, resolved: Resolved) -> Iterator[Note]:
         yield from missing_metrics(cells, resolved)
 
-    def _of_metrics(self, resolved: Resolved, datasets: Collection[str]) -> list[Column]:
+    def _metric_columns(self, resolved: Resolved, datasets: Collection[str]) -> list[Column]:
         protocol = resolved.spec.protocol
         metrics_by_task = [protocol.metrics_for(task) for task in {resolved.dataset(name).task for name in datasets}]
         columns = []

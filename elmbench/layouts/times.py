@@ -14,7 +14,7 @@ class Times(Metrics):
     per_metric = (VALUE,)
 
     def columns(self, resolved: Resolved, datasets: Collection[str]) -> tuple[Column, ...]:
-        return (DATASET, MODEL, *TIMES, *RATIOS, *TEST_TIMES, *self._of_metrics(resolved, datasets))
+        return (DATASET, MODEL, *TIMES, *RATIOS, *TEST_TIMES, *self._metric_columns(resolved, datasets))
 
     def lines(self, entries: Sequence[Entry], resolved: Resolved) -> Iterator[Line]:
         """Yield the lines of metrics. If a fit has no time, its line shows the ending of its cells."""

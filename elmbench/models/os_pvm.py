@@ -10,7 +10,7 @@ from sklearn.utils._param_validation import StrOptions
 from elmbench.models.base.family import estimator
 from elmbench.models.pvm import ProjectionClassifier
 from elmbench.numerics.arrays import Array, Rows
-from elmbench.numerics.projection import StreamedDecomposition, with_ones, without_ones
+from elmbench.numerics.projection import StreamedDecomposition, spectrum_with_ones, uncentred_spectrum
 
 
 @estimator
@@ -119,9 +119,9 @@ class OSPVMClassifier(ProjectionClassifier):
     def _choose_nodes(self, values: Array) -> None:
         """Set the spectrum of the hidden nodes from the singular values of the rows so far."""
         if self.update_mean:
-            spectrum = with_ones(values, self.n_seen_, self._stream.mean)
+            spectrum = spectrum_with_ones(values, self.n_seen_, self._stream.mean)
         else:
-            spectrum = without_ones(values, self.n_seen_, self.n_features_in_ + 1)
+            spectrum = uncentred_spectrum(values, self.n_seen_, self.n_features_in_ + 1)
         self._nodes = self._node_spectrum(spectrum)
         self.singular_values_ = (spectrum if self.mode == "exact" else self._nodes).values
 
@@ -135,7 +135,7 @@ class OSPVMClassifier(ProjectionClassifier):
         values, rotation = self._stream.decomposition()
         if self.mode == "exact":  # otherwise theta has chosen the values that are left
             self._choose_nodes(values)
-        rotation, directions = self._stream.with_fixed_signs(rotation[: self._nodes.n_directions])
+        rotation, directions = self._stream.fix_signs(rotation[: self._nodes.n_directions])
         self._coordinates, self._targets = [self._all_coordinates()], [np.concatenate(self._targets)]
         projections = (self._coordinates[0] - self._stream.offset) @ rotation.T
         if self.update_mean:

@@ -52,7 +52,7 @@ class Spectrum(NamedTuple):
         return self.node_rows(directions, 0.0), self.ones.astype(np.float64)
 
 
-def with_ones(values: Array, n: int, mean: Array) -> Spectrum:
+def spectrum_with_ones(values: Array, n: int, mean: Array) -> Spectrum:
     """Return the spectrum of n centred samples extended by a row of ones, from their singular values and their mean.
 
     The ones are orthogonal to the rows of centred data, so they add the triplet (e_(m+1), sqrt(n), 1/sqrt(n)) and do
@@ -68,7 +68,7 @@ def with_ones(values: Array, n: int, mean: Array) -> Spectrum:
     return Spectrum(values, ones)
 
 
-def without_ones(values: Array, n: int, d: int) -> Spectrum:
+def uncentred_spectrum(values: Array, n: int, d: int) -> Spectrum:
     """Return the spectrum of n samples of d entries without centring, from their singular values."""
     values = values[values > round_off(values.max(initial=0.0), n, d)]
     return Spectrum(values, np.zeros(len(values), dtype=bool))
@@ -198,7 +198,7 @@ class StreamedDecomposition:
         _, values, rotation = np.linalg.svd(self._factor)
         return values, rotation
 
-    def with_fixed_signs(self, rotation: Array) -> tuple[Array, Array]:
+    def fix_signs(self, rotation: Array) -> tuple[Array, Array]:
         """Return directions that `decomposition` returned with fixed signs, in the basis and as vectors of features."""
         directions = rotation @ self.basis
         signs = row_signs(directions)[:, np.newaxis]

@@ -153,7 +153,7 @@ _classifier = partial(_entry, regression=False)
 _baseline = partial(_entry, baseline=True)
 
 
-def _on_directions(name: str, title: str, grid: _Grid) -> ModelEntry:
+def _projected_entry(name: str, title: str, grid: _Grid) -> ModelEntry:
     """Return the entry of an online model on the leading singular directions of the rows."""
     address = f"svd_pipelines:svd_{name.replace('-', '_')}_"
     whole = {"n_components": (25, 50, 100, 200), **grid}
@@ -238,10 +238,10 @@ _ENTRIES = (
     ),
     _classifier("pvm", "Projection vector machine", "pvm:PVM", _THETA, _projection_cost),
     _classifier("os-pvm", "Online sequential PVM", "os_pvm:OSPVM", _THETA, _stream_cost),
-    _on_directions("os-elm", "Online sequential ELM", {"n_hidden": _L}),
-    _on_directions("bsgd", "BSGD", _BUDGETS),
-    _on_directions("amm", "AMM", _WEIGHTS),
-    _on_directions("pegasos", "Pegasos", {"C": _C}),
+    _projected_entry("os-elm", "Online sequential ELM", {"n_hidden": _L}),
+    _projected_entry("bsgd", "BSGD", _BUDGETS),
+    _projected_entry("amm", "AMM", _WEIGHTS),
+    _projected_entry("pegasos", "Pegasos", {"C": _C}),
     _baseline("ridge", "Linear ridge", "baselines:ridge_", {"C": _C}, _linear_cost),
     _baseline(
         "nystroem-ridge", "Nystroem features and ridge", "baselines:nystroem_ridge_", _FEW_LANDMARKS, _hidden_cost

@@ -20,7 +20,7 @@ from elmbench.running.store import CLEAN, Store
 from elmbench.specs.measures import FACTS
 from elmbench.specs.profiles import COMPARE, Resolved, command_for, comparison_record
 from elmbench.specs.protocol import MEASURES
-from elmbench.work import work_from
+from elmbench.work import rebuild_work
 from elmbench.work.plan import Cell
 
 CELL_NAMES = ["dataset", "model", "run", "fold", "select", "reading"]
@@ -67,7 +67,7 @@ def cells_frame(planned: list[Cell], store: Store, values: list[str], resolved: 
                 yield None
             elif (record := store.get(cell.key)) is not None:
                 lines.append(_line(cell, record["result"]) | _limits(record, store) | capped_values(record))
-                yield stored_in(record["result"])
+                yield stored_predictions_of(record["result"])
 
     metric_names = {*REGISTRY, *({*resolved.spec.protocol.metrics} - {*MEASURES})}
     metrics = [find_metric(name) for name in values if name in metric_names]
@@ -117,16 +117,16 @@ def _limits(record: dict[str, Any], store: Store) -> dict[str, float | None]:
     """Return the columns `LIMITS` of a cell: the time limit that it reached itself, or in the search before it."""
     if record["result"]["status"] != "timeout":
         return {}
-    limit, *needed = (part["result"].get("limit") for part in records_below([record["key"]], store))
+    limit, *needed = (part["result"].get("limit") for part in needed_records([record["key"]], store))
     return {LIMITS[0]: limit} if limit is not None else {LIMITS[1]: next(filter(None, needed), None)}
 
 
-def stored_in(result: dict[str, Any] | None) -> StoredPredictions | None:
+def stored_predictions_of(result: dict[str, Any] | None) -> StoredPredictions | None:
     """Return the predictions of a result; None if it has none."""
     return StoredPredictions(result["predictions"]) if result and "predictions" in result else None
 
 
-def records_below(keys: Iterable[str], store: Store) -> Iterator[dict[str, Any]]:
+def needed_records(keys: Iterable[str], store: Store) -> Iterator[dict[str, Any]]:
     """Yield the records of some work and of all the work that it needs, each once, the nearest first."""
     queue, visited = deque(keys), set()
     while queue:
@@ -135,7 +135,7 @@ def records_below(keys: Iterable[str], store: Store) -> Iterator[dict[str, Any]]
         visited.add(key)
         if record is not None:
             yield record
-            queue += work_from(record["unit"]).needs
+            queue += rebuild_work(record["unit"]).needs
 
 
 def order_of(resolved: Resolved) -> Callable[[Any], tuple[Any, ...]]:
@@ -168,14 +168,14 @@ def capped_fits(store: Store) -> Callable[[dict[str, Any]], dict[str, float]]:
 
     @cache
     def search_share(*keys: str) -> float:
-        searches = list(records_below(keys, store))
-        fits = sum(work_from(record["unit"]).number_of_fits for record in searches)
+        searches = list(needed_records(keys, store))
+        fits = sum(rebuild_work(record["unit"]).number_of_fits for record in searches)
         return sum(map(count_stopped, searches)) / fits if fits else math.nan
 
     def capped_values(record: dict[str, Any]) -> dict[str, float]:
         if record["unit"].get("params", {}).get("max_iter", -1) <= 0 or record["result"]["status"] != "ok":
             return {}
-        values = float(count_stopped(record) > 0), search_share(*work_from(record["unit"]).needs)
+        values = float(count_stopped(record) > 0), search_share(*rebuild_work(record["unit"]).needs)
         return dict(zip(CAPPED, values, strict=True))
 
     return capped_values
@@ -247,14 +247,14 @@ def provenance(resolved: Resolved, planned: list[Cell], store: Store, commands: 
     records: dict[str, tuple[dict[str, Any], str]] = {}
     solvers: Counter[str] = Counter()
     # Each candidate on each fold counts once; "bound failed" and "... given up" count those that then used another.
-    for record in records_below((cell.key for cell in planned if cell.key), store):
+    for record in needed_records((cell.key for cell in planned if cell.key), store):
         records[record["key"]] = record["unit"], record["environment"]
         solvers.update(record["result"].get("solvers", {}))
 
     def unit_with_data(key: str) -> dict[str, Any]:
         """Return the description of some work, or, if it only combines results, of work that it needs."""
         unit: dict[str, Any] = records[key][0] if key in records else {}
-        needs = work_from(unit).needs if unit and "dataset" not in unit else ()
+        needs = rebuild_work(unit).needs if unit and "dataset" not in unit else ()
         return next(filter(None, map(unit_with_data, needs)), unit)
 
     units = [(cell, unit_with_data(cell.key)) for cell in planned if cell.key in records]

@@ -41,8 +41,8 @@ class ComparedFigure:
     printed: Printed
 
     @cached_property
-    def left_out(self) -> dict[int, bool]:
-        """True for each run that lies in the interval of the other runs, as if it were the published figure."""
+    def runs_inside(self) -> dict[int, bool]:
+        """For each run, True if its mean lies in the interval of the other runs, as if it were the published figure."""
         hits = {}
         for i, run in enumerate(self.runs.tolist() if len(self.runs) >= FEWEST_RUNS else ()):
             rest = draws_of_means(np.delete(self.means, i), self.draws.least_half_width)
@@ -73,14 +73,14 @@ class Agreement:
     """The agreement of one metric of a table with the print, over all its data sets.
 
     `median_difference` is the median distance of mean and published figure; for times, `median_factor` is the median
-    factor between the measured and the published ratio over the first model. `rank_correlation` is the mean of
+    factor between the measured and the published ratio to the first model. `rank_correlation` is the mean of
     Spearman's correlation over the rows that have three models or more. `rows` counts the rows (data sets) of two
     models or more, and `same_best` those on which the same model is the best.
 
-    `pairings` are comparisons of a published figure with each *other* model of its row that the rule decides
-    (`reproduced`, `close` or `differs`), with the number of `reproduced` ones; those that it does not decide
-    (`consistent` or `too few runs`) are `untold`. `left_out` are our runs that were compared with the other runs of
-    their entry, with the number of those inside.
+    The other numbers test the rule (docs/trust.md). A pairing compares a published figure with the runs of *another*
+    model of its row: `pairings` counts those that the rule decides, `pairings_reproduced` those of them that are
+    `reproduced`, and `pairings_untold` the undecided ones. `left_out` counts our runs that were compared with the
+    other runs of their entry, and `left_out_reproduced` those of them inside the interval.
     """
 
     #: The columns of `texts`, and what they mean.
@@ -89,7 +89,7 @@ class Agreement:
         "median apart: abs(ours - published); for times, the factor between our ratio to the first model and the "
         "printed one. rank corr.: Spearman's correlation of the models. same best: data sets on which the best model "
         "in print is our best one. wrong pairs: published figures compared with another model's runs; those called "
-        "reproduced, of those that the rule can tell. own runs: each of our runs compared with the others; the share "
+        "reproduced, of those that the rule decides. own runs: each of our runs compared with the others; the share "
         "inside the interval should be near 95 %."
     )
 
@@ -142,7 +142,7 @@ def _agreement(metric: str, figures: Sequence[ComparedFigure]) -> Agreement:
     best = ((pick(row, key=lambda figure: figure.draws.mean), pick(f.printed.value for f in row)) for row in several)
     pairs = (pair for row in rows for pair in permutations(row, 2))
     wrong = Counter(judge(f.draws, replace(wrong.printed, gap=f.printed.gap)).verdict for f, wrong in pairs)
-    left_out = [hit for figure in figures if len(figure.means) > FEWEST_RUNS for hit in figure.left_out.values()]
+    left_out = [hit for figure in figures if len(figure.means) > FEWEST_RUNS for hit in figure.runs_inside.values()]
     undecided = wrong["consistent"] + wrong["too few runs"]
     return Agreement(
         metric,

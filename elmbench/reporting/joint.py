@@ -1,4 +1,4 @@
-"""The verdict on a table from all its comparable figures of a metric (docs/verdicts.md), and its test on ourselves."""
+"""The verdict on a table from all its comparable figures of a metric (docs/verdicts.md), and its test on own runs."""
 
 import math
 from collections import Counter
@@ -118,7 +118,7 @@ def _correlation(figures: Sequence[ComparedFigure]) -> float:
     """Return the correlation, between the models of a data set, of being inside the interval, from our own runs."""
     products, squares = [], []
     for group in group_by(figures, lambda figure: figure.dataset).values():
-        hits = [figure.left_out for figure in group]
+        hits = [figure.runs_inside for figure in group]
         squares += [(hit - LEVEL) ** 2 for by_run in hits for hit in by_run.values()]
         for first, second in combinations(hits, 2):
             products += [(first[run] - LEVEL) * (second[run] - LEVEL) for run in first.keys() & second.keys()]

@@ -19,7 +19,7 @@ from elmbench.reporting.figures import ComparedFigure, facts_sentence, missing_r
 from elmbench.reporting.joint import ALPHA, JointVerdict, judge_table, main_verdict
 from elmbench.reporting.readings import compare_readings
 from elmbench.reporting.results import Results, read_results
-from elmbench.reporting.summary import COLUMNS, FIGURE, without_stand_ins
+from elmbench.reporting.summary import COLUMNS, FIGURE, drop_stand_ins
 from elmbench.reporting.verdicts import FEWEST_RUNS
 from elmbench.specs.catalogue import PROFILES, ExperimentFile
 from elmbench.specs.measures import Measure
@@ -67,7 +67,7 @@ class TableResults:
         """The line of each published figure in `summary.csv` of the profile that it counts under, and the profile."""
         lines = pd.concat([one.figures.assign(profile=one.resolved.profile) for one in self.results] or [_NO_FIGURES])
         if self.results:
-            lines = without_stand_ins(lines[lines["verdict"] != ""], self.results[0].resolved)
+            lines = drop_stand_ins(lines[lines["verdict"] != ""], self.results[0].resolved)
         best = lines.sort_values("verdict", key=lambda names: names.map(_WORTH), ascending=False, kind="stable")
         return lines[FIGURE].drop_duplicates().merge(best.drop_duplicates(FIGURE), on=FIGURE)[[*lines]]
 

@@ -109,11 +109,11 @@ def _pick(table: _Values, runs: NDArray[np.int64], published: float, rounding: f
         draws, share = table, test_share
     if draws.shape[1] < FEWEST_RUNS:
         return None
-    answers = {_nearest_to(draws, end, share) for end in (published - rounding, published + rounding)}
+    answers = {_index_of_nearest(draws, end, share) for end in (published - rounding, published + rounding)}
     return answers.pop() if len(answers) == 1 else None
 
 
-def _nearest_to(draws: _Values, published: float, test_share: float) -> int | None:
+def _index_of_nearest(draws: _Values, published: float, test_share: float) -> int | None:
     """Return the position of the draws significantly nearer to a published value than all others; None if none are."""
     # With these signs, the mean over the draws is the distance of the mean, unlike the mean of |draw - print|.
     distances = (draws - published) * np.sign(draws.mean(axis=1) - published)[:, None]

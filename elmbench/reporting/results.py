@@ -14,7 +14,7 @@ from rich.text import Text
 
 from elmbench.errors import ElmbenchError, ElmbenchWarning
 from elmbench.files import read_json, write_atomically
-from elmbench.layouts import layout_of, with_metrics
+from elmbench.layouts import add_metrics, layout_of
 from elmbench.layouts.base import Outputs
 from elmbench.layouts.table import Note, ResultTable
 from elmbench.metrics import find_metric
@@ -25,7 +25,7 @@ from elmbench.reporting.claims import check_claims
 from elmbench.reporting.folders import PICTURE, results_folder
 from elmbench.reporting.joint import JointVerdict, judge_table
 from elmbench.reporting.notes import remarks_of
-from elmbench.reporting.summary import FIGURE, MeasuredCells, optimism, summarise, without_stand_ins
+from elmbench.reporting.summary import FIGURE, MeasuredCells, drop_stand_ins, optimism, summarise
 from elmbench.reporting.tables import build_table
 from elmbench.reporting.writers.html import html
 from elmbench.reporting.writers.markdown import markdown
@@ -89,7 +89,7 @@ class Results:
         A data set that stands in for another one counts only without it.
         """
         lines = self.summary[(self.summary["reading"] == "") & self.summary["published"].notna()]
-        return without_stand_ins(lines.drop_duplicates(FIGURE), self.resolved)
+        return drop_stand_ins(lines.drop_duplicates(FIGURE), self.resolved)
 
     @cached_property
     def compared_figures(self) -> list[published.ComparedFigure]:
@@ -197,7 +197,7 @@ def read_results(resolved: Resolved, results_dir: Path, metrics: Sequence[str] =
         left_out += "the data set (elmbench list datasets)"
         warnings.warn(f"{folder}/{left_out}", ElmbenchWarning, stacklevel=2)
     if metrics:
-        resolved = with_metrics(resolved, metrics)
+        resolved = add_metrics(resolved, metrics)
         missing = [name for name in metrics if name not in cells]
         cells = cells.join(_stored_metrics(cells, missing, resolved, results_dir))
     # The specification may have more measures than at the time of the run.

@@ -66,7 +66,7 @@ class SavedTable:
         return _read(path, []) if path.is_file() else None
 
 
-def _of_all_tables(name: str) -> cached_property[pd.DataFrame]:
+def _joined_frames(name: str) -> cached_property[pd.DataFrame]:
     """Return the property that joins the frames of this name of all tables."""
 
     def join(results: SavedResults) -> pd.DataFrame:
@@ -89,10 +89,10 @@ class SavedResults(dict[str, SavedTable]):
         The lines of all tables, with the columns profile, paper and table before those of the files.
     """
 
-    cells = _of_all_tables("cells")
-    summary = _of_all_tables("summary")
-    claims = _of_all_tables("claims")
-    optimism = _of_all_tables("optimism")
+    cells = _joined_frames("cells")
+    summary = _joined_frames("summary")
+    claims = _joined_frames("claims")
+    optimism = _joined_frames("optimism")
 
     def __repr__(self) -> str:
         return f"<tables: {', '.join(list(self)[:5])}{', ...' * (len(self) > 5)}>"

@@ -21,7 +21,7 @@ from elmbench.layouts.figures import new_figure, png
 from elmbench.layouts.table import COMPLETE
 from elmbench.metrics import less_is_better
 from elmbench.numerics.significance import holm, wilcoxon_p
-from elmbench.reporting.summary import without_stand_ins
+from elmbench.reporting.summary import drop_stand_ins
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.published import ALL
 
@@ -77,7 +77,7 @@ class Statistics:
 
         return float(studentized_range.ppf(1 - ALPHA, len(self.ranks), math.inf)) * self._rank_error
 
-    def _by_pair(self, values: Sequence[float]) -> _Pairs:
+    def _label_pairs(self, values: Sequence[float]) -> _Pairs:
         """Return values of the pairs of models, in the order of `combinations`, by both names."""
         pairs: _Pairs = {model: {} for model in self.ranks}
         for (first, second), value in zip(combinations(self.ranks, 2), values, strict=True):
@@ -90,13 +90,13 @@ class Statistics:
         from scipy.stats import studentized_range
 
         distances = np.abs([first - second for first, second in combinations(self.ranks.values(), 2)])
-        return self._by_pair(studentized_range.sf(distances / self._rank_error, len(self.ranks), math.inf).tolist())
+        return self._label_pairs(studentized_range.sf(distances / self._rank_error, len(self.ranks), math.inf).tolist())
 
     @cached_property
     def wilcoxon(self) -> _Pairs:
         """The p-value of Wilcoxon's signed-rank test for each pair of models, after Holm's correction."""
         pairs = combinations(self.ranks, 2)
-        return self._by_pair(holm([wilcoxon_p((self.values[a] - self.values[b]).to_numpy()) for a, b in pairs]))
+        return self._label_pairs(holm([wilcoxon_p((self.values[a] - self.values[b]).to_numpy()) for a, b in pairs]))
 
     @cached_property
     def wins(self) -> _Pairs:
@@ -171,19 +171,19 @@ def compare_models(summary: pd.DataFrame, resolved: Resolved) -> list[Statistics
     """
     lines = summary[(summary["reading"] == "") & (summary["ended"] == COMPLETE) & summary["mean"].notna()]
     lines = lines[~lines["model"].isin(dummies(resolved))].drop_duplicates(["dataset", "model", "metric"])
-    lines = without_stand_ins(lines, resolved)
+    lines = drop_stand_ins(lines, resolved)
     pairs = resolved.published.items()
     printed = ((key, figure.value) for key, figure in pairs if not figure.cited and key[0] not in resolved.stand_ins)
     figures: dict[str, dict[Any, float]] = {
         "measured": lines.set_index(["dataset", "model", "metric"])["mean"].to_dict(),
         "published": {key: float(value) for key, value in printed if value is not None},
     }
-    comparisons = [compare(_by_first_metric(values, resolved), source) for source, values in figures.items()]
+    comparisons = [compare(_first_metric_scores(values, resolved), source) for source, values in figures.items()]
     valid = [comparison for comparison in comparisons if min(comparison.values.shape) > 1]
     return valid if comparisons[0] in valid else []
 
 
-def _by_first_metric(figures: Mapping[Any, float], resolved: Resolved) -> pd.DataFrame:
+def _first_metric_scores(figures: Mapping[Any, float], resolved: Resolved) -> pd.DataFrame:
     """Return the first metric of each data set: a line for each data set, a column for each model, more is better."""
     values = {
         (dataset, model): -value if less_is_better(metric) else value

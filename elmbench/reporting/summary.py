@@ -106,7 +106,7 @@ def summarise(measured: MeasuredCells) -> pd.DataFrame:
     return pd.DataFrame(sorted(lines, key=order_of(resolved)), columns=COLUMNS).astype(dict.fromkeys(_WHOLE, "Int64"))
 
 
-def without_stand_ins(lines: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
+def drop_stand_ins(lines: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
     """Return lines of summaries without those of a stand-in if the data set that it stands for was measured."""
     measured = lines.loc[lines["ended"] == COMPLETE, "dataset"]
     return lines[~lines["dataset"].map(resolved.stand_ins).isin(measured)]

@@ -120,7 +120,7 @@ class Estimates:
 def _limited_seconds(work: Work, limits: Limits) -> float:
     """Return the rough seconds of some work under its limits; 0 if it cannot run."""
     try:
-        if limits.memory is not None and work.memory_over(limits.memory):
+        if limits.memory is not None and work.exceeds_memory(limits.memory):
             return 0.0
         return min(work.seconds(), limits.seconds or float("inf"))
     except Exception:  # noqa: BLE001 - the model refuses its parameters, which ends its cell and no other

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elmbench.errors import ElmbenchWarning
-from elmbench.files import cannot_read, cannot_write, lock_file, this_process
+from elmbench.files import cannot_read, cannot_write, lock_file, process_name
 
 if TYPE_CHECKING:
     from elmbench.work.base import Result, Work
@@ -141,7 +141,7 @@ class Store:
         """Create a log file of this process with the next free number."""
         names = (_FILE.fullmatch(path.name) for path in self._files())
         number = max((int(name[1]) for name in names if name), default=0) + 1
-        path = self.folder / f"{number:06d}-{this_process()}-{secrets.token_hex(4)}.v{FORMAT}.log"
+        path = self.folder / f"{number:06d}-{process_name()}-{secrets.token_hex(4)}.v{FORMAT}.log"
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             self._descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_APPEND, 0o666)

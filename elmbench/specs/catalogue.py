@@ -111,12 +111,12 @@ def load_catalogue(root: Path | None = None) -> dict[str, ExperimentFile]:
     """
     folder = (root or spec_root()) / "experiments"
     files: dict[str, ExperimentFile] = {}
-    _as_read.cache_clear()
+    _read_file.cache_clear()
     for paper_path in sorted(folder.glob("*/paper.yaml")):
         files |= _read_paper(paper_path)
     if root:
         # Tables without a base come first, so that an error in a base names its file.
-        for file in sorted(files.values(), key=lambda file: "based-on" in _as_read(file.path)):
+        for file in sorted(files.values(), key=lambda file: "based-on" in _read_file(file.path)):
             check_table(file)
         for file in files.values():
             _ = [file.under(choice) for choice in file.choices]
@@ -154,7 +154,7 @@ def _read_paper(path: Path) -> dict[str, ExperimentFile]:
     tables: list[ExperimentFile] = []
     for file in sorted(path.parent.glob("*.yaml"), key=lambda path: counting_order(path.stem)):
         if file.name != path.name:
-            content, expected = _with_base(file), f"{paper.key}/{file.stem}"
+            content, expected = _merge_base(file), f"{paper.key}/{file.stem}"
             if content.get("id") != expected:
                 raise invalid(f"{file}: the id is {content.get('id')!r}", f"{expected!r}, as the file is called")
             tables.append(ExperimentFile(file, content, paper, tables))
@@ -163,7 +163,7 @@ def _read_paper(path: Path) -> dict[str, ExperimentFile]:
 
 def read_own_table(path: Path) -> ExperimentFile:
     """Return a user's table, which belongs to no paper; by default, its id is `own/` and its name."""
-    content = _with_base(path)
+    content = _merge_base(path)
     name = re.sub(r"[^a-z0-9]+", "-", path.stem.lower()).strip("-")
     content = {"id": f"own/{name}", "label": name, "title": name} | content
     file = ExperimentFile(path, content, Paper.none(str(content["id"]).partition("/")[0]))
@@ -171,9 +171,9 @@ def read_own_table(path: Path) -> ExperimentFile:
     return file
 
 
-def _with_base(path: Path, ancestors: tuple[Path, ...] = ()) -> dict[str, Any]:
+def _merge_base(path: Path, ancestors: tuple[Path, ...] = ()) -> dict[str, Any]:
     """Return a file's content; keys that it does not have come from the file that it is `based-on`."""
-    content = _as_read(path)
+    content = _read_file(path)
     if not isinstance(content, dict):
         raise invalid(f"{path}: not a mapping", "keys with their values (id, title, ...)")
     content = dict(content)
@@ -185,7 +185,7 @@ def _with_base(path: Path, ancestors: tuple[Path, ...] = ()) -> dict[str, Any]:
     if base not in others or base_path in ancestors:
         problem = f"{path}: based on {base!r}, which is not another table of this folder, or is based on this one"
         raise invalid(problem, f"one of {', '.join(others) or 'the other tables, of which there is none'}")
-    base_content = _with_base(base_path, (*ancestors, path))
+    base_content = _merge_base(base_path, (*ancestors, path))
     for name in ("id", "aliases", "title", "label", "claims"):
         base_content.pop(name, None)
     for whole in ("published", "models"):
@@ -195,7 +195,7 @@ def _with_base(path: Path, ancestors: tuple[Path, ...] = ()) -> dict[str, Any]:
 
 
 @cache
-def _as_read(path: Path) -> Any:
+def _read_file(path: Path) -> Any:
     """Return the content of a file, which is read once for all tables that are based on it."""
     return read_yaml(path)
 

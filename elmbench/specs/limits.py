@@ -65,6 +65,6 @@ def parse_duration(text: str) -> float:
     return float(match[1]) * _TIME[match[2]]
 
 
-def in_words(size: float) -> str:
+def byte_text(size: float) -> str:
     """Return a number of bytes in GB or MB."""
     return f"{size / 1e9:.3g} GB" if size >= 1e9 else f"{size / 1e6:.3g} MB"

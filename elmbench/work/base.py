@@ -17,7 +17,7 @@ from elmbench.protocol.content import FLAT, content_name, content_of_fields
 from elmbench.protocol.folds import DatasetRef, OuterFold
 from elmbench.registry import BUILT_IN, find_model, parameter_names
 from elmbench.specs.grids import GridValue, candidates
-from elmbench.specs.limits import in_words
+from elmbench.specs.limits import byte_text
 
 Result = dict[str, Any]
 
@@ -75,7 +75,7 @@ class Work(ABC):
         """True if the registry has a formula for the duration of the model."""
         return not self.model_name or find_model(self.model_name).cost is not None
 
-    def memory_over(self, limit: int) -> bool:
+    def exceeds_memory(self, limit: int) -> bool:
         """Return True if the model, by its own estimate, needs more than a limit of memory in bytes."""
         return False
 
@@ -186,7 +186,7 @@ class FoldWork(Work):
         n, d, cost = n_rows or self.outer_fold.n_train, self.data.n_features, find_model(self.model.name).cost
         return OVERHEAD + (cost(n, d, self.estimated_params) if cost is not None else 1e3 * n * d) / RATE
 
-    def memory_over(self, limit: int) -> bool:
+    def exceeds_memory(self, limit: int) -> bool:
         n = self.outer_fold.n_train
         if 8 * n**2 <= limit:  # only an n x n matrix can exceed it
             return False
@@ -227,7 +227,7 @@ def check_memory(
     n_outputs = len(labels) if labels is not None and len(labels) > 2 else 1
     n_bytes = factory.memory_estimate(*shape, n_outputs, **params)
     if n_bytes > limit:
-        raise MemoryError(f"would need about {in_words(n_bytes)}; the limit is {in_words(limit)}")
+        raise MemoryError(f"would need about {byte_text(n_bytes)}; the limit is {byte_text(limit)}")
 
 
 def choice_result(key: str | None, inputs: Mapping[str, Result]) -> Result:

@@ -13,7 +13,7 @@ from elmbench.layouts.comparison import ranking
 from elmbench.reporting.cells import write_frame
 from elmbench.reporting.out_of_fold import predictions_frame
 from elmbench.reporting.results import Results
-from elmbench.reporting.site.pages import own_page
+from elmbench.reporting.site.pages import comparison_html
 from elmbench.work.fit import Fit
 from elmbench.work.importance import Importance
 from elmbench.work.plan import Plan
@@ -66,4 +66,4 @@ def write_page(run: PreparedRun, importance: PreparedRun, results: Results, path
     if len(losses):
         write_frame(losses, results.folder / "importance.csv")
     ((resolved, plan),) = run.tables
-    write_atomically(path, own_page(results, predictions_frame(plan.cells, run.store, resolved), losses))
+    write_atomically(path, comparison_html(results, predictions_frame(plan.cells, run.store, resolved), losses))

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from elmbench.datasets.sources.file import FileSource, header_of, read_user_file, take_row_columns
 from elmbench.datasets.table import Table, few, label_word, label_words
-from elmbench.datasets.values import as_read
+from elmbench.datasets.values import parse_frame
 from elmbench.errors import ElmbenchError, first_line
 from elmbench.files import replace_file
 from elmbench.layouts.comparison import ranking
@@ -131,7 +131,7 @@ def _pipeline(table: Table, model: Any, spec: DatasetSpec) -> Any:
         numbers = [name for name in table.names if name not in {*words, *dates}]
         inputs = encoder(numbers, words, dates, spec.day_first)
         kinds = {"numbers": numbers, "words": words, "decimal": table.decimal or "."}
-        steps = [("values", FunctionTransformer(as_read, kw_args=kinds)), ("inputs", inputs)]
+        steps = [("values", FunctionTransformer(parse_frame, kw_args=kinds)), ("inputs", inputs)]
         pipeline = Pipeline([*steps, ("scale", StandardScaler()), ("model", model)])
     if spec.task == "classification":
         return pipeline
@@ -206,7 +206,7 @@ def predict_file(
         if names:
             # The last features of sparse rows may be zero in all rows.
             frame = table.frame().reindex(columns=names, fill_value=0.0)
-            X: Any = as_read(frame, columns["numbers"], columns["words"], table.decimal or ".")
+            X: Any = parse_frame(frame, columns["numbers"], columns["words"], table.decimal or ".")
             remarks += _unknown_categories(X[columns["words"]], steps["inputs"])
         else:
             X = sp.csr_matrix(table.X)

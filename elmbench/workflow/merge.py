@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from elmbench.errors import ElmbenchError
-from elmbench.reporting.cells import records_below
+from elmbench.reporting.cells import needed_records
 from elmbench.reporting.results import write_results
 from elmbench.running.store import Store
 from elmbench.specs.catalogue import load_catalogue
@@ -94,7 +94,7 @@ def _cells(store: Store) -> Iterator[tuple[tuple[str, str], Cell]]:
 
 def _records(store: Store) -> dict[str, dict[str, Any]]:
     """Return the records that the cells of the tables depend on, by key."""
-    return {record["key"]: record for record in records_below((cell.key for _, cell in _cells(store)), store)}
+    return {record["key"]: record for record in needed_records((cell.key for _, cell in _cells(store)), store)}
 
 
 def _copy(source: Store, target: Store) -> int:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from elmbench.errors import DataUnavailableError, ElmbenchError, unknown_name, wording
-from elmbench.layouts import with_metrics
+from elmbench.layouts import add_metrics
 from elmbench.running.engine import Estimates, find_pending
 from elmbench.running.executors import Settings
 from elmbench.running.planning import make_plan
@@ -125,7 +125,7 @@ class PreparedRun:
                 line["cells"] += 1
                 line["unavailable"] += bool(cell.unavailable)
                 line["to_run"] += cell.key in todo
-                for work in with_needs(cell.key, plan.works):
+                for work in needed_work(cell.key, plan.works):
                     # Work that several entries need is counted for the first of them.
                     if work.key in rest:
                         rest.discard(work.key)
@@ -135,12 +135,12 @@ class PreparedRun:
         return list(lines.values())
 
 
-def with_needs(key: str, works: dict[str, Work]) -> Iterator[Work]:
+def needed_work(key: str, works: dict[str, Work]) -> Iterator[Work]:
     """Yield the work of a key and all work that it needs."""
     if key:
         yield works[key]
         for name in works[key].needs:
-            yield from with_needs(name, works)
+            yield from needed_work(name, works)
 
 
 def find_experiments(options: RunOptions) -> list[ExperimentFile]:
@@ -185,7 +185,7 @@ def prepare(options: RunOptions, results_dir: Path) -> PreparedRun:
             request = replace(request, datasets=tuple(name for name in names if name in datasets))
             if not request.datasets:
                 continue
-        requests.append((with_metrics(resolved, options.metrics), request))
+        requests.append((add_metrics(resolved, options.metrics), request))
     if not requests:
         problem = "no table has these data sets under this profile"
         raise ElmbenchError(problem, expected="data sets of the tables", next_step="elmbench list experiments")

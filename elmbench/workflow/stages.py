@@ -25,7 +25,7 @@ from elmbench.specs.limits import parse_duration
 from elmbench.specs.profiles import Resolved
 from elmbench.work.plan import Plan
 from elmbench.workflow.comparison import Comparison, prepare_comparison
-from elmbench.workflow.prepare import PreparedRun, RunOptions, prepare, prepare_tables, with_needs
+from elmbench.workflow.prepare import PreparedRun, RunOptions, needed_work, prepare, prepare_tables
 
 #: A data set of a table (experiment, data set), or a model on it (experiment, data set, column).
 Unit = tuple[str, ...]
@@ -48,7 +48,7 @@ def put_cheap_work_first(run: PreparedRun, parts: slice) -> None:
         for cell in plan.cells:
             entry: Unit = resolved.file.id, cell.dataset, cell.model
             keys[entry[parts]].append(cell.key)
-    works = (work for key in chain(*keys.values()) for work in with_needs(key, run.works))
+    works = (work for key in chain(*keys.values()) for work in needed_work(key, run.works))
     todo = set(run.todo)
     run.todo = [key for key in dict.fromkeys(work.key for work in works) if key in todo]
 

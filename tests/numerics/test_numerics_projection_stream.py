@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from random_examples import examples
 
-from elmbench.numerics.projection import StreamedDecomposition, singular_directions, with_ones
+from elmbench.numerics.projection import StreamedDecomposition, singular_directions, spectrum_with_ones
 
 KINDS = ("random", "wide", "tall", "deficient", "constant", "repeated", "constant first", "far off", "graded", "clumps")
 
@@ -72,7 +72,7 @@ def test_equals_the_batch_after_every_chunk(kind, sizes, seed):
     for stream, n, coordinates in streamed(X, sizes):
         C = centred_rows(X[:n])
         values, rotation = stream.decomposition()
-        _, directions = stream.with_fixed_signs(rotation)
+        _, directions = stream.fix_signs(rotation)
         _, expected, V = np.linalg.svd(C, full_matrices=False)
         largest = max(expected[0], np.sqrt(n) * size * 1e-4)  # the first rows may be all the same
         longer = max(len(values), len(expected))
@@ -173,7 +173,7 @@ def test_the_printed_update_loses_the_row_of_ones(seed):
             np.testing.assert_allclose(printed[-1], last - last.mean(), atol=1e-10)
         batch = np.linalg.svd(np.vstack([C.T, np.ones(stop)]), compute_uv=False)
         assert np.abs(S[:10] - batch[:10]).max() > 0.1
-        ours = with_ones(stream.decomposition()[0], stop, stream.mean)
+        ours = spectrum_with_ones(stream.decomposition()[0], stop, stream.mean)
         np.testing.assert_allclose(ours.values, batch, atol=1e-10)
 
 
@@ -184,7 +184,7 @@ def test_wide_rows_make_no_square_matrix():
     stream = StreamedDecomposition(d)
     for start in range(0, 60, 16):
         stream.update(X[start : start + 16])
-    stream.with_fixed_signs(stream.decomposition()[1])
+    stream.fix_signs(stream.decomposition()[1])
     singular_directions(X - X.mean(axis=0))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()

@@ -11,7 +11,7 @@ from made_runs import MakePlan
 
 from elmbench.running.engine import Estimates, WorkQueue
 from elmbench.specs.limits import Limits
-from elmbench.work import work_from
+from elmbench.work import rebuild_work
 
 
 @dataclass
@@ -35,7 +35,7 @@ class Named:
     def seconds(self) -> float:
         return self.formula or 1.0
 
-    def memory_over(self, limit: int) -> bool:
+    def exceeds_memory(self, limit: int) -> bool:
         return self.bytes > limit
 
 
@@ -136,17 +136,19 @@ def test_more_work_takes_longer(
     for key, value in change.items():
         more = more | {key: unit[key] | value if isinstance(value, dict) and key != "grid" else value}
     assert work.data is not None
-    assert 0 < work.seconds() < work_from(more, work.data.spec).seconds()
+    assert 0 < work.seconds() < rebuild_work(more, work.data.spec).seconds()
 
 
 @pytest.mark.usefixtures("without_data")
 def test_a_kernel_matrix_above_the_limit_is_known_before_the_fit(plan_table: MakePlan) -> None:
     request: Any = {"datasets": ("sylva",), "models": ("K-ELM", "ELM"), "runs": 1}
     plan = plan_table("table4", profile="paper", **request)
-    above = {(work.kind, work.model_name): work.memory_over(2**24) for work in plan.works.values() if work.model_name}
+    above = {
+        (work.kind, work.model_name): work.exceeds_memory(2**24) for work in plan.works.values() if work.model_name
+    }
     assert above[("cell", "k-elm")]
     assert above[("search", "k-elm")]
-    assert not any(work.memory_over(2**40) for work in plan.works.values())
+    assert not any(work.exceeds_memory(2**40) for work in plan.works.values())
 
 
 def test_the_longest_chain_comes_first(plan_toy: MakePlan, experiment: dict[str, Any]) -> None:

@@ -12,7 +12,7 @@ from sklearn.model_selection import ParameterGrid
 
 from elmbench.errors import ElmbenchError
 from elmbench.specs.grids import Grid, candidates
-from elmbench.specs.limits import Limits, in_words, parse_limits
+from elmbench.specs.limits import Limits, byte_text, parse_limits
 from elmbench.specs.measures import Measure, WrittenMeasure, log2_of
 
 
@@ -197,4 +197,4 @@ def test_one_over_another_and_the_wider_of_both() -> None:
 
 @pytest.mark.parametrize(("size", "words"), [(3_600_000_000, "3.6 GB"), (12_345_678, "12.3 MB"), (10**9, "1 GB")])
 def test_sizes_in_words(size: int, words: str) -> None:
-    assert in_words(size) == words
+    assert byte_text(size) == words

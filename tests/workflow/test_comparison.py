@@ -15,7 +15,7 @@ import elmbench
 from elmbench.datasets.load import load
 from elmbench.datasets.user_data import UserData
 from elmbench.errors import ElmbenchError
-from elmbench.layouts import layout_of, with_metrics
+from elmbench.layouts import add_metrics, layout_of
 from elmbench.layouts.comparison import share_of_test_rows
 from elmbench.protocol.folds import fold_data
 from elmbench.protocol.splits import outer_parts
@@ -294,7 +294,7 @@ def test_a_regression_has_its_own_models_and_metrics() -> None:
     ((resolved, _),) = prepared(data, models=()).tables
     assert "eem" not in resolved.spec.models
     assert "ls-svm" in resolved.spec.models
-    again = with_metrics(resolved, ["mae"])
+    again = add_metrics(resolved, ["mae"])
     assert layout_of(again).heading(again).startswith("best mae first, hyperparameters chosen by nrmse; ")
     with pytest.raises(ElmbenchError) as caught:
         prepared(data, metrics=("mcc",))

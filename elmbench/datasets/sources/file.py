@@ -56,7 +56,7 @@ class FileSource(Source, FileOptions):
         return tuple(map(Path, filter(None, (self.path, self.test))))
 
     def load(self, request: Request) -> Table:
-        return with_date_features(read_user_file(self, request.spec), self.dates, request.spec.day_first)
+        return expand_dates(read_user_file(self, request.spec), self.dates, request.spec.day_first)
 
 
 def read_user_file(
@@ -101,12 +101,12 @@ def read_user_file(
     check_columns(table, {*source.words} - {table.target_name, *source.drop})
     codes = [name for name, column in table.nominal.items() if name not in table.words and are_codes(column)]
     if codes:
-        table = table.with_remark(f"codes with leading zeros are categories, not numbers: {few(codes, 8)}")
+        table = table.add_remark(f"codes with leading zeros are categories, not numbers: {few(codes, 8)}")
     table = with_numbers(replace(table, words=table.words.union(codes)), source.decimal)
     missing = is_missing(table.target)
     if source.drop_missing_target and missing.any():
-        table = table.rows(~missing).with_remark(f"rows without a target, left out: {missing.sum()} of {len(missing)}")
-    return _with_test_part(table, source, spec) if source.test else table
+        table = table.rows(~missing).add_remark(f"rows without a target, left out: {missing.sum()} of {len(missing)}")
+    return _append_test_part(table, source, spec) if source.test else table
 
 
 def header_of(names: Collection[str]) -> bool | None:
@@ -114,7 +114,7 @@ def header_of(names: Collection[str]) -> bool | None:
     return None if all(_UNNAMED.fullmatch(name) for name in names) else True
 
 
-def _with_test_part(train: Table, source: FileSource, spec: RowColumns) -> Table:
+def _append_test_part(train: Table, source: FileSource, spec: RowColumns) -> Table:
     """Return the training rows followed by the rows of the test file, with the same columns."""
     target = train.target_name or source.target
     header = source.header if source.header is not None else header_of(train.names)
@@ -176,7 +176,7 @@ def _take_column(table: Table, name: str) -> tuple[Table, NDArray[Any]]:
     return table.drop_columns([name]), table.column(name)
 
 
-def _sorted_by(table: Table, name: str, day_first: bool | None) -> tuple[Table, str]:
+def _sort_by_column(table: Table, name: str, day_first: bool | None) -> tuple[Table, str]:
     """Sort the rows by a column of numbers or dates; return them without that column, and its first and last value."""
     table, values = _take_column(table, name)
     title = f"{table.origin}: the column {name!r}, which the rows are sorted by,"
@@ -196,7 +196,7 @@ def _sorted_by(table: Table, name: str, day_first: bool | None) -> tuple[Table, 
     return table.rows(np.lexsort((values, part))), ends
 
 
-def with_date_features(table: Table, names: Collection[str], day_first: bool | None = None) -> Table:
+def expand_dates(table: Table, names: Collection[str], day_first: bool | None = None) -> Table:
     """Return a table whose columns of dates are replaced by columns of numbers, such as `day.month`."""
     for name in names:
         table, words = _take_column(table, name)
@@ -206,7 +206,7 @@ def with_date_features(table: Table, names: Collection[str], day_first: bool | N
             raise ElmbenchError(problem, expected="dates in one format", next_step="correct the data")
         features = features_of(dates).add_prefix(f"{name}.")
         if features.empty:
-            table = table.with_remark(f"{name} has a single date and is left out")
+            table = table.add_remark(f"{name} has a single date and is left out")
         table = replace(table, X=np.column_stack([table.X, features]), names=(*table.names, *features))
     return table
 
@@ -220,7 +220,7 @@ def take_row_columns(table: Table, spec: RowColumns) -> tuple[Table, dict[str, A
     """
     ends = ""
     if spec.ordered_by is not None:
-        table, ends = _sorted_by(table, spec.ordered_by, spec.day_first)
+        table, ends = _sort_by_column(table, spec.ordered_by, spec.day_first)
     columns: dict[str, Any] = {}
     for field, name in (("groups", spec.groups), ("folds", spec.fold), ("weights", spec.weights)):
         if name is None:

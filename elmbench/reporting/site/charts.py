@@ -49,7 +49,7 @@ def rank_diagram(comparison: Statistics, name: str) -> Picture:
     return Picture(label, draw_critical_differences(comparison, name))
 
 
-def own_charts(
+def comparison_charts(
     spec: DatasetSpec, results: Results, predictions: pd.DataFrame, importance: pd.DataFrame
 ) -> Iterator[Picture]:
     """Yield the pictures of one data set of a comparison."""

@@ -24,7 +24,7 @@ from elmbench.reporting.notes import optimism_notes
 from elmbench.reporting.papers import PaperResults, TableResults, table_sentence
 from elmbench.reporting.readings import reading_table
 from elmbench.reporting.results import Results
-from elmbench.reporting.site.charts import own_charts, rank_diagram, rank_diagrams
+from elmbench.reporting.site.charts import comparison_charts, rank_diagram, rank_diagrams
 from elmbench.reporting.site.findings import find
 from elmbench.reporting.statistics import compare_models
 from elmbench.reporting.tables import grids_of
@@ -122,13 +122,13 @@ def pages(papers: Sequence[PaperResults]) -> Iterator[tuple[str, str]]:
         yield page(name, name, papers=papers, datasets=load_dataset_specs().values())
 
 
-def own_page(results: Results, predictions: pd.DataFrame, importance: pd.DataFrame) -> str:
+def comparison_html(results: Results, predictions: pd.DataFrame, importance: pd.DataFrame) -> str:
     """Return the page of a comparison as HTML, from the lines of `predictions.csv` and of `importance.csv`."""
     resolved, record = results.resolved, results.environment
     remarks = record.get("remarks", {})
     comparison = next(iter(compare_models(results.summary, resolved)), None)
     datasets = [
-        (spec, remarks.get(spec.name, "").split("; "), list(own_charts(spec, results, predictions, importance)))
+        (spec, remarks.get(spec.name, "").split("; "), list(comparison_charts(spec, results, predictions, importance)))
         for spec in resolved.datasets.values()
     ]
     ranks = comparison and rank_diagram(comparison, "Comparison")

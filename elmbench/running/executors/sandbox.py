@@ -27,7 +27,7 @@ from loky.process_executor import ProcessPoolExecutor, ShutdownExecutorError
 from elmbench.errors import describe_error
 from elmbench.running.executors import Answer, Settings, Task, worker
 from elmbench.running.processes import MARK, descendant_ids, end_in_words, end_marked, guarded_mark, held_bytes, lives
-from elmbench.specs.limits import Limits, in_words
+from elmbench.specs.limits import Limits, byte_text
 
 if TYPE_CHECKING:
     from multiprocessing.process import BaseProcess
@@ -134,7 +134,7 @@ class _Worker:
             if limits.memory is not None and now >= next_look:
                 self.held = held_bytes(self.number, limits.memory)
                 if self.held > limits.memory:
-                    reason = f"grew to {in_words(self.held)}; the limit is {in_words(limits.memory)}"
+                    reason = f"grew to {byte_text(self.held)}; the limit is {byte_text(limits.memory)}"
                     raise _Ended("out-of-memory", reason, limit=limits.memory)
                 # Checks take a tenth of the time at most.
                 next_look = now + 10 * (time.monotonic() - now)

@@ -281,16 +281,16 @@ def add_dataset_specs(specs: Iterable[DatasetSpec]) -> None:
 
 def is_of_suite(name: str) -> bool:
     """Return True if a data set of `datasets.yaml` has exactly this name or alias."""
-    return name in _of_suite().names
+    return name in _suite_specs().names
 
 
 @cache
 def load_dataset_specs() -> DatasetSpecs:
     """Return every data set of `datasets.yaml`, and those that were added."""
-    return DatasetSpecs({**_of_suite().entries, **_user_specs}, str(spec_root() / "datasets.yaml"))
+    return DatasetSpecs({**_suite_specs().entries, **_user_specs}, str(spec_root() / "datasets.yaml"))
 
 
 @cache
-def _of_suite() -> DatasetSpecs:
+def _suite_specs() -> DatasetSpecs:
     path = spec_root() / "datasets.yaml"
     return DatasetSpecs(_read_entries(read_yaml(path), str(path)), str(path))
