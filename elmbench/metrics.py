@@ -1,6 +1,6 @@
 """The registry of metrics: one entry each, from which every list of metrics in the suite derives.
 
-A metric is added by one entry in `REGISTRY`. Names of scikit-learn's scorers that it lacks are looked up there.
+A metric is added by one entry in `_ENTRIES`. Other names are those of scikit-learn's scorers.
 """
 
 from __future__ import annotations

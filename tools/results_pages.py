@@ -110,10 +110,10 @@ def table(id: str, profile: str, metric: str = "", reading: str = "", dataset: s
     file = find_experiment(id)
     tables = {(table.resolved.file.id, table.resolved.profile): table for table in _gathered(file.spec.paper).results}
     results = tables[file.id, profile]
+    if dataset:
+        results = replace(results, cells=results.cells[results.cells["dataset"] == dataset])
     section = next(part for part in results.table.sections if ";".join(map(str, part.readings)) == reading)
-    entries = tuple(
-        entry for entry in section.entries if metric in ("", entry.measure.metric) and dataset in ("", entry.dataset)
-    )
+    entries = tuple(entry for entry in section.entries if metric in ("", entry.measure.metric))
     part = replace(results.table, sections=(replace(section, entries=entries),), notes=())
     text = as_text(table_text(part, results.resolved))
     return "```\n" + "\n".join(line.rstrip() for line in text.strip("\n").splitlines()) + "\n```"
@@ -153,7 +153,7 @@ def own_runs() -> str:
         judged = (agreement for table in paper.run for agreement in table.results[0].agreements)
         counts[paper.paper.key.upper()] = error_and_power(judged)
     counts["all"] = sum(counts.values(), Counter())
-    rows = [["paper", "own runs", "inside", "wrong pairs that the rule tells", "called `reproduced`", "not told"]]
+    rows = [["paper", "own runs", "inside", "decided wrong pairs", "called `reproduced`", "undecided"]]
     for name, count in counts.items():
         if count.total():
             inside = _share(count["left_out_reproduced"], count["left_out"])

@@ -25,9 +25,11 @@ if TYPE_CHECKING:
 
 @app.command()
 def compare(
-    data: Annotated[list[str], typer.Argument(help="Files (see docs), openml:ID or sklearn:NAME.")],
+    data: Annotated[list[str], typer.Argument(help="Files such as CSV, openml:ID or sklearn:NAME.")],
     target: Annotated[str, Option("-t", "--target", help="Target column; by default by name, or the last one.")] = "",
-    model: Annotated[Words, Option("-m", "--model", help="Models; by default up to 15.", autocompletion=models)] = None,
+    model: Annotated[
+        Words, Option("-m", "--model", help="Models, also module:Class; by default up to 15.", autocompletion=models)
+    ] = None,
     grid: Annotated[Words, Option(help="Grid of a model: 'k-elm: {C: [1, 10]}'.")] = None,
     task: Annotated[
         Literal["classification", "regression"] | None,

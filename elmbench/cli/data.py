@@ -18,7 +18,7 @@ app.add_typer(data_app, name="data")
 
 @data_app.command("status")
 def status(names: Datasets = None) -> None:
-    """Show the source of each data set, and whether its rows are here."""
+    """Show the source of each data set, and whether it must be fetched."""
     from elmbench.cli.render import lines_text
     from elmbench.datasets import fetch as module
 

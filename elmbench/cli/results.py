@@ -20,7 +20,7 @@ app.add_typer(baseline_app, name="baseline")
 
 @app.command()
 def status(experiment: options.Table = None) -> None:
-    """Show how many cells of each table have ended, and how."""
+    """Show the number of cells of each table by status."""
     from elmbench.cli.progress import duration
     from elmbench.reporting.writers.text import lines_text
     from elmbench.running.store import Store
@@ -86,7 +86,7 @@ def table(
     update: Annotated[bool, typer.Option("--update", help="Rewrite the files beside cells.csv.")] = False,
     statistics: Annotated[bool, typer.Option("--statistics", help="Compare the models over the data sets.")] = False,
     diagram: Annotated[Path | None, typer.Option(help="Draw critical differences: .png, .pdf or .svg.")] = None,
-    metric: Annotated[options.Words, typer.Option(help="Add this metric; it ranks a comparison.")] = None,
+    metric: Annotated[options.Words, typer.Option(help="Add a metric; the first ranks a comparison.")] = None,
 ) -> None:
     """Print a table from its cells.csv."""
     from elmbench.reporting.results import read_results, records
@@ -183,4 +183,4 @@ def report(out: Annotated[Path | None, typer.Option(help="Folder of the site; de
     page = report(state.results_dirs, out, show_progress)
     state.emit([str(page)], f"written to {page}")
     if names := comparisons_in(state.results_dir):
-        state.say(f"left out, comparisons: {', '.join(names)}", "the page of one: elmbench compare ... --html FILE")
+        state.say(f"comparisons are left out: {', '.join(names)}", "a page of one: elmbench compare ... --html FILE")

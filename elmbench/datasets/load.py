@@ -157,7 +157,7 @@ def load_from(source: Source, request: Request) -> Dataset:
     table, columns, _ = take_row_columns(table, spec)
     if sp.issparse(table.X) and not spec.sparse:
         table = replace(table, X=table.X.toarray())
-    table = _as_public(with_labels(prepare(table, source.prepare), spec, source.labels), spec, source)
+    table = _check_and_prepare(with_labels(prepare(table, source.prepare), spec, source.labels), spec, source)
     y, classes = code_target(table, spec)
     X = table.X
     nominal: dict[int, Any] = {}
@@ -189,8 +189,8 @@ def load_from(source: Source, request: Request) -> Dataset:
     return replace(data, notes=notes, remarks=remarks, nominal=tuple(nominal), rows=table.positions, **columns)
 
 
-def _as_public(table: Table, spec: DatasetSpec, source: Source) -> Table:
-    """Check the counts of the rows against the public file, before and after their preparation."""
+def _check_and_prepare(table: Table, spec: DatasetSpec, source: Source) -> Table:
+    """Return the prepared table, after a check of its counts against the public file."""
     part = spec.training_part
     if part is not None and spec.is_training_part(table.X.shape[0], table.n_train is not None):
         check_shape(table, part, "the training part of the public file")

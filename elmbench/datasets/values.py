@@ -111,7 +111,7 @@ def with_numbers(table: Table, decimal: str = "") -> Table:
 
 
 def parse_frame(X: Any, numbers: Collection[str], words: Collection[str], decimal: str) -> pd.DataFrame:
-    """Return rows as a data frame whose columns have the values that a file of it would be read as: floats and words.
+    """Return rows as a data frame of floats and words, as if it had been read from a file.
 
     `decimal`: the decimal mark of numbers that are text. Raises ValueError if a column is missing, or one of numbers
     holds anything else.

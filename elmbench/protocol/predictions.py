@@ -74,8 +74,8 @@ def class_outputs(estimator: Any, method: str, X: Any, labels: list[int]) -> Arr
     """Return the outputs of `decision_function` or `predict_proba` for all classes; None if the model has none.
 
     The result (ndarray of shape (n,) or (n, k)): decision values of two classes are for the second one. A class without
-    training rows has the probability 0, and a decision value below all others. Raises ValueError if they are not one
-    for each row.
+    training rows has the probability 0, and a decision value below all others. Raises ValueError unless the estimator
+    has an output for each row.
     """
     if not hasattr(estimator, method):
         return None

@@ -255,9 +255,7 @@ _ENTRIES = (
     ),
     _entry("random-forest", "Random forest", "sklearn.ensemble:RandomForest", _TREES, _forest_cost),
     _entry("knn", "k nearest neighbours", "baselines:KNN", _NEIGHBORS, _linear_cost),
-    _entry(
-        "dummy", "Most frequent class, or mean: what any model should beat", "sklearn.dummy:Dummy", {}, _linear_cost
-    ),
+    _entry("dummy", "Most frequent class, or mean; ignores the features", "sklearn.dummy:Dummy", {}, _linear_cost),
 )
 #: The models of the suite by name, which models from outside may not take.
 BUILT_IN = {entry.name: entry for entry in _ENTRIES}

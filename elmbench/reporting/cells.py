@@ -192,7 +192,7 @@ def write_frame(frame: pd.DataFrame, path: Path) -> None:
 
 
 def read_frame(path: Path, text: Iterable[str], whole: Iterable[str]) -> pd.DataFrame:
-    """Return a file of results; its columns of these names are text, empty if missing, or whole numbers."""
+    """Return a file of results. Columns in `text` are text, empty if missing; those in `whole` are whole numbers."""
     types = dict.fromkeys(text, "str") | dict.fromkeys(whole, "Int64")
     frame = pd.read_csv(path, keep_default_na=False, na_values=[""], dtype=types)
     return frame.fillna({name: "" for name in text if name in frame.columns})

@@ -75,8 +75,8 @@ class ExperimentFile:
         """Each reading with each of its values, apart from the default one."""
         return [{name: value} for name in self.spec.readings for value in [*self.paper.readings[name].values][1:]]
 
-    def under(self, readings: Mapping[str, str]) -> Experiment:
-        """Return the table under values of readings, by id."""
+    def apply_readings(self, readings: Mapping[str, str]) -> Experiment:
+        """Return the table with these values of readings, by id."""
         changes = {name: self.paper.readings[name].values[value].set for name, value in sorted(readings.items())}
         if not any(changes.values()):
             return self.spec
@@ -119,7 +119,7 @@ def load_catalogue(root: Path | None = None) -> dict[str, ExperimentFile]:
         for file in sorted(files.values(), key=lambda file: "based-on" in _read_file(file.path)):
             check_table(file)
         for file in files.values():
-            _ = [file.under(choice) for choice in file.choices]
+            _ = [file.apply_readings(choice) for choice in file.choices]
     for path in folder.glob("*/*.yml"):
         raise invalid(f"{path} is not read", f"the ending .yaml: {path.with_suffix('.yaml').name}")
     for stray in sorted({path.parent for path in folder.glob("*/*.yaml")}):

@@ -87,7 +87,7 @@ class SpecLoader(yaml.CSafeLoader if hasattr(yaml, "CSafeLoader") else yaml.Safe
         return super().construct_mapping(node, deep) if is_merged else mapping
 
     def construct_decimal(self, node: yaml.ScalarNode) -> int:
-        """Return an integer; YAML 1.1 reads 010 as 8, and 1:30 as 90."""
+        """Return a decimal integer; raise an error for 010 and 1:30, which YAML 1.1 reads as 8 and 90."""
         if not re.fullmatch(r"[-+]?(0|[1-9][\d_]*)", node.value):
             raise _refuse(f"{node.value} is not a decimal number (a word needs quotes)", node.start_mark)
         return int(node.value)

@@ -24,9 +24,9 @@ class Limits:
     #: The text that they were read from; empty for a combination.
     text: str = field(default="", compare=False)
 
-    def over(self, other: Limits) -> Limits:
-        """Return these limits, completed by those of `other`."""
-        return self._combine(other, lambda limit, default: default if limit is None else limit)
+    def complete(self, defaults: Limits) -> Limits:
+        """Return these limits, each missing one replaced by that of `defaults`."""
+        return self._combine(defaults, lambda limit, default: default if limit is None else limit)
 
     def wider(self, other: Limits) -> Limits:
         """Return the larger of both, of time and of memory."""
@@ -37,7 +37,7 @@ class Limits:
         return self._combine(other, lambda *values: min((value for value in values if value is not None), default=None))
 
     def _combine(self, other: Limits, choose: Callable[[Any, Any], Any]) -> Limits:
-        """Return the limits that `choose` picks of both."""
+        """Return a limit of time and one of memory, each computed by `choose` from both."""
         return Limits(choose(self.seconds, other.seconds), choose(self.memory, other.memory))
 
 

@@ -135,7 +135,7 @@ def resolve(file: ExperimentFile, profile: str, readings: dict[str, str] | None 
         values = list(file.paper.readings[name].values)
         if value not in values:
             raise unknown_name(f"value of the reading {name}:", value, values, "elmbench list readings")
-    spec = file.under(readings)
+    spec = file.apply_readings(readings)
     settings = spec.profiles.get(profile, Profile())
     if settings is None:
         problem = f"{file.id} has nothing to show under profile {profile}: its data do not come with the suite"

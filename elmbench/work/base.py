@@ -220,7 +220,7 @@ def check_memory(
 ) -> None:
     """Raise MemoryError if a fit to rows of this shape needs more bytes than the limit.
 
-    The estimate is the model's own, for one output, or one for each of more than two `labels`.
+    The model itself estimates them, for one output or, with more than two `labels`, for an output for each.
     """
     if limit is None or not isinstance(factory, MemoryEstimate):
         return

@@ -184,7 +184,7 @@ def run(
     retry, force : bool, default=False
         Retry failed cells, or recompute everything.
     clean_times : bool, default=False
-        Time the chosen fits again, one by one, with nothing beside them.
+        Time the chosen fits again, one by one, without other work.
     engine : {"local", "dask"}, default="local"
         The executor.
     scheduler : str, optional

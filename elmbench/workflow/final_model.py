@@ -171,7 +171,9 @@ def predict_file(
     has unusable values.
     """
     if not model.is_file():
-        raise ElmbenchError(f"{model} does not exist", expected="a file of --save", next_step="check the path")
+        raise ElmbenchError(
+            f"{model} does not exist", expected="a file that compare --save wrote", next_step="check the path"
+        )
     try:
         estimator = joblib.load(model)
         steps = getattr(estimator, "regressor_", estimator).named_steps
@@ -183,7 +185,7 @@ def predict_file(
         reason = f" with these versions ({type(error).__name__}: {first_line(error)})" if is_of_others else ""
         problem = f"{model} is not a model that `elmbench compare --save` has written{reason}"
         next_step = "name the model first and the rows second: elmbench predict MODEL ROWS"
-        raise ElmbenchError(problem, expected="a file of --save", next_step=next_step) from error
+        raise ElmbenchError(problem, expected="a file that compare --save wrote", next_step=next_step) from error
     if proba and not hasattr(estimator, "predict_proba"):
         problem = f"{model} holds {type(steps['model']).__name__}, which gives no probabilities"
         next_step = "leave --proba out"

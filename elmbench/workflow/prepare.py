@@ -77,9 +77,9 @@ class PreparedRun:
         for resolved, plan in self.tables:
             self.works |= plan.works
             fit = parse_limits(resolved.spec.limit)
-            search = parse_limits(resolved.spec.search_limit).over(fit)
+            search = parse_limits(resolved.spec.search_limit).complete(fit)
             for key, work in plan.works.items():
-                limit = settings.limits.over(fit if isinstance(work, Fit) else search).over(share)
+                limit = settings.limits.complete(fit if isinstance(work, Fit) else search).complete(share)
                 # Work that two tables share has the more generous limit.
                 self.limits[key] = limit.wider(self.limits.get(key, limit))
         retry, force = self.options.retry, self.options.force

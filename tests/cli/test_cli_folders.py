@@ -117,4 +117,4 @@ def test_readings_on_one_page(elmbench: Callable, one: Path, worker: dict) -> No
     (compared / "cells.csv").touch()
     result = elmbench("report", "--out", "elsewhere")
     assert Path("elsewhere/index.html").is_file()
-    assert "left out, comparisons: own/mine\nthe page of one: elmbench compare ... --html FILE" in result.out
+    assert "comparisons are left out: own/mine\na page of one: elmbench compare ... --html FILE" in result.out

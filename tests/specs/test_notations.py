@@ -190,8 +190,8 @@ def test_what_is_refused(text: str) -> None:
 
 def test_one_over_another_and_the_wider_of_both() -> None:
     one, other = Limits(5.0, None), Limits(9.0, 100)
-    assert one.over(other) == Limits(5.0, 100)
-    assert other.over(one) == other
+    assert one.complete(other) == Limits(5.0, 100)
+    assert other.complete(one) == other
     assert one.wider(other) == other.wider(one) == Limits(9.0, None)
 
 
