@@ -16,7 +16,7 @@ from elmbench.protocol.stored import StoredPredictions, metric_columns
 from elmbench.running.attempt import attempt
 from elmbench.specs.datasets import load_dataset_specs
 from elmbench.specs.protocol import Split
-from elmbench.work import rebuild_work
+from elmbench.work import work_from
 from elmbench.work.base import Context, Result, Work
 from elmbench.work.plan import Plan
 
@@ -26,7 +26,7 @@ Content = dict[str, Any]
 def work_of(content: Content) -> Work:
     """Return the work of some content; common keys may be left out."""
     spec = toy_spec(content["dataset"]["name"]) if "dataset" in content else None
-    return rebuild_work({"given": None, "format": folds.FORMAT, **content}, spec)
+    return work_from({"given": None, "format": folds.FORMAT, **content}, spec)
 
 
 def do(content: Content, params: dict[str, Any] | None = None, data_dir: str | None = None) -> Result:
@@ -101,7 +101,7 @@ def needs(content: Content) -> list[str]:
 
 def seconds_of(content: Content) -> float:
     """Return the estimated seconds of some work."""
-    return rebuild_work(content, load_dataset_specs().find(content["dataset"]["name"])).seconds()
+    return work_from(content, load_dataset_specs().find(content["dataset"]["name"])).seconds()
 
 
 def metrics_of(result: Result) -> dict[str, float]:

@@ -20,7 +20,7 @@ from elmbench.running.store import CLEAN, Store
 from elmbench.specs.measures import FACTS
 from elmbench.specs.profiles import COMPARE, Resolved, command_for, comparison_record
 from elmbench.specs.protocol import MEASURES
-from elmbench.work import rebuild_work
+from elmbench.work import work_from
 from elmbench.work.plan import Cell
 
 CELL_NAMES = ["dataset", "model", "run", "fold", "select", "reading"]
@@ -135,7 +135,7 @@ def needed_records(keys: Iterable[str], store: Store) -> Iterator[dict[str, Any]
         visited.add(key)
         if record is not None:
             yield record
-            queue += rebuild_work(record["unit"]).needs
+            queue += work_from(record["unit"]).needs
 
 
 def order_of(resolved: Resolved) -> Callable[[Any], tuple[Any, ...]]:
@@ -169,13 +169,13 @@ def capped_fits(store: Store) -> Callable[[dict[str, Any]], dict[str, float]]:
     @cache
     def search_share(*keys: str) -> float:
         searches = list(needed_records(keys, store))
-        fits = sum(rebuild_work(record["unit"]).number_of_fits for record in searches)
+        fits = sum(work_from(record["unit"]).number_of_fits for record in searches)
         return sum(map(count_stopped, searches)) / fits if fits else math.nan
 
     def capped_values(record: dict[str, Any]) -> dict[str, float]:
         if record["unit"].get("params", {}).get("max_iter", -1) <= 0 or record["result"]["status"] != "ok":
             return {}
-        values = float(count_stopped(record) > 0), search_share(*rebuild_work(record["unit"]).needs)
+        values = float(count_stopped(record) > 0), search_share(*work_from(record["unit"]).needs)
         return dict(zip(CAPPED, values, strict=True))
 
     return capped_values
@@ -254,7 +254,7 @@ def provenance(resolved: Resolved, planned: list[Cell], store: Store, commands: 
     def unit_with_data(key: str) -> dict[str, Any]:
         """Return the description of some work, or, if it only combines results, of work that it needs."""
         unit: dict[str, Any] = records[key][0] if key in records else {}
-        needs = rebuild_work(unit).needs if unit and "dataset" not in unit else ()
+        needs = work_from(unit).needs if unit and "dataset" not in unit else ()
         return next(filter(None, map(unit_with_data, needs)), unit)
 
     units = [(cell, unit_with_data(cell.key)) for cell in planned if cell.key in records]

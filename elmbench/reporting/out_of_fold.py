@@ -11,7 +11,7 @@ from elmbench.protocol.folds import fold_rows, load_rows
 from elmbench.reporting.cells import stored_predictions_of
 from elmbench.running.store import Store
 from elmbench.specs.profiles import Resolved
-from elmbench.work import rebuild_work
+from elmbench.work import work_from
 from elmbench.work.fit import Fit
 from elmbench.work.plan import Cell
 
@@ -29,7 +29,7 @@ def predictions_frame(planned: Iterable[Cell], store: Store, resolved: Resolved)
         record = store.get(cell.key) if cell.key else None
         if record is None or (stored := stored_predictions_of(record["result"])) is None:
             continue
-        work = rebuild_work(record["unit"], resolved.dataset(cell.dataset))
+        work = work_from(record["unit"], resolved.dataset(cell.dataset))
         assert isinstance(work, Fit)
         try:
             data = load_rows(work.outer_fold.dataset, None)

@@ -33,7 +33,7 @@ _BUILT_IN: dict[str, Any] = {
 }
 
 
-def rebuild_work(content: dict[str, Any], spec: DatasetSpec | None = None) -> Work:
+def work_from(content: dict[str, Any], spec: DatasetSpec | None = None) -> Work:
     """Return the work with the content of `Work.content`; `spec` of its data set is needed to run or estimate it.
 
     Raises ElmbenchError if there is no such kind of work.

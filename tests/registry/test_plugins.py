@@ -21,7 +21,7 @@ from elmbench.registry import (
     registry,
 )
 from elmbench.registry.plugins import load_plugin, plugin_objects
-from elmbench.work import rebuild_work
+from elmbench.work import work_from
 
 MODEL = """
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -109,7 +109,7 @@ def test_an_edit_of_a_plugin_makes_other_results_of_its_kinds_of_work(plugin: Ca
     for edit in ("", "", "# edited\n"):
         load_plugin(plugin(text + edit + "WORK = {'mine': Mine}\n"))
         work = plugin_objects("WORK")["mine"]("classification", DatasetRef("two", "abc"))
-        assert rebuild_work(work.content()) == work
+        assert work_from(work.content()) == work
         keys.append(work.key)
     assert keys[0] == keys[1] != keys[2]
 

@@ -11,7 +11,7 @@ from made_runs import MakePlan
 
 from elmbench.running.engine import Estimates, WorkQueue
 from elmbench.specs.limits import Limits
-from elmbench.work import rebuild_work
+from elmbench.work import work_from
 
 
 @dataclass
@@ -136,7 +136,7 @@ def test_more_work_takes_longer(
     for key, value in change.items():
         more = more | {key: unit[key] | value if isinstance(value, dict) and key != "grid" else value}
     assert work.data is not None
-    assert 0 < work.seconds() < rebuild_work(more, work.data.spec).seconds()
+    assert 0 < work.seconds() < work_from(more, work.data.spec).seconds()
 
 
 @pytest.mark.usefixtures("without_data")

@@ -17,7 +17,7 @@ from elmbench.running.planning import make_plan
 from elmbench.specs.catalogue import load_catalogue
 from elmbench.specs.measures import rows_after_chunks
 from elmbench.specs.profiles import resolve
-from elmbench.work import rebuild_work
+from elmbench.work import work_from
 from elmbench.work.base import key_of
 from elmbench.work.plan import Request
 
@@ -66,7 +66,7 @@ KNOWN: list[tuple[dict[str, Any], str]] = [
 @pytest.mark.parametrize(("content", "key"), KNOWN, ids=[content["kind"] for content, _ in KNOWN])
 def test_keys_stay_what_they_are(content: dict[str, Any], key: str) -> None:
     """Stored results of users are looked up by these keys."""
-    work = rebuild_work(content)
+    work = work_from(content)
     assert work.content() == content
     assert work.key == key
 
@@ -82,7 +82,7 @@ def test_work_is_read_back_from_its_content(profile: str) -> None:
         for select in ((), ("nested",)):
             plan = make_plan(resolve(file, profile), Request(runs=1, select=select))
             for key, work in list(plan.works.items())[:: 1 if profile == "ci" else 50]:
-                again = rebuild_work(work.content(), work.data.spec if work.data else None)
+                again = work_from(work.content(), work.data.spec if work.data else None)
                 assert type(again) is type(work)
                 assert again == work
                 assert again.key == key == key_of(work.content())

@@ -70,6 +70,6 @@ def run(task: "Task", settings: "Settings", memory: int | None) -> "Result":
 def work_of(task: "Task") -> "Work":
     """Return the work of a task."""
     from elmbench.specs.datasets import DatasetSpec
-    from elmbench.work import rebuild_work
+    from elmbench.work import work_from
 
-    return rebuild_work(task["work"], DatasetSpec.model_validate(task["dataset"]) if task["dataset"] else None)
+    return work_from(task["work"], DatasetSpec.model_validate(task["dataset"]) if task["dataset"] else None)
