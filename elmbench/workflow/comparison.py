@@ -15,6 +15,7 @@ from elmbench.errors import ElmbenchError, option, unknown_name, wording
 from elmbench.layouts import SIDE_BY_SIDE
 from elmbench.layouts.comparison import DUMMY
 from elmbench.metrics import Metric, counts_rows, find_metric, metric_names
+from elmbench.protocol.folds import load_rows
 from elmbench.protocol.splits import check_counts, check_splittable, outer_parts
 from elmbench.registry import ModelEntry, check_parameters, find_model, has_method
 from elmbench.running.planning import extra_column
@@ -67,6 +68,7 @@ class Comparison:
 
 def prepare_comparison(comparison: Comparison, options: RunOptions, results_dir: Path) -> PreparedRun:
     """Plan a comparison; raise ElmbenchError if the data or the request cannot be used."""
+    load_rows.cache_clear()  # another comparison may have these rows with other labels, or in another order
     specs: list[DatasetSpec] = []
     for spec in map(describe, comparison.data):
         # The names differ from each other and from all data sets of the suite.

@@ -197,8 +197,8 @@ def test_errors_are_in_the_units_of_the_target() -> None:
 def test_a_positive_class_is_named() -> None:
     words = np.where(y == 2, "rare", "usual")
     options: dict[str, Any] = {"metric": ["recall", "average_precision"], "grids": {"ridge": {"C": [1.0]}}, "folds": 3}
-    for positive, label in ((None, "usual"), ("rare", "rare")):
-        results = elmbench.compare(X, words, ["ridge"], positive=positive, **options)
+    for end, positive, label in (("", None, "usual"), ("", "rare", "rare"), ("ly", None, "usually")):
+        results = elmbench.compare(X, np.char.add(words, end), ["ridge"], positive=positive, **options)
         assert f"the positive class is {label}" in results.text
         lines = pd.read_csv(results.folder / "predictions.csv").query("model == 'ridge'")
         lines["right"] = lines["predicted"] == label
