@@ -103,11 +103,6 @@ class StoredPredictions:
         assert self.n_classes is not None
         return confusion_counts(self.true, self.predicted, self.n_classes)
 
-    @property
-    def decision_values(self) -> Array | None:
-        """Decision values of shape (n,) or (n, k); None if the model has none."""
-        return self._columns("scores") if "scores" in self.content else None
-
     @cached_property
     def scores(self) -> Array | None:
         """Decision values or log-odds of shape (n,) or (n, k), by the rule of `outputs_for`; None if there are neither.
@@ -115,16 +110,15 @@ class StoredPredictions:
         They are finite: scikit-learn refuses the infinite log-odds of a probability of 0 or 1.
         """
         names = sorted({"scores", "log_odds"} & {*self.content}, reverse=self.n_classes == 2)
-        return np.clip(self._columns(names[0]), -_LARGEST, _LARGEST) if names else None
+        values = self.columns(*names[:1])
+        return None if values is None else np.clip(values, -_LARGEST, _LARGEST)
 
     @cached_property
     def probabilities(self) -> Array | None:
         """Probabilities of shape (n, k); None if the model has none."""
-        if "log_odds" not in self.content:
-            return None
-        odds = self._columns("log_odds")
-        if odds.ndim == 2:
-            return np.exp(odds)
+        odds = self.columns("log_odds")
+        if odds is None or odds.ndim == 2:
+            return None if odds is None else np.exp(odds)
         with np.errstate(over="ignore"):
             return 1 / (1 + np.exp(np.column_stack([odds, -odds])))
 
@@ -132,7 +126,10 @@ class StoredPredictions:
         values = _unpack(self.content[name])
         return values.astype(np.intp) if self.n_classes else values
 
-    def _columns(self, name: str) -> Array:
+    def columns(self, name: str = "") -> Array | None:
+        """Return `scores`, the decision values, or `log_odds`, of shape (n,) or (n, k); None if the model has none."""
+        if name not in self.content:
+            return None
         values = _unpack(self.content[name]).astype(np.float64)
         return values if self.n_classes == 2 else values.reshape(-1, self.n_classes or 1)
 

@@ -47,7 +47,7 @@ def predictions_frame(planned: Iterable[Cell], store: Store, resolved: Resolved)
             continue
         labels = np.array(data.classes, dtype=object)
         columns |= {"true": labels[stored.true], "predicted": labels[stored.predicted]}
-        for name, values in (("decision", stored.decision_values), ("probability", stored.probabilities)):
+        for name, values in (("decision", stored.columns("scores")), ("probability", stored.probabilities)):
             # The store rounds to single precision.
             if values is not None and values.ndim == 1:
                 columns[name] = values.astype(np.float32)

@@ -71,5 +71,9 @@ def _complete_entry(name: object, path: Path, entry: Any) -> Any:
     options |= file.model_dump(include=set(FileOptions.model_fields))
     options |= {"location": file.path, "target": file.target, "impute": bool(entry.get("by_fold", False))}
     data = parse_spec(UserData, options, path, str(name))
-    description = describe(data).model_dump(mode="json", exclude_defaults=True, exclude={"name"})
+    spec = describe(data)
+    match entry.get("positive"):
+        case [label] if spec.positive and str(label) in spec.shape.labels:  # the notes name it
+            spec = describe(data.model_copy(update={"positive": str(label)}))
+    description = spec.model_dump(mode="json", exclude_defaults=True, exclude={"name"})
     return description | {key: value for key, value in entry.items() if key != "sources"}

@@ -214,9 +214,11 @@ def test_an_entry_may_have_held_out_rows_and_missing_values(folder: Path) -> Non
     frame[:30].to_csv(folder / "rows" / "my-notes.csv", index=False)
     frame[30:].to_csv(folder / "rows" / "new.csv", index=False)
     source = {"kind": "file", "path": "rows/my-notes.csv", "target": "forged", "test": "rows/new.csv"}
-    (folder / "datasets.yaml").write_text(yaml.safe_dump({"my-notes": {"by_fold": True, "sources": [source]}}))
+    entry = {"by_fold": True, "positive": ["no"], "sources": [source]}
+    (folder / "datasets.yaml").write_text(yaml.safe_dump({"my-notes": entry}))
     add_spec_dir(folder)
     data = load_dataset("my-notes")
+    assert "; the positive class is no; " in data.notes[0]
     assert [len(rows) for rows in data.splits.values()] == [30, 10]
     assert np.isnan(data.X[3, 0])
 
