@@ -104,11 +104,8 @@ def published_text(papers: Sequence[PaperResults]) -> RenderableType:
             parts.append(Text("A figure that several tables print counts once in the sentences below.", style="dim"))
     if rows:
         columns = _stack_words(Agreement.COLUMNS)
-        parts += [
-            Text(""),
-            *blocks(("experiment", *columns), rows, state.width, 2),
-            Text(Agreement.LEGEND, style="dim"),
-        ]
+        parts += [Text(""), *blocks(("experiment", *columns), rows, state.width, 2)]
+        parts.append(Text(Agreement.LEGEND, style="dim"))
     figures, facts = (sum((paper.counts[i] for paper in papers), Counter[str]()) for i in (0, 1))
     counted_once = counts_text(figures, facts, pd.concat([table.missing_runs for table in tables]))
     return Group(*parts, Text(""), Text(counted_once), *_claims(papers), *_papers(papers))

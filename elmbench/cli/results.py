@@ -71,9 +71,7 @@ def merge(
     if merged["damaged"]:
         state.say(f"left out: {amount(merged['damaged'], 'damaged record')}; elmbench --results-dir {target} status")
     for name in merged["unknown"]:
-        state.say(
-            f"{name} is not a table of this installation: joined, not written. Next: --spec-dir, or compare again"
-        )
+        state.say(f"{name} is not a table of this installation: joined, not written. Next: --spec-dir or compare again")
 
 
 @app.command()

@@ -24,9 +24,7 @@ _LARGEST_WHOLE = 2.0**52
 _SHOWN = 5
 
 
-def warnings_of(
-    table: Table, task: str, grouped: bool, dates: Collection[str] = (), is_guessed: bool = False
-) -> Iterator[str]:
+def warnings_of(table: Table, task: str, grouped: bool, dates: Collection[str], is_guessed: bool) -> Iterator[str]:
     """Yield warnings about the rows of a table.
 
     Columns of dates are not checked against the target. `is_guessed`: neither the target nor the task was given.

@@ -71,9 +71,8 @@ def _target_of(path: Path, spec: DatasetSpec, names: list[str]) -> str:
     listing = few(names, 5) + (f" ({len(names)} columns)" if len(names) > 5 else "")
     expected = " or ".join(repr(target) for target in dict.fromkeys(targets) if isinstance(target, str))
     next_step = f"name the target column 'target' in the header of {path.name}"
-    raise ElmbenchError(
-        f"{path} has no target column: its columns are {listing}", expected=expected, next_step=next_step
-    )
+    problem = f"{path} has no target column: its columns are {listing}"
+    raise ElmbenchError(problem, expected=expected, next_step=next_step)
 
 
 def join_parts(train: Table, test: Table) -> Table:

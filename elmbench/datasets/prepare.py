@@ -30,7 +30,7 @@ def prepare(table: Table, steps: Iterable[specs.Step]) -> Table:
             case specs.PlainStep(step="drop-missing-rows"):
                 _dense(table)
                 table = table.rows(np.logical_not(table.missing().any(axis=1)))
-            case specs.FillMissing():
+            case specs.PlainStep(step="fill-missing"):
                 table = _fill_missing(table)
             case specs.PlainStep(step="drop-constant-columns"):
                 table = _drop_constant_columns(table)

@@ -46,9 +46,8 @@ def read_text(content: bytes, path: Path, choose: ChooseTarget, layout: FileOpti
         header = _has_header(sample[: max(20, _SAMPLE_FIELDS // len(names))])
         named = sum(map(bool, map(str.strip, sample[0])))
         if header and 2 * named < len(names):  # a title, such as workbooks have
-            problem = (
-                f"{path}: line 1 names {named} of {len(names)} columns ({few([*filter(None, sample[0])], _SHOWN)})"
-            )
+            title = few([*filter(None, sample[0])], _SHOWN)
+            problem = f"{path}: line 1 names {named} of {len(names)} columns ({title})"
             next_step = "remove the lines above the header, or give --header if line 1 is the header"
             raise ElmbenchError(problem, expected="a header", next_step=next_step)
         remark = f"line 1 is taken for the header (--no-header if it is data): {few(names, _SHOWN)}"

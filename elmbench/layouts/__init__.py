@@ -38,23 +38,21 @@ LAYOUTS = {
 _CORRECT = "correct it, then: elmbench validate"
 
 
-def find_layout(name: str, source: object = "layout") -> Layout:
-    """Return the kind of table of this name; if there is none, the error names `source`, the experiment file."""
+def layout_of(resolved: Resolved) -> Layout:
+    """Return the kind of table of an experiment; raise ElmbenchError if there is none, or it does not fit.
+
+    The error names the experiment file.
+    """
     from elmbench.registry.plugins import plugin_objects
 
-    layouts: dict[str, Any] = LAYOUTS | plugin_objects("LAYOUTS")
-    if name not in layouts:
-        plugin = wording("--plugin FILE", "plugins=[FILE]")
-        error = unknown_name("kind of table", name, list(layouts), f"correct it, or load its plug-in: {plugin}")
-        raise ElmbenchError(f"{source}: {error.found}", expected=error.expected, next_step=error.next_step)
-    layout: Layout = (load(layouts[name]) if isinstance(layouts[name], str) else layouts[name])()
-    return layout
-
-
-def layout_of(resolved: Resolved) -> Layout:
-    """Return the kind of table of an experiment; raise ElmbenchError if the experiment does not fit it."""
     spec, source = resolved.spec, resolved.file.path
-    layout = find_layout(spec.layout, source)
+    layouts: dict[str, Any] = LAYOUTS | plugin_objects("LAYOUTS")
+    if spec.layout not in layouts:
+        plugin = wording("--plugin FILE", "plugins=[FILE]")
+        error = unknown_name("kind of table", spec.layout, list(layouts), f"correct it, or load its plug-in: {plugin}")
+        raise ElmbenchError(f"{source}: {error.found}", expected=error.expected, next_step=error.next_step)
+    kind = layouts[spec.layout]
+    layout: Layout = (load(kind) if isinstance(kind, str) else kind)()
     layout.options(spec, source)
     try:
         layout.check(spec)
@@ -79,9 +77,8 @@ def add_metrics(resolved: Resolved, names: Sequence[str]) -> Resolved:
         if metric.task not in tasks:
             allowed = ", ".join(metric for task in tasks for metric in metric_names(task))
             problem = f"{name} is not a metric for {tasks[0]}, the task of {resolved.file.id}"
-            raise ElmbenchError(
-                problem, expected=f"one of {allowed}, or a scorer of scikit-learn", next_step=LIST_COMMAND
-            )
+            expected = f"one of {allowed}, or a scorer of scikit-learn"
+            raise ElmbenchError(problem, expected=expected, next_step=LIST_COMMAND)
     protocol = resolved.spec.protocol
     metrics = (*names, *protocol.metrics) if layout.ranks else (*protocol.metrics, *names)
     protocol = protocol.model_copy(update={"metrics": tuple(dict.fromkeys(metrics))})

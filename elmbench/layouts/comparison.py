@@ -132,10 +132,8 @@ class Comparison(Layout):
         for dataset, group in default_cells(cells).groupby("dataset", sort=False):
             spec = resolved.dataset(str(dataset))
             metric = resolved.metric_of(spec.name)
-            models = group[(group["status"] == "ok") & ~group["model"].isin(dummies(resolved))].groupby(
-                "model", sort=False
-            )
-            missing = models[metric].agg(lambda values: values.isna().mean())
+            ok = group[(group["status"] == "ok") & ~group["model"].isin(dummies(resolved))]
+            missing = ok[metric].isna().groupby(ok["model"], sort=False).mean()
             if partly := [str(model) for model in missing.index[(missing > 0) & (missing < 1)]]:
                 why = f"{metric} is not defined for a test part, such as one that lacks a class"
                 yield Note("metric", f"{dataset}: {', '.join(partly)} without a rank: {why}; try fewer folds")
@@ -148,9 +146,8 @@ class Comparison(Layout):
             rivals = scores.drop(columns=dummies(resolved), errors="ignore")
             outer = resolved.spec.protocol.outer
             most = 1 if outer.kind in REPEATED else MOST_RUNS
-            counts = needed_runs(
-                rivals, share_of_test_rows(str(dataset), resolved, group), outer.folds_of(str(dataset)), most
-            )
+            share = share_of_test_rows(spec.name, resolved, group)
+            counts = needed_runs(rivals, share, outer.folds_of(spec.name), most)
             if counts:
                 best = rivals.mean().idxmax()
                 yield Note("power", f"{dataset}: these folds cannot separate {best} from {_group_by_runs(counts)}")
@@ -222,9 +219,7 @@ def p_values(scores: DataFrame, test_share: float | None, n: int | None = None) 
     return pd.Series({str(name): p[name] for name in scores}, dtype=float)
 
 
-def needed_runs(
-    scores: DataFrame, test_share: float | None, folds: int, max_runs: int = MOST_RUNS
-) -> dict[str, int | None]:
+def needed_runs(scores: DataFrame, test_share: float | None, folds: int, max_runs: int) -> dict[str, int | None]:
     """Return the runs that would separate models from the best one, for those that the folds do not separate.
 
     The differences keep their means and deviations. None means that `max_runs` would not suffice: since training parts

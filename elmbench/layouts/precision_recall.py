@@ -43,9 +43,8 @@ class PrecisionRecall(Metrics):
     def draw(self, points: DataFrame, resolved: Resolved) -> Any:
         """Draw the curves with the axes of Fig. 3 of the KOS-ELM paper."""
         figure, axes = new_figure(6, 4.2)
-        for style, (model, curve) in zip(
-            cycle(("-", "--", "-.", ":")), points.groupby("model", sort=False), strict=False
-        ):
+        curves = points.groupby("model", sort=False)
+        for style, (model, curve) in zip(cycle(("-", "--", "-.", ":")), curves, strict=False):
             label = f"{model} (average precision {curve['average_precision'].iloc[0]:.3f})"
             axes.step(curve["recall"], curve["precision"], style, where="post", label=label)
         axes.set(xlabel="recall", ylabel="precision", title=title_of(resolved), xlim=(0, 1.01), ylim=(0, 1.02))

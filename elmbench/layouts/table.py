@@ -47,10 +47,8 @@ def quantity(mean: float, std: float | None = None, places: int | None = None, o
 
 def verdict_list(counts: Mapping[str, int], *, signs: bool = False) -> str:
     """Return the number of figures with each verdict in words, such as `2 reproduced, 3 differ`."""
-    words = ((n, verdict, f"{SIGNS[verdict]} " * signs) for verdict in VERDICTS if (n := counts[verdict]))
-    return ", ".join(
-        f"{n} {sign}{'differ' if verdict == 'differs' and n > 1 else verdict}" for n, verdict, sign in words
-    )
+    words = ((n, name, f"{SIGNS[name]} " * signs) for name in VERDICTS if (n := counts[name]))
+    return ", ".join(f"{n} {sign}{'differ' if name == 'differs' and n > 1 else name}" for n, name, sign in words)
 
 
 def ending(status: str) -> str:

@@ -110,9 +110,8 @@ def outputs_for(metric: Metric, estimator: Any, X: Any, labels: list[int] | None
         if (outputs := class_outputs(estimator, method, X, labels)) is not None:
             two = method == "predict_proba" and metric.takes == "scores" and len(labels) == 2
             return outputs[:, 1] if two else outputs
-    raise ValueError(
-        f"{metric.name} takes {' or '.join(metric.methods)}, which {type(estimator).__name__} does not have"
-    )
+    methods = " or ".join(metric.methods)
+    raise ValueError(f"{metric.name} takes {methods}, which {type(estimator).__name__} does not have")
 
 
 class FoldScores:

@@ -179,6 +179,7 @@ _BOOSTING = {"learning_rate": (0.05, 0.2), "n_leaves": (7, 31)}
 _NEIGHBORS = {"n_neighbors": (1, 3, 5, 9, 15, 25)}
 _ON_BUDGET = "Support vector machine on a budget, by stochastic gradient descent"
 _LINEAR = "Linear support vector machine, by stochastic gradient descent"
+_FIXED_BUDGET = "Kernel online sequential ELM with a fixed budget"
 _DEPENDENCY = "Kernel online sequential ELM with approximate linear dependency"
 _BINS = "Gradient boosting of trees on binned values"
 #: All values of C share a factor; among numbers of nodes, the largest takes most of the time.
@@ -214,13 +215,7 @@ _ENTRIES = (
     _entry("os-elm", "Online sequential ELM", "os_elm:OSELM", {"n_hidden": _L}, _hidden_cost),
     _entry("k-elm", "Kernel ELM", "kernel_elm:KELM", _KERNEL, _kernel_cost),
     _entry("kos-elm", "Kernel online sequential ELM that keeps every row", "kos_elm:KOSELM", _KERNEL, _kernel_cost),
-    _entry(
-        "fb-kos-elm",
-        "Kernel online sequential ELM with a fixed budget",
-        "kos_elm:FBKOSELM",
-        {**_KERNEL, "budget": (200,)},
-        _online_cost,
-    ),
+    _entry("fb-kos-elm", _FIXED_BUDGET, "kos_elm:FBKOSELM", {**_KERNEL, "budget": (200,)}, _online_cost),
     _entry("ald-kos-elm", _DEPENDENCY, "ald_kos_elm:ALDKOSELM", _ALD, _online_cost),
     _entry("rk-elm", "Reduced kernel ELM, some rows as centres", "rk_elm:RKELM", _LANDMARKS, _hidden_cost),
     _entry("elm-rbf", "ELM with radial basis functions at random centres", "elm_rbf:ELMRBF", _CENTRES, _hidden_cost),

@@ -170,9 +170,8 @@ def load_plugin(file: str | Path) -> Path:
         raise ElmbenchError(problem, expected=expected, next_step="add it to the file")
     for kind, name, loaded in ((kind, name, items[name]) for kind, items in dictionaries.items() for name in items):
         if not isinstance(name, str) or not name or ":" in name:
-            raise _declaration_error(
-                f"a {_KINDS[kind]} of the plug-in {path} has the name {name!r}", "a word without ':'"
-            )
+            problem = f"a {_KINDS[kind]} of the plug-in {path} has the name {name!r}"
+            raise _declaration_error(problem, "a word without ':'")
         owner = _declared.get((kind, name), (None, path))[1]
         if owner != path:
             problem = f"the {_KINDS[kind]} name {name!r} of the plug-in {path} is taken by the plug-in {owner}"

@@ -32,8 +32,8 @@ RELATIVE = 1e-6
 UNDECIDED = 0.1
 #: Metrics that stay if a row goes from one wrong class to another.
 _OF_RECALLS = {"accuracy", "gmean", "recall", "balanced_accuracy"}
-AT_A_POINT = 0.01
-_POINT = (AT_A_POINT, f"{AT_A_POINT}")
+#: The tolerance of a metric without counts, and its words.
+_POINT = (0.01, "0.01")
 #: What is known of a difference.
 _COLUMNS = ("cell", "column", "baseline", "value", "allowed")
 #: A line of `cells.csv`.
@@ -107,9 +107,8 @@ def _compare_classes(old: _Line, new: _Line) -> Iterator[tuple[str, str, str, st
     two_classes = not np.isnan(_real(old, "tp"))
     if two_classes:
         a, b = (np.array([_real(line, name) for name in COUNTS]) for line in (old, new))
-        negatives, positives = slice(0, 2), slice(2, 4)
         # A changed prediction moves a row from one count to another of the same true class.
-        same_rows = a[negatives].sum() == b[negatives].sum() and a[positives].sum() == b[positives].sum()
+        same_rows = a[:2].sum() == b[:2].sum() and a[2:].sum() == b[2:].sum()
         column, agree = ", ".join(COUNTS), same_rows and np.abs(a - b).sum() <= 2
     else:
         a, b = (np.round([_real(line, "accuracy") * _real(line, "n_test")]) for line in (old, new))
@@ -140,4 +139,4 @@ def _compare_numbers(
 def _real(line: _Line, name: str) -> float:
     """Return the number in a column of a line; NaN if it is missing."""
     value = line.get(name)
-    return np.nan if value is None or pd.isna(value) else float(value)
+    return np.nan if pd.isna(value) else float(value)

@@ -143,10 +143,8 @@ def order_of(resolved: Resolved) -> Callable[[Any], tuple[Any, ...]]:
 
     Data sets and models that the table does not have come last, by name.
     """
-    selections = list(dict.fromkeys((*resolved.spec.protocol.selections, *SELECTIONS)))
-    datasets, models = (
-        {name: i for i, name in enumerate(names)} for names in (resolved.file.spec.datasets, resolved.file.spec.models)
-    )
+    selections, spec = list(dict.fromkeys((*resolved.spec.protocol.selections, *SELECTIONS))), resolved.file.spec
+    datasets, models = ({name: i for i, name in enumerate(names)} for names in (spec.datasets, spec.models))
 
     def key(line: Any) -> tuple[Any, ...]:
         reading, dataset, model = line["reading"], line["dataset"], line["model"]

@@ -167,9 +167,8 @@ class PaperResults:
             sentences = [answer_sentence(Counter(joint.verdict for joint in main), few_runs)]
         sentences += [table_sentence(table.file.spec.label, joint) for table in self.tables for joint in table.joints]
         if total := figures.total():
-            sentences.append(
-                f"{amount(total, 'published figure')}{', each counted once' * (total > 1)}: {verdict_list(figures)}."
-            )
+            each = ", each counted once" * (total > 1)
+            sentences.append(f"{amount(total, 'published figure')}{each}: {verdict_list(figures)}.")
         return [*sentences, *filter(None, [facts_sentence(facts)])]
 
     @property
@@ -282,10 +281,10 @@ def table_sentence(label: str, joint: JointVerdict) -> str:
         inside = "is inside its interval" if joint.inside == 1 or joint.judged == 1 else "are inside their intervals"
         text += f"{joint.inside} of {joint.judged} {inside} ({joint.expected:g} expected)"
     if joint.pattern_p is None:
-        return f"{text}, and there are too few models to test the pattern. Verdict: {joint.verdict}."
-    p = "(p < .001)" if joint.pattern_p < 0.001 else f"(p = {joint.pattern_p:.3f})".replace("0.", ".", 1)
-    if joint.pattern_p > ALPHA:
-        return f"{text}, and the pattern does not match the printed one {p}. Verdict: {joint.verdict}."
-    return (
-        f"{text}, {'and' if joint.judged else 'but'} the pattern matches the printed one {p}. Verdict: {joint.verdict}."
-    )
+        pattern = "and there are too few models to test the pattern"
+    else:
+        p = "(p < .001)" if joint.pattern_p < 0.001 else f"(p = {joint.pattern_p:.3f})".replace("0.", ".", 1)
+        verb = "matches" if joint.pattern_p <= ALPHA else "does not match"
+        link = "and" if joint.judged or joint.pattern_p > ALPHA else "but"
+        pattern = f"{link} the pattern {verb} the printed one {p}"
+    return f"{text}, {pattern}. Verdict: {joint.verdict}."

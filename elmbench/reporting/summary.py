@@ -94,13 +94,9 @@ def summarise(measured: MeasuredCells) -> pd.DataFrame:
             valid = values[~np.isnan(values)]
             if i == 0 or len(valid) or paper is not None or ending != COMPLETE:
                 spread = run_means(values, runs) if resolved.spec.protocol.std == "of-run-means" else valid
-                line = dict(zip(ENTRY, entry, strict=True)) | {
-                    "metric": measure.column,
-                    "n": len(values),
-                    "ended": ending,
-                }
+                line = dict(zip(ENTRY, entry, strict=True)) | {"metric": measure.column, "n": len(values)}
                 mean, std = valid.mean() if len(valid) else None, spread.std(ddof=1) if len(spread) > 1 else None
-                line |= {"mean": mean, "std": std} | _printed_columns(paper)
+                line |= {"ended": ending, "mean": mean, "std": std} | _printed_columns(paper)
                 lines.append(line | _judge_entry(entry, measure, measured, ending, paper))
     lines += _published_lines(measured.all_cells, layout, resolved)
     return pd.DataFrame(sorted(lines, key=order_of(resolved)), columns=COLUMNS).astype(dict.fromkeys(_WHOLE, "Int64"))

@@ -231,12 +231,10 @@ class WorkQueue:
     """The work that has not ended, by key; `pop` returns work whose inputs are ready.
 
     `todo`: keys of the work to do. `seconds`: rough durations; work with the longest chain of dependent work comes
-    first. By default, work comes in the order of `todo`.
+    first. With None, work comes in the order of `todo`.
     """
 
-    def __init__(
-        self, works: Mapping[str, Work], todo: Iterable[str], seconds: Mapping[str, float] | None = None
-    ) -> None:
+    def __init__(self, works: Mapping[str, Work], todo: Iterable[str], seconds: Mapping[str, float] | None) -> None:
         self._number = {key: i for i, key in enumerate(todo)}
         graph = {key: [name for name in works[key].needs if name in self._number] for key in self._number}
         #: The duration of each piece of work together with the longest chain that depends on it.

@@ -62,9 +62,8 @@ def _columns(resolved: Resolved, request: Request) -> dict[str, Model]:
     for name in request.grids:
         if name not in extra_columns:
             has = any(name.lower() == c.lower() or name == model.model for c, model in columns.items())
-            problem = (
-                f"a grid is given for {name!r}, which is {'a model' if has else 'not an added model'} of this table"
-            )
+            kind = "a model" if has else "not an added model"
+            problem = f"a grid is given for {name!r}, which is {kind} of this table"
             expected = f"an added model: {', '.join(extra_columns) or 'none is added'}"
             add = wording(f"add -m {name}", f"add {name!r} to models")
             step = "leave the grid out: the table has it" if has else add

@@ -103,9 +103,8 @@ def read_yaml(path: Path) -> Any:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise invalid(
-            f"cannot read {path}: {getattr(error, 'strerror', '') or error}", "a text file in UTF-8"
-        ) from error
+        reason = getattr(error, "strerror", "") or error
+        raise invalid(f"cannot read {path}: {reason}", "a text file in UTF-8") from error
     try:
         return yaml.load(text, SpecLoader)  # a subclass of the safe loader
     except Exception as error:  # not only YAMLError: a value may contradict its tag, such as `!!float abc`
@@ -149,9 +148,8 @@ def _describe(item: Any, key: str) -> str:
         return f"unknown key '{unknown}'; allowed here: {item['ctx']['allowed']}"
     if item["type"] == "missing":
         return f"the key '{key}' is missing"
-    message = re.sub(
-        "^(Input should be|[A-Z][a-z]+ should have)", "expected", item["msg"].removeprefix("Value error, ")
-    )
+    message = item["msg"].removeprefix("Value error, ")
+    message = re.sub("^(Input should be|[A-Z][a-z]+ should have)", "expected", message)
     message = _EXPECTED.get(item["type"], re.sub("^expected (?=greater|less)", "expected a number ", message))
     if not key:
         return message

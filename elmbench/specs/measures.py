@@ -87,9 +87,7 @@ def _from_yaml(text: Any) -> Measure:
             return Measure(name)
         if is_measure(name) and parameter and math.isfinite(number):
             return Measure(name, parameter, int(value) if value.isdigit() else number)
-    raise ValueError(
-        f"expected one of {', '.join(MEASURES)}, or one at a value, such as gmean@h=50 or accuracy@C=2^-20"
-    )
+    raise ValueError(f"expected one of {', '.join(MEASURES)}, or one at a value such as gmean@h=50 or accuracy@C=2^-20")
 
 
 #: A measure as an experiment file writes it: `gmean`, `gmean@h=500`, `accuracy@C=2^-20`.

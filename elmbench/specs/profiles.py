@@ -90,10 +90,9 @@ class Resolved:
         """Return True if the profile uses fewer rows of a data set than the paper, or other folds."""
         if dataset == ALL:
             return any(map(self.cuts, self.spec.datasets))
-        rows, outer = self.dataset(dataset).public.instances, self.file.spec.protocol.outer
-        return (self.settings.rows or rows) < rows or self.spec.protocol.outer.folds_of(dataset) != outer.folds_of(
-            dataset
-        )
+        folds, printed = (spec.protocol.outer.folds_of(dataset) for spec in (self.spec, self.file.spec))
+        rows = self.dataset(dataset).public.instances
+        return (self.settings.rows or rows) < rows or folds != printed
 
     def compares(self, dataset: str) -> bool:
         """Return True if figures on a data set are of the same rows as the paper's."""

@@ -156,9 +156,7 @@ def _table_record(table: TableResults, claims: Sequence[ClaimOutcome]) -> dict[s
         "facts": facts,
         "joint": joint | {"self_test": self_test(compared, id, *table.profiles)},
         "figures": records(table.figures),
-        "claims": [
-            outcome.record() | {"profile": outcome.resolved.profile} for outcome in claims if outcome.table == id
-        ],
+        "claims": [claim.record() | {"profile": claim.resolved.profile} for claim in claims if claim.table == id],
         "missing_runs": records(table.missing_runs),
         "metrics": [asdict(agreement) for agreement in first.agreements],
     }

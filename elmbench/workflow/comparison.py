@@ -124,9 +124,8 @@ def _protocol(comparison: Comparison, specs: Sequence[DatasetSpec]) -> dict[str,
     grouped, ordered = any(spec.groups for spec in specs), any(spec.ordered_by for spec in specs)
     if grouped and ordered:
         problem = "both groups and an order of the rows are given"
-        raise ElmbenchError(
-            problem, expected="one of the two", next_step=f"leave {option('groups')} or {option('time-order')} out"
-        )
+        step = f"leave {option('groups')} or {option('time-order')} out"
+        raise ElmbenchError(problem, expected="one of the two", next_step=step)
     tasks = {spec.task for spec in specs}
     for name in comparison.metrics:
         if find_metric(name).task not in tasks or counts_rows(name):

@@ -198,9 +198,8 @@ def prepare(options: RunOptions, results_dir: Path) -> PreparedRun:
         for cell in plan.cells:
             if cell.unavailable and cell.dataset in datasets:
                 problem, _, step = cell.unavailable.partition("; ")
-                raise DataUnavailableError(
-                    problem, expected="a file for each data set that is named", next_step=step or None
-                )
+                expected = "a file for each data set that is named"
+                raise DataUnavailableError(problem, expected=expected, next_step=step or None)
         if request.select == ("published",) and plan.cells and all(cell.select != "published" for cell in plan.cells):
             problem = f"{resolved.file.id} has no printed hyperparameters of these models on these data sets"
             step = wording("leave --select out, or give --select nested", 'leave select out, or give ["nested"]')

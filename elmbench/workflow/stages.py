@@ -130,9 +130,7 @@ class TwoStages:
         self.options = replace(options, request=replace(options.request, runs=self.size, first_runs=self.size))
         self.results_dir = results_dir
         self.first = prepare(self.options, results_dir)
-        self.datasets = {
-            (resolved.file.id, cell.dataset) for resolved, plan in self.first.tables for cell in plan.cells
-        }
+        self.datasets = {(table.file.id, cell.dataset) for table, plan in self.first.tables for cell in plan.cells}
         self.rest: PreparedRun | None = None
 
     def run(

@@ -9,7 +9,7 @@ from elmbench.errors import ElmbenchError
 from elmbench.specs.catalogue import ExperimentFile, add_experiments, load_catalogue, read_own_table
 from elmbench.specs.datasets import RowColumns, add_dataset_specs, parse_dataset_specs
 from elmbench.specs.datasets.sources import FileOptions
-from elmbench.specs.files import invalid, parse_spec, read_yaml
+from elmbench.specs.files import parse_spec, read_yaml
 
 #: The file of a folder that describes data sets.
 _DATASETS = "datasets.yaml"
@@ -47,10 +47,9 @@ def add_spec_dir(folder: Path) -> None:
 
 def _add_datasets(path: Path) -> None:
     content = read_yaml(path)
-    if not isinstance(content, dict):
-        raise invalid(f"{path}: not a mapping", "data set names, each with its keys")
-    entries = {str(name): _complete_entry(name, path, entry) for name, entry in content.items()}
-    add_dataset_specs(parse_dataset_specs(entries, str(path)).values())
+    if isinstance(content, dict):
+        content = {name: _complete_entry(name, path, entry) for name, entry in content.items()}
+    add_dataset_specs(parse_dataset_specs(content, str(path)).values())
 
 
 def _complete_entry(name: object, path: Path, entry: Any) -> Any:

@@ -13,7 +13,7 @@ from scipy.stats import ttest_rel
 
 from elmbench.errors import ElmbenchError
 from elmbench.layouts import layout_of
-from elmbench.layouts.comparison import needed_runs, p_values
+from elmbench.layouts.comparison import MOST_RUNS, needed_runs, p_values
 from elmbench.layouts.t_test import compare
 from elmbench.reporting.summary import MeasuredCells, summarise
 
@@ -138,12 +138,12 @@ def test_the_runs_that_would_separate_two_models() -> None:
     apart = rng.normal(size=5)
     apart = (apart - apart.mean()) / apart.std(ddof=1)
     scores = pd.DataFrame({"best": np.zeros(5), "near": apart - 0.2, "far": apart - 1.3, "equal": np.zeros(5)})
-    needed = needed_runs(scores, 0.25, folds=5)
+    needed = needed_runs(scores, 0.25, folds=5, max_runs=MOST_RUNS)
     assert needed["near"] is None
     assert needed["equal"] is None
     assert needed["far"] is not None
     # So many runs with the same mean and deviation, and no fewer.
     for runs, separated in ((needed["far"], True), (needed["far"] - 1, False)):
         assert (p_values(scores, 0.25, 5 * runs)["far"] < 0.05) == separated
-    assert needed_runs(scores[["best"]], 0.25, folds=5) == {}
+    assert needed_runs(scores[["best"]], 0.25, folds=5, max_runs=MOST_RUNS) == {}
     assert needed_runs(scores, 0.25, folds=5, max_runs=1) == dict.fromkeys(needed)

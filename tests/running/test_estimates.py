@@ -161,4 +161,4 @@ def test_the_longest_chain_comes_first(plan_toy: MakePlan, experiment: dict[str,
     # FB-KOS-ELM takes over what K-ELM's searches choose: they have the longest chains behind them.
     first = [plan.works[queue.pop() or ""] for _ in range(3)]
     assert {(work.kind, work.model_name) for work in first} == {("search", "k-elm")}
-    assert WorkQueue(plan.works, plan.works).pop() == next(iter(plan.works))
+    assert WorkQueue(plan.works, plan.works, None).pop() == next(iter(plan.works))

@@ -54,9 +54,7 @@ def comparison_charts(
 ) -> Iterator[Picture]:
     """Yield the pictures of one data set of a comparison."""
     ranked = ranking(results.summary, spec.name)
-    rows, losses = (
-        lines[lines["dataset"] == spec.name] if len(lines) else lines for lines in (predictions, importance)
-    )
+    rows, losses = (part[part["dataset"] == spec.name] if len(part) else part for part in (predictions, importance))
     if ranked:
         yield _scores(results.cells, ranked, spec, results.resolved)
     if ranked and len(rows):

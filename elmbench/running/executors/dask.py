@@ -96,9 +96,8 @@ class DaskExecutor(Executor):
     def memory(self) -> int | None:
         """The bytes of memory for each thread, on the worker that has most; None without workers."""
         workers = self._ask("scheduler_info")["workers"].values()
-        return max(
-            ((worker["memory_limit"] or machine_memory()) // worker["nthreads"] for worker in workers), default=None
-        )
+        shares = ((worker["memory_limit"] or machine_memory()) // worker["nthreads"] for worker in workers)
+        return max(shares, default=None)
 
     def submit(self, work: Work, inputs: Mapping[str, Result], limits: Limits) -> Future[Answer]:
         self.warm()

@@ -30,10 +30,11 @@ class PlainStep(SpecPart):
     `one-hot` replaces each nominal column by a 0/1 column for each category, in alphabetical order (numbers:
     ascending). `drop-missing-rows` drops every row in which a feature is missing, `drop-constant-columns` every column
     that has the same value in all rows. `drop-repeated-rows` keeps the first of several rows that agree in every
-    feature and in the label.
+    feature and in the label. `fill-missing` imputes missing values by the mean of the column's known values, or 0 if
+    there are none.
     """
 
-    step: Literal["one-hot", "drop-missing-rows", "drop-constant-columns", "drop-repeated-rows"]
+    step: Literal["one-hot", "drop-missing-rows", "drop-constant-columns", "drop-repeated-rows", "fill-missing"]
 
 
 class Ordinal(SpecPart):
@@ -49,13 +50,6 @@ class DropColumns(SpecPart):
 
     step: Literal["drop-columns"]
     columns: tuple[str, ...]
-
-
-class FillMissing(SpecPart):
-    """Impute missing values by the mean of the column's known values, or 0 if there are none."""
-
-    step: Literal["fill-missing"]
-    by: Literal["mean"] = "mean"
 
 
 class Round(SpecPart):
@@ -75,7 +69,7 @@ class ResizeImages(SpecPart):
     to_width: int = Field(ge=1)
 
 
-Step = Annotated[PlainStep | Ordinal | DropColumns | FillMissing | Round | ResizeImages, Field(discriminator="step")]
+Step = Annotated[PlainStep | Ordinal | DropColumns | Round | ResizeImages, Field(discriminator="step")]
 
 
 class Fingerprint(SpecPart):
