@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from elmbench.datasets.dataset import fingerprint_of
+from elmbench.datasets.dataset import Dataset, fingerprint_numbers
 from elmbench.datasets.load import load
 from elmbench.errors import DataUnavailableError
 from elmbench.specs.datasets import DatasetSpec, load_dataset_specs
@@ -16,6 +16,8 @@ from elmbench.specs.datasets.sources import Fingerprint
 from elmbench.specs.files import spec_root
 
 _LINE = re.compile(r"  fingerprint:.*\n")
+#: Decimals of the numbers in `datasets.yaml`.
+_PLACES = 7
 #: Generated rows of more values than this have none: drawing them to look at them takes minutes.
 _MOST_VALUES = 50_000_000
 
@@ -39,6 +41,14 @@ def _fingerprint(spec: DatasetSpec) -> Fingerprint | None:
         return None
     training_only = spec.is_training_part(len(data.y), data.splits is not None)
     return fingerprint_of(data).model_copy(update={"part": "train" if training_only else "all"})
+
+
+def fingerprint_of(data: Dataset) -> Fingerprint:
+    """Return the fingerprint of the rows, with the digits of `datasets.yaml`."""
+    n_train = len(data.splits["train"]) if data.splits else None
+    numbers = fingerprint_numbers(data.X, data.y, data.task, n_train)
+    rounded = {name: tuple(round(value, _PLACES) + 0.0 for value in values) for name, values in numbers.items()}
+    return Fingerprint.model_validate(rounded)
 
 
 def as_line(fingerprint: Fingerprint) -> str:

@@ -16,8 +16,6 @@ from elmbench.specs.datasets.sources import Fingerprint
 
 Array = NDArray[np.float64]
 
-#: Decimals of the numbers in `datasets.yaml`.
-PLACES = 7
 #: The allowed difference of two numbers: values that are rounded to three decimals change them by less.
 _SAME = 1e-3
 #: Values that are processed at once.
@@ -120,14 +118,6 @@ def array_checksum(X: Any, y: NDArray[Any], *more: str) -> str:
     return digest.hexdigest()
 
 
-def fingerprint_of(data: Dataset) -> Fingerprint:
-    """Return the fingerprint of the rows, with the digits of `datasets.yaml`."""
-    n_train = len(data.splits["train"]) if data.splits else None
-    numbers = _numbers(data.X, data.y, data.task, n_train)
-    rounded = {name: tuple(round(value, PLACES) + 0.0 for value in values) for name, values in numbers.items()}
-    return Fingerprint.model_validate(rounded)
-
-
 def differences(data: Dataset, expected: Fingerprint) -> tuple[str, ...]:
     """Return a description of how rows differ from those of a fingerprint; empty if they do not.
 
@@ -136,7 +126,8 @@ def differences(data: Dataset, expected: Fingerprint) -> tuple[str, ...]:
     X, y, n_train = data.X, data.y, len(data.splits["train"]) if data.splits else None
     if expected.part == "train":
         X, y, n_train = X[:n_train], y[:n_train], None
-    pairs = {name: (values, getattr(expected, name)) for name, values in _numbers(X, y, data.task, n_train).items()}
+    numbers = fingerprint_numbers(X, y, data.task, n_train)
+    pairs = {name: (values, getattr(expected, name)) for name, values in numbers.items()}
     return tuple(
         _MEANING[name]
         for name, (one, other) in pairs.items()
@@ -152,7 +143,7 @@ def _weights(y: NDArray[Any], task: str) -> Array:
     return np.asarray(indicators / np.sqrt(indicators.mean(axis=0)))
 
 
-def _numbers(X: Any, y: NDArray[Any], task: str, n_train: int | None) -> dict[str, tuple[float, ...]]:
+def fingerprint_numbers(X: Any, y: NDArray[Any], task: str, n_train: int | None) -> dict[str, tuple[float, ...]]:
     """Return the numbers of a fingerprint, by what they describe, from prepared rows and targets."""
     if sp.issparse(X):
         mean = np.asarray(X.mean(axis=0)).ravel()

@@ -59,10 +59,9 @@ def read_table(
             raise bad_file(path, "is empty", "rows of data")
         if form == "npz":
             return read_arrays(content, str(path), sparse)
-        if form == "csv":
-            return read_text(content, path, choose, layout)
         readers = {
-            "xlsx": _read_workbook, "arff": _read_arff, "sparse-arff": _read_sparse_arff, "parquet": _read_parquet
+            "csv": read_text, "xlsx": _read_workbook, "parquet": _read_parquet,
+            "arff": _read_arff, "sparse-arff": _read_sparse_arff,
         }  # fmt: skip
         return readers[form](content, path, choose, layout)
     except ElmbenchError:

@@ -113,9 +113,7 @@ def _outcome(claim: Claim, results: _Results) -> ClaimOutcome:
     # The claim must pass all tests.
     decisive, confirming, contradicting = significance.combine_findings(findings)
     names = zip(*(finding.subject for finding in findings), strict=True)
-    subject = ", ".join(
-        name for name, all_names in zip(decisive.subject, names, strict=True) if name and {*all_names} > {name}
-    )
+    subject = ", ".join(name for name, group in zip(decisive.subject, names, strict=True) if name and {*group} > {name})
     outcome = replace(outcome, finding=decisive, subject=subject)
     # Tests of a part of the claim can contradict it but not confirm it.
     if contradicting <= LEVEL:

@@ -207,14 +207,13 @@ def run(
         add_spec_dir(Path(spec_dir))
     folder = None if data_dir is None else str(data_dir)
     settings = Settings(jobs, folder, tuple(map(str, paths)), blas_threads, parse_limits(limit))
+    request = Request(tuple(datasets), tuple(models), tuple(select), runs, with_baselines, grids=dict(grids or {}))
     with executor_of(engine, settings, scheduler) as executor:
         options = RunOptions(
             experiments=(experiment,),
             profile=profile,
             readings=dict(readings or {}),
-            request=Request(
-                tuple(datasets), tuple(models), tuple(select), runs, with_baselines, grids=dict(grids or {})
-            ),
+            request=request,
             settings=replace(settings, memory=executor.memory),
             retry=retry,
             force=force,

@@ -208,8 +208,6 @@ class TwoStages:
                             # As in the first stage: the other columns can change how a model is chosen.
                             entry = [cell for cell in plan.cells if (cell.dataset, cell.model) == unit[1:]]
                             select: Any = tuple(dict.fromkeys(cell.select for cell in entry))
-                            extra = replace(
-                                request, models=unit[2:], select=select, runs=n, with_baselines=False, grids={}
-                            )
-                            requests.append((resolved, extra))
+                            extra = replace(request, models=unit[2:], runs=n, with_baselines=False, grids={})
+                            requests.append((resolved, replace(extra, select=select)))
         return prepare_tables(self.options, requests, self.results_dir)

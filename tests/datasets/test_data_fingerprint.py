@@ -11,11 +11,12 @@ import pytest
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from elmbench.datasets.dataset import Dataset, differences, fingerprint_of
+from elmbench.datasets.dataset import Dataset, differences
 from elmbench.datasets.fetch import import_file
 from elmbench.datasets.load import identify, load, load_dataset
 from elmbench.errors import DataUnavailableError, ElmbenchError
 from elmbench.specs.datasets import load_dataset_specs
+from tools.fingerprints import fingerprint_of
 
 pytestmark = pytest.mark.exhaustive
 
