@@ -9,18 +9,6 @@ from typing import Any
 
 from elmbench.lazy import attach
 
-__all__ = [
-    "PathSearchCV",
-    "__version__",
-    "compare",
-    "list_models",
-    "load_dataset",
-    "make_model",
-    "models",
-    "read_results",
-    "run",
-]
-
 _MODULES = {
     "PathSearchCV": "elmbench.models.path_search",
     "load_dataset": "elmbench.datasets.load",
@@ -31,7 +19,7 @@ _MODULES = {
     "list_models": "elmbench.registry",
 }
 
-
+__all__ = ["__version__", "models", *_MODULES]
 _get, _ = attach(__name__, _MODULES)
 
 

@@ -162,10 +162,7 @@ class Outer(Spec):
     first rows of a series for training and the next ones for the test.
     """
 
-    kind: Literal[
-        "stratified-kfold", "kfold", "stratified-group-kfold", "group-kfold", "ordered-kfold",
-        "predefined-kfold", "holdout", "stratified-holdout", "official", "in-order",
-    ]  # fmt: skip
+    kind: Literal[FoldKind, "predefined-kfold", "holdout", "stratified-holdout", "official", "in-order"]
     folds: Count = 1
     runs: Count = 1
     #: Sizes for `holdout`, `stratified-holdout` and `in-order`, by data set.

@@ -18,26 +18,21 @@ from elmbench.specs.papers import Spec
 from elmbench.specs.protocol import MEASURES, TRAIN_ACCURACY
 
 _PERCENT = Decimal("0.01")
-#: A metric's name in the files -> the suite's name, and the factor to its natural unit.
+#: A metric's name in the files, without the unit `_percent` -> the suite's name if it differs.
 _METRICS = {
-    "train_seconds": ("fit_seconds", 1),
-    "test_seconds": ("predict_seconds", 1),
-    "gmean_percent": ("gmean", _PERCENT),
-    "test_accuracy_percent": ("accuracy", _PERCENT),
-    "train_accuracy_percent": ("train_accuracy", _PERCENT),
-    "precision_percent": ("precision", _PERCENT),
-    "recall_percent": ("recall", _PERCENT),
-    "f1_percent": ("f1", _PERCENT),
-    "test_rmse": ("rmse", 1),
-    "nodes": ("n_units", 1),
-    "nSV": ("n_units", 1),
-    "predicted negative, actual negative": ("tn", 1),
-    "predicted positive, actual negative": ("fp", 1),
-    "predicted negative, actual positive": ("fn", 1),
-    "predicted positive, actual positive": ("tp", 1),
-    "L": ("n_hidden", 1),
-    "F": ("budget", 1),
-    "attributes": ("features", 1),
+    "train_seconds": "fit_seconds",
+    "test_seconds": "predict_seconds",
+    "test_accuracy": "accuracy",
+    "test_rmse": "rmse",
+    "nodes": "n_units",
+    "nSV": "n_units",
+    "predicted negative, actual negative": "tn",
+    "predicted positive, actual negative": "fp",
+    "predicted negative, actual positive": "fn",
+    "predicted positive, actual positive": "tp",
+    "L": "n_hidden",
+    "F": "budget",
+    "attributes": "features",
 }
 
 _COLUMNS = ("dataset", "model", "metric", "value", "std", "note")
@@ -131,7 +126,8 @@ def _figures(rows: csv.DictReader[str], path: Path) -> Iterator[PublishedValue]:
         if None in row or None in row.values():
             problem = f"{location}: {'too many' if None in row else 'too few'} fields"
             raise invalid(problem, "six fields, a field with a comma in double quotes")
-        metric, factor = _METRICS.get(row["metric"], (row["metric"], 1))
+        name = row["metric"].removesuffix("_percent")
+        metric, factor = _METRICS.get(name, name), Decimal(1) if name == row["metric"] else _PERCENT
         value, std, note = _number(row["value"], factor, location), _number(row["std"], factor, location), row["note"]
         if value is not None and value > 1 and metric in shares:
             percent = "at most 1; percentages have a metric such as test_accuracy_percent"
@@ -150,12 +146,12 @@ def _facts(rows: csv.DictReader[str]) -> Iterator[PublishedValue]:
     for row in rows:
         for name, text in row.items():
             if name not in ("dataset", None) and text:
-                metric, _ = _METRICS.get(name, (name, 1))
+                metric = _METRICS.get(name, name)
                 value = Decimal(text) if text.isascii() and text.isdigit() else None
                 yield PublishedValue(row["dataset"], DATA, metric, value, None, "", text)
 
 
-def _number(text: str, factor: int | Decimal, location: str) -> Decimal | None:
+def _number(text: str, factor: Decimal, location: str) -> Decimal | None:
     """Return a printed number times a factor, also of the form 2^-5; None for an empty field."""
     if not text:
         return None
