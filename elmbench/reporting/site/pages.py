@@ -136,7 +136,8 @@ def comparison_html(results: Results, predictions: pd.DataFrame, importance: pd.
     return environment().get_template("own.html").render(content)
 
 
-def _claims_table(paper: PaperResults) -> pd.DataFrame:
+def claims_table(paper: PaperResults) -> pd.DataFrame:
+    """Return a line for each claim of a paper."""
     in_print = {True: "yes", False: "no", None: "–"}
     rows = [
         [claim.claim.says, *claim.label.split(", profile "), in_print[claim.in_print], claim.verdict, claim.evidence]
@@ -145,7 +146,8 @@ def _claims_table(paper: PaperResults) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["claim", "table", "profile", "in print", "verdict", "evidence"])
 
 
-def _gains_table(tables: Sequence[TableResults]) -> pd.DataFrame:
+def gains_table(tables: Sequence[TableResults]) -> pd.DataFrame:
+    """Return the optimism of each model on each data set."""
     frames = []
     for resolved, gains in ((table.results[0].resolved, table.results[0].default_gains) for table in tables):
         label = f"{resolved.file.spec.label}, {resolved.profile}"
@@ -158,7 +160,8 @@ def _gains_table(tables: Sequence[TableResults]) -> pd.DataFrame:
     return lines[["table", "dataset", "model", "metric", "oracle", "nested", *signed, "n"]].rename(columns=names)
 
 
-def _datasets_table(papers: Sequence[PaperResults], datasets: Iterable[DatasetSpec]) -> pd.DataFrame:
+def datasets_table(papers: Sequence[PaperResults], datasets: Iterable[DatasetSpec]) -> pd.DataFrame:
+    """Return a line for each data set, with the tables that use it."""
     tables = [(f"{paper.paper.key} {table.file.spec.label}", table.file) for paper in papers for table in paper.tables]
     rows = [
         {"name": spec.name, "title": spec.title, "task": spec.task}
@@ -201,19 +204,8 @@ def environment() -> Environment:
     templates = Environment(
         loader=PackageLoader("elmbench.reporting.site"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
-    templates.globals |= {
-        "version": version("elmbench"),
-        "signs": _SIGNS,
-        "address": address,
-        "claims_table": _claims_table,
-        "gains_table": _gains_table,
-        "datasets_table": _datasets_table,
-        "reading_table": reading_table,
-        "optimism_notes": optimism_notes,
-        "sections_of": sections_of,
-        "table_sentence": table_sentence,
-        "verdict_counts": verdict_counts,
-        "facts_sentence": facts_sentence,
-        "rank_diagrams": rank_diagrams,
-    }
+    tables = claims_table, gains_table, datasets_table, reading_table
+    parts = address, sections_of, rank_diagrams, optimism_notes, table_sentence, verdict_counts, facts_sentence
+    functions = {function.__name__: function for function in (*tables, *parts)}
+    templates.globals |= {"version": version("elmbench"), "signs": _SIGNS, **functions}
     return templates
