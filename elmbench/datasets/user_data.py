@@ -8,7 +8,7 @@ from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from shlex import quote
-from typing import Any, Literal
+from typing import Any
 from unicodedata import normalize
 from zlib import crc32
 
@@ -27,8 +27,8 @@ from elmbench.files import cache_folder, replace_file
 from elmbench.numerics.arrays import LARGEST
 from elmbench.specs.datasets import DatasetSpec, RowColumns, Shape
 from elmbench.specs.datasets.sources import FileOptions
+from elmbench.specs.protocol import Task
 
-Task = Literal["classification", "regression"]
 #: A target of whole numbers holds labels if it has at most this many distinct ones.
 MOST_CLASSES = 20
 #: Words are names, neither categories nor classes, if more than this share of them are distinct.

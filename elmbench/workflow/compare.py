@@ -17,13 +17,14 @@ import scipy.sparse as sp
 from pydantic import Field
 
 from elmbench.datasets.table import to_frame
-from elmbench.datasets.user_data import Task, UserData, short_slug, write_arrays
+from elmbench.datasets.user_data import UserData, short_slug, write_arrays
 from elmbench.errors import ElmbenchError
 from elmbench.registry import registry
 from elmbench.registry.plugins import load_plugin, loaded_plugins, write_plugin
 from elmbench.running.engine import Event
 from elmbench.running.executors import Settings
 from elmbench.specs.limits import parse_limits
+from elmbench.specs.protocol import Task
 from elmbench.workflow.comparison import Comparison, prepare_comparison, unused_name
 from elmbench.workflow.execute import Count, checked, compute, execute
 from elmbench.workflow.final_model import ComparisonResults
