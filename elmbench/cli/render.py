@@ -23,9 +23,8 @@ def plan_table(lines: list[dict[str, Any]]) -> RichTable:
     rows = []
     for _, group in groupby(lines, key=itemgetter(*keys)):
         entries = list(group)
-        cells, unavailable, *counts = (
-            sum(line[name] for line in entries) for name in ("cells", "unavailable", "to_run", "fits")
-        )
+        totals = ("cells", "unavailable", "to_run", "fits")
+        cells, unavailable, *counts = (sum(line[name] for line in entries) for name in totals)
         seconds = [line["seconds"] for line in entries]
         time = duration(sum(filter(None, seconds)))
         if None in seconds:

@@ -35,7 +35,6 @@ LAYOUTS = {
     "t-test": "elmbench.layouts.t_test:TTest",
     "rank-correlation": "elmbench.layouts.rank_correlation:RankCorrelation",
 }
-_CORRECT = "correct it, then: elmbench validate"
 
 
 def layout_of(resolved: Resolved) -> Layout:
@@ -57,7 +56,7 @@ def layout_of(resolved: Resolved) -> Layout:
     try:
         layout.check(spec)
     except ValueError as error:
-        raise ElmbenchError(f"{source}: {error}", next_step=_CORRECT) from error
+        raise ElmbenchError(f"{source}: {error}", next_step="correct it, then: elmbench validate") from error
     return layout
 
 

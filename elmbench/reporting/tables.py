@@ -196,9 +196,8 @@ def grids_of(section: Section, resolved: Resolved) -> list[Grid]:
     sets and the measures of each model.
     """
     entries = [entry for entry in section.entries if entry.shown or entry.published is not None]
-    models, measures, datasets, pairs = (
-        {_name(entry, axis) for entry in entries} for axis in ("model", "measure", "dataset", "pair")
-    )
+    axes = ("model", "measure", "dataset", "pair")
+    models, measures, datasets, pairs = ({_name(entry, axis) for entry in entries} for axis in axes)
     if len(models) <= 1:
         shape = ("dataset", "measure", "model")
     elif len({*datasets, *resolved.file.spec.datasets}) <= 1:

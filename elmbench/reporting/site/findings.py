@@ -67,6 +67,7 @@ def _leak(paper: PaperResults) -> Finding | None:
     published = [f"{line['published']:g} on {line['dataset']}" for _, line in figures.iterrows()]
     means = lines[lines["label"].isin(figures["label"])].pivot_table("mean", "label", "value", sort=False)
     columns = {f"{name}={value}": means[value].map("{:.3f}".format).to_list() for value in (default[name], leaking)}
+    page = f"{paper.readings_page}#{name}", "every figure under both readings"
     table = {"data set": figures["dataset"], "published": figures["published"].map("{:g}".format), **columns}
     return Finding(
         paper.paper.key,
@@ -79,10 +80,7 @@ def _leak(paper: PaperResults) -> Finding | None:
             f"The 95 % intervals for the published figures: {'; '.join(figures.apply(_interval, axis=1))}.",
         ),
         pd.DataFrame(table),
-        (
-            (f"{paper.readings_page}#{name}", "every figure under both readings"),
-            *map(paper.link, figures["experiment"].unique()),
-        ),
+        (page, *map(paper.link, figures["experiment"].unique())),
     )
 
 
@@ -112,6 +110,7 @@ def _choice(paper: PaperResults) -> Finding | None:
     counts = choices["model"] + " " + oracle.astype(str) + ":" + nested.astype(str)
     nearer, rest = (choices["table"] == label) & is_of_oracle, (choices["table"] == label) & ~is_of_oracle
     listed = ", ".join(counts[nearer] + ":" + choices["equal"][nearer].astype(str))
+    page = f"optimism.html#{paper.paper.key}", "the gain of the choice, by data set and model"
     models = " and ".join(filter(None, (", ".join(choices["model"][nearer][:-1]), choices["model"][nearer].iloc[-1])))
     return Finding(
         paper.paper.key,
@@ -126,10 +125,7 @@ def _choice(paper: PaperResults) -> Finding | None:
             *_counter_evidence(label, [table.file for table in paper.tables]),
         ),
         choices.drop(columns="equal").map(lambda value: f"{value:+.4f}" if isinstance(value, float) else str(value)),
-        (
-            (f"optimism.html#{paper.paper.key}", "the gain of the choice, by data set and model"),
-            (paper.page, "its tables"),
-        ),
+        (page, (paper.page, "its tables")),
     )
 
 

@@ -201,9 +201,8 @@ def sections_of(results: Results, *, with_extra: bool) -> Iterator[dict[str, Any
 def environment() -> Environment:
     """Return the environment of the templates, which escapes the content that they are filled with."""
     # All content of a page is text: names and columns may come from anybody's files.
-    templates = Environment(
-        loader=PackageLoader("elmbench.reporting.site"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
-    )
+    loader = PackageLoader("elmbench.reporting.site")
+    templates = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
     tables = claims_table, gains_table, datasets_table, reading_table
     parts = address, sections_of, rank_diagrams, optimism_notes, table_sentence, verdict_counts, facts_sentence
     functions = {function.__name__: function for function in (*tables, *parts)}
