@@ -28,7 +28,7 @@ def compare(
     data: Annotated[list[str], typer.Argument(help="Files such as CSV, openml:ID or sklearn:NAME.")],
     target: Annotated[str, Option("-t", "--target", help="Target column; by default by name, or the last one.")] = "",
     model: Annotated[
-        Words, Option("-m", "--model", help="Models, also module:Class; by default up to 15.", autocompletion=models)
+        Words, Option("-m", "--model", help="Models or module:Class; by default up to 15.", autocompletion=models)
     ] = None,
     grid: Annotated[Words, Option(help="Grid of a model: 'k-elm: {C: [1, 10]}'.")] = None,
     task: Annotated[

@@ -110,7 +110,7 @@ def with_numbers(table: Table, decimal: str = "") -> Table:
     return replace(table.with_numbers(numbers), target=target, decimal=decimal)
 
 
-def parse_frame(X: Any, numbers: Collection[str], words: Collection[str], decimal: str) -> pd.DataFrame:
+def as_read(X: Any, numbers: Collection[str], words: Collection[str], decimal: str) -> pd.DataFrame:
     """Return rows as a data frame of floats and words, as if it had been read from a file.
 
     `decimal`: the decimal mark of numbers that are text. Raises ValueError if a column is missing, or one of numbers

@@ -22,7 +22,7 @@ class Sizes(Layout):
     def measures(self, resolved: Resolved, dataset: str, model: str) -> list[Measure]:
         names = ["n_units"]
         if column := resolved.file.spec.models.get(model):
-            variant = column.adapt_to(dataset)
+            variant = column.adapt(dataset)
             names += ["target_dimensions"] * (_DIMENSIONS in (*variant.params, *variant.printed, *column.search))
         return [Measure(name) for name in names]
 

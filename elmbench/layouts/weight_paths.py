@@ -38,7 +38,7 @@ class WeightPaths(Metrics):
         super().check(spec)
         for dataset, names in self.options(spec).kernels.items():
             for column, model in spec.models.items():
-                kernels = model.adapt_to(dataset).params.get("kernels")
+                kernels = model.adapt(dataset).params.get("kernels")
                 if isinstance(kernels, list) and len(kernels) not in (1, len(names)):
                     counts = f"options.kernels has {len(names)} names for {dataset}, models.{column} {len(kernels)}"
                     raise ValueError(f"{counts} kernels; expected a name for each")
@@ -127,7 +127,7 @@ class WeightPaths(Metrics):
         if names := self.options(resolved.spec).kernels.get(dataset):
             return names
         column = resolved.spec.models.get(model)
-        kernels: Any = column.adapt_to(dataset).params.get("kernels") if column else None
+        kernels: Any = column.adapt(dataset).params.get("kernels") if column else None
         if not isinstance(kernels, list):
             return [f"kernel {p + 1}" for p in range(count)]
         labels = []

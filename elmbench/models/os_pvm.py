@@ -10,7 +10,7 @@ from sklearn.utils._param_validation import StrOptions
 from elmbench.models.base.family import estimator
 from elmbench.models.pvm import ProjectionClassifier
 from elmbench.numerics.arrays import Array, Rows
-from elmbench.numerics.projection import StreamedDecomposition, spectrum_with_ones, uncentred_spectrum
+from elmbench.numerics.projection import StreamedDecomposition, extended_spectrum, uncentred_spectrum
 
 
 @estimator
@@ -119,7 +119,7 @@ class OSPVMClassifier(ProjectionClassifier):
     def _choose_nodes(self, values: Array) -> None:
         """Set the spectrum of the hidden nodes from the singular values of the rows so far."""
         if self.update_mean:
-            spectrum = spectrum_with_ones(values, self.n_seen_, self._stream.mean)
+            spectrum = extended_spectrum(values, self.n_seen_, self._stream.mean)
         else:
             spectrum = uncentred_spectrum(values, self.n_seen_, self.n_features_in_ + 1)
         self._nodes = self._node_spectrum(spectrum)

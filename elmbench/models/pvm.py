@@ -16,13 +16,7 @@ from elmbench.numerics.arrays import EPS, Array, Rows
 from elmbench.numerics.kernels import row_blocks
 from elmbench.numerics.nodes.hidden_layer import ACTIVATIONS
 from elmbench.numerics.nodes.output_weights import leading_solutions
-from elmbench.numerics.projection import (
-    RATIOS,
-    Spectrum,
-    StreamedDecomposition,
-    singular_directions,
-    spectrum_with_ones,
-)
+from elmbench.numerics.projection import RATIOS, Spectrum, StreamedDecomposition, extended_spectrum, singular_directions
 
 
 def least_squares(inputs: Array, activation: str, T: Array, sizes: list[int]) -> Iterator[tuple[int, Array, float]]:
@@ -92,12 +86,12 @@ def centred_decomposition(X: Rows) -> tuple[Array, Spectrum, Array]:
         centred -= shift
         mean = X[0] + shift
         values, directions = singular_directions(centred)
-        return mean, spectrum_with_ones(values, n, mean), directions
+        return mean, extended_spectrum(values, n, mean), directions
     stream = StreamedDecomposition(d)
     for rows in gen_batches(n, 256):
         stream.update(X[rows].toarray())
     values, rotation = stream.decomposition()
-    spectrum = spectrum_with_ones(values, n, stream.mean)
+    spectrum = extended_spectrum(values, n, stream.mean)
     return stream.mean, spectrum, stream.fix_signs(rotation[: spectrum.n_directions])[1]
 
 

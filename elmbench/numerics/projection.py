@@ -52,7 +52,7 @@ class Spectrum(NamedTuple):
         return self.node_rows(directions, 0.0), self.ones.astype(np.float64)
 
 
-def spectrum_with_ones(values: Array, n: int, mean: Array) -> Spectrum:
+def extended_spectrum(values: Array, n: int, mean: Array) -> Spectrum:
     """Return the spectrum of n centred samples extended by a row of ones, from their singular values and their mean.
 
     The ones are orthogonal to the rows of centred data, so they add the triplet (e_(m+1), sqrt(n), 1/sqrt(n)) and do

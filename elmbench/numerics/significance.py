@@ -167,7 +167,7 @@ def sign_test(n_confirmed: int, n: int) -> Finding:
 
 
 def combine_findings(findings: Sequence[Finding]) -> tuple[Finding, float, float]:
-    """Return the decisive finding of several that must all be true, and the two probabilities of all of them.
+    """Return the decisive one of several findings that must all be true, and p-values for and against all of them.
 
     All are right only if the weakest one is, so its probability needs no correction. The smallest probability that one
     of k is wrong is multiplied by k (Bonferroni).

@@ -115,7 +115,7 @@ def _coverage_p(figures: Sequence[ComparedFigure], inside: int) -> float | None:
 
 
 def _correlation(figures: Sequence[ComparedFigure]) -> float:
-    """Return the correlation, between the models of a data set, of being inside the interval, from our own runs."""
+    """Return the correlation between models of one data set of lying inside the interval, from our own runs."""
     products, squares = [], []
     for group in group_by(figures, lambda figure: figure.dataset).values():
         hits = [figure.runs_inside for figure in group]

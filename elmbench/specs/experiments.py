@@ -73,7 +73,7 @@ class Model(Spec):
     #: rows.
     carry_over: Literal["none", "folds"] = "none"
 
-    def adapt_to(self, dataset: str) -> Model:
+    def adapt(self, dataset: str) -> Model:
         """Return the column with its changes for one data set."""
         override = self.overrides.get(dataset)
         if override is None:
@@ -250,7 +250,7 @@ class Experiment(Spec):
                 allowed = ", ".join(previous) or "there is none"
                 raise ValueError(f"{column} is like {model.like!r}; expected a column before it: {allowed}")
             previous.append(column)
-            for variant in (model, *map(model.adapt_to, model.overrides)):
+            for variant in (model, *map(model.adapt, model.overrides)):
                 if isinstance(variant.search, tuple):
                     _check_names(f"models.{column}.search names the grid", variant.search, self.grids)
                 for name in set(variant.search).intersection(variant.params):

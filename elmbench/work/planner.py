@@ -52,9 +52,7 @@ class DatasetPlanner:
             for (spelling, column), params in resolved.file.printed_parameters.items()
             if resolved.dataset(spelling).name == name
         }
-        self.models = {
-            column: model.adapt_to(dataset.name) for column, model in (resolved.spec.models | columns).items()
-        }
+        self.models = {column: model.adapt(dataset.name) for column, model in (resolved.spec.models | columns).items()}
         self.models = {column: self._fix_printed_params(column) for column in self.models}
         self.columns = [column for column in columns if self.models[column].runs_on(dataset.name)]
         self.protocol = resolved.spec.protocol

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from elmbench.datasets.sources.file import FileSource, header_of, read_user_file, take_row_columns
 from elmbench.datasets.table import Table, few, label_word, label_words
-from elmbench.datasets.values import parse_frame
+from elmbench.datasets.values import as_read
 from elmbench.errors import ElmbenchError, first_line
 from elmbench.files import replace_file
 from elmbench.layouts.comparison import ranking
@@ -131,7 +131,7 @@ def _pipeline(table: Table, model: Any, spec: DatasetSpec) -> Any:
         numbers = [name for name in table.names if name not in {*words, *dates}]
         inputs = encoder(numbers, words, dates, spec.day_first)
         kinds = {"numbers": numbers, "words": words, "decimal": table.decimal or "."}
-        steps = [("values", FunctionTransformer(parse_frame, kw_args=kinds)), ("inputs", inputs)]
+        steps = [("values", FunctionTransformer(as_read, kw_args=kinds)), ("inputs", inputs)]
         pipeline = Pipeline([*steps, ("scale", StandardScaler()), ("model", model)])
     if spec.task == "classification":
         return pipeline
@@ -171,9 +171,7 @@ def predict_file(
     has unusable values.
     """
     if not model.is_file():
-        raise ElmbenchError(
-            f"{model} does not exist", expected="a file that compare --save wrote", next_step="check the path"
-        )
+        raise ElmbenchError(f"{model} does not exist", expected="a file of compare --save", next_step="check the path")
     try:
         estimator = joblib.load(model)
         steps = getattr(estimator, "regressor_", estimator).named_steps
@@ -185,7 +183,7 @@ def predict_file(
         reason = f" with these versions ({type(error).__name__}: {first_line(error)})" if is_of_others else ""
         problem = f"{model} is not a model that `elmbench compare --save` has written{reason}"
         next_step = "name the model first and the rows second: elmbench predict MODEL ROWS"
-        raise ElmbenchError(problem, expected="a file that compare --save wrote", next_step=next_step) from error
+        raise ElmbenchError(problem, expected="a file of compare --save", next_step=next_step) from error
     if proba and not hasattr(estimator, "predict_proba"):
         problem = f"{model} holds {type(steps['model']).__name__}, which gives no probabilities"
         next_step = "leave --proba out"
@@ -208,7 +206,7 @@ def predict_file(
         if names:
             # The last features of sparse rows may be zero in all rows.
             frame = table.frame().reindex(columns=names, fill_value=0.0)
-            X: Any = parse_frame(frame, columns["numbers"], columns["words"], table.decimal or ".")
+            X: Any = as_read(frame, columns["numbers"], columns["words"], table.decimal or ".")
             remarks += _unknown_categories(X[columns["words"]], steps["inputs"])
         else:
             X = sp.csr_matrix(table.X)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from random_examples import examples
 
-from elmbench.numerics.projection import StreamedDecomposition, singular_directions, spectrum_with_ones
+from elmbench.numerics.projection import StreamedDecomposition, extended_spectrum, singular_directions
 
 KINDS = ("random", "wide", "tall", "deficient", "constant", "repeated", "constant first", "far off", "graded", "clumps")
 
@@ -173,7 +173,7 @@ def test_the_printed_update_loses_the_row_of_ones(seed):
             np.testing.assert_allclose(printed[-1], last - last.mean(), atol=1e-10)
         batch = np.linalg.svd(np.vstack([C.T, np.ones(stop)]), compute_uv=False)
         assert np.abs(S[:10] - batch[:10]).max() > 0.1
-        ours = spectrum_with_ones(stream.decomposition()[0], stop, stream.mean)
+        ours = extended_spectrum(stream.decomposition()[0], stop, stream.mean)
         np.testing.assert_allclose(ours.values, batch, atol=1e-10)
 
 

@@ -175,9 +175,9 @@ def test_a_column_has_grids_of_its_own_on_one_data_set(table: Table, experiment:
     experiment["models"]["ELM"]["except"] = {"wdbc": {"search": grids}}
     for profile, C in (("paper", [1, 2, 3, 4]), ("ci", [1, 3])):
         spec = table(profile)
-        result = spec.models["ELM"].adapt_to("wdbc").search
+        result = spec.models["ELM"].adapt("wdbc").search
         assert {name: grid.expand() for name, grid in result.items()} == {"C": C, "n_hidden": [7]}
-        assert spec.models["ELM"].adapt_to("sylva").search == ("n_hidden", "C")
+        assert spec.models["ELM"].adapt("sylva").search == ("n_hidden", "C")
 
 
 def based(**changes: Any) -> dict[str, Any]:
@@ -340,7 +340,7 @@ def test_tables_of_the_same_fits_share_them(paper: str, tables: tuple[int, ...])
 
 
 def test_a_kernel_for_each_group_of_features() -> None:
-    kernels: Any = find_experiment("mk-elm/algorithm1").spec.models["sparse"].adapt_to("mfeat").params["kernels"]
+    kernels: Any = find_experiment("mk-elm/algorithm1").spec.models["sparse"].adapt("mfeat").params["kernels"]
     columns = [params["columns"] for _, params in kernels]
     assert [start for start, _ in columns] == [0, *(stop for _, stop in columns[:-1])]
     assert columns[-1][1] == load_dataset_specs().find("mfeat").shape.features

@@ -149,7 +149,7 @@ def _curves(by_model: Mapping[str, pd.DataFrame], positive: str) -> Iterator[Pic
 
 
 def _importance(lines: pd.DataFrame) -> Picture:
-    """Return the picture of the losses by shuffled columns of one data set; the largest on top."""
+    """Return the picture of the permutation importance of the columns of one data set, the largest on top."""
     top = lines.head(_MOST_COLUMNS)[::-1]
     figure, axes = new_figure(_SIDE, 0.9 + 0.25 * len(top))
     # Names that are equal when cut have bars of their own.

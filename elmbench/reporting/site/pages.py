@@ -178,10 +178,10 @@ def address(results: Results, name: str) -> str:
     return f"data/{results.resolved.file.id.replace('/', '-')}-{results.resolved.profile}-{name}"
 
 
-def sections_of(results: Results, *, with_extra: bool) -> Iterator[dict[str, Any]]:
+def sections_of(results: Results, *, include_extra: bool) -> Iterator[dict[str, Any]]:
     """Yield the content of each section that has grids.
 
-    `with_extra`: the first section also has the grids of measures that the paper does not print.
+    `include_extra`: the first section also has the grids of measures that the paper does not print.
     """
     for section in results.table.sections:
         readings = ", ".join(map(str, section.readings))
@@ -190,7 +190,7 @@ def sections_of(results: Results, *, with_extra: bool) -> Iterator[dict[str, Any
         of_times = [grid for grid in grids if results.table.columns[2].name == "fit" and "fit_seconds" in grid.measures]
         printed = [grid for grid in grids if grid.has_printed] or (of_times or grids)[:1]
         is_first = section is results.table.sections[0]
-        extra = [grid for grid in grids if grid not in printed] if with_extra and is_first and not readings else []
+        extra = [grid for grid in grids if grid not in printed] if include_extra and is_first and not readings else []
         short = f"profile {results.resolved.profile}, {section.select}" + (f", {readings}" if readings else "")
         names = dict.fromkeys(entry.measure.column for grid in extra for entry in grid.entries)
         if printed:
