@@ -28,7 +28,7 @@ INCLUDED = {"wdbc", "mackey-glass"}
 #: Commands that need the network, files of a user's own or minutes, or that change a baseline.
 PARSED = {"baseline", "compare", "data", "merge", "predict", "report"}
 #: Pages whose commands are run as they stand, here or in other tests.
-ELSEWHERE = {"getting-started.md", "own-data.md", "models.md", "results-folder.md", "add-a-paper.md", "cluster.md"}
+ELSEWHERE = {"getting-started.md", "own-data.md", "models.md", "add-a-paper.md", "cluster.md"}
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
 PAGES += [path for path in sorted((ROOT / "docs").rglob("*.md")) if path.name not in ELSEWHERE]
 
@@ -102,7 +102,7 @@ def blocks(name: str) -> list[tuple[str, str]]:
     return re.findall(r"^```(\w+)\n(.*?)^```$", (DOCS / name).read_text("utf-8"), flags=re.M | re.S)
 
 
-@pytest.mark.parametrize("name", ["getting-started.md", "models.md", "results-folder.md"])
+@pytest.mark.parametrize("name", ["getting-started.md", "models.md"])
 def test_what_a_page_says_is_run_in_its_order(
     elmbench: Callable, worker: dict, capsys: pytest.CaptureFixture[str], name: str
 ) -> None:
