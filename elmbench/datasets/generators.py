@@ -22,8 +22,7 @@ BEFORE = 0.9  # x(t) for t <= 0
 
 def base_waves() -> Array:
     """Return the three triangular waves, an array of shape (3, 21), with peaks of 6 at 11, 15 and 7."""
-    points = np.arange(1, 22)
-    return np.array([np.maximum(6.0 - np.abs(points - peak), 0.0) for peak in (11, 15, 7)])
+    return np.array([np.maximum(6.0 - np.abs(np.arange(1, 22) - peak), 0.0) for peak in (11, 15, 7)])
 
 
 def waveform(name: str, run: int, *, rows: int) -> tuple[Array, NDArray[np.int64]]:
@@ -92,8 +91,7 @@ def integrate(history: Array, n_samples: int) -> Array:
 @cache
 def clean_series(n_samples: int) -> Array:
     """Return the first samples of the noiseless series, of shape (n_samples,)."""
-    series: Array = run(integrate, np.full(DELAY_STEPS, BEFORE), n_samples)
-    return series
+    return run(integrate, np.full(DELAY_STEPS, BEFORE), n_samples)
 
 
 def mackey_glass(name: str, run: int, *, rows: int, taps: int, noise_variance: float) -> tuple[Array, Array]:

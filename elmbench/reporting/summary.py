@@ -104,8 +104,7 @@ def summarise(measured: MeasuredCells) -> pd.DataFrame:
 
 def drop_stand_ins(lines: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
     """Return lines of summaries without those of a stand-in if the data set that it stands for was measured."""
-    measured = lines.loc[lines["ended"] == COMPLETE, "dataset"]
-    return lines[~lines["dataset"].map(resolved.stand_ins).isin(measured)]
+    return lines[~lines["dataset"].map(resolved.stand_ins).isin(lines.loc[lines["ended"] == COMPLETE, "dataset"])]
 
 
 def _published_lines(cells: pd.DataFrame, layout: Layout, resolved: Resolved) -> list[dict[str, Any]]:

@@ -109,8 +109,7 @@ class Resolved:
         """Return a data set's name as the paper spells it, or the suite's name if the paper does not print it."""
         if dataset in self.stand_ins:
             return dataset
-        printed = (figure.dataset for (name, _, _), figure in self.published.items() if name == dataset)
-        return next(printed, dataset)
+        return next((figure.dataset for (name, _, _), figure in self.published.items() if name == dataset), dataset)
 
     def metric_of(self, dataset: str) -> str:
         """Return the metric of searches on a data set."""

@@ -108,5 +108,4 @@ def executor_of(engine: str, settings: Settings, scheduler: str | None = None) -
             expected="the address of a scheduler with --engine dask, and with it only",
             next_step=f"elmbench run ... --engine dask --scheduler {scheduler or 'tls://HOST:8786'}",
         )
-    instance: Executor = executor(settings) if scheduler is None else executor(settings, scheduler)
-    return instance
+    return executor(settings) if scheduler is None else executor(settings, scheduler)

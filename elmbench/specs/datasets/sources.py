@@ -144,8 +144,7 @@ def source_class(kind: object) -> type[SourceSpec]:
     """Return the class of a kind of source: of the suite, or of a plug-in file's dictionary `SOURCES`."""
     name = str(kind)
     if name in BUILT_IN:
-        built_in: type[SourceSpec] = load(f"elmbench.datasets.sources.{BUILT_IN[name]}")
-        return built_in
+        return load(f"elmbench.datasets.sources.{BUILT_IN[name]}")
     from elmbench.registry.plugins import plugin_objects  # it imports the registry, which few commands need
 
     added = plugin_objects("SOURCES")
