@@ -12,7 +12,7 @@ from elmbench.layouts.figures import default_cells, words_for
 from elmbench.layouts.metrics import missing_metrics
 from elmbench.layouts.table import Column, Line, Note, quantity
 from elmbench.metrics import less_is_better
-from elmbench.numerics.significance import Region, corrected_t_test, holm
+from elmbench.numerics.significance import Region, corrected_t_test, holm, without_round_off
 from elmbench.protocol.splits import part_sizes
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
@@ -71,7 +71,7 @@ class Comparison(Layout):
             scores = self._scores(group, resolved.metric_of(str(dataset)), resolved)
             scores = scores.drop(columns=dummies(resolved), errors="ignore")
             p = p_values(scores, share_of_test_rows(str(dataset), resolved, group))
-            ranks = (-scores.mean()).rank()
+            ranks = without_round_off(-scores.mean()).rank()
             parts.append(group.assign(**{RANK: group["model"].map(ranks), P: group["model"].map(p)}))
         table = pd.concat(parts) if parts else cells.assign(**{RANK: math.nan, P: math.nan})
         default = table[table["reading"] == ""]
@@ -200,7 +200,7 @@ def p_text(p: float) -> str:
     return "<.001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
 
 
-def p_values(scores: DataFrame, test_share: float | None, n: int | None = None) -> Series[float]:
+def p_values(scores: DataFrame, test_share: float | None, n: int = 0) -> Series[float]:
     """Return the p-value of the difference of each model from the best one, by Holm's correction; 1 for the best.
 
     `scores`: a line for each fold, a column for each model; more is better. `test_share` and `n` are those of

@@ -8,6 +8,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -55,12 +56,7 @@ def t_quantile(freedom: float, level: float) -> float:
 
 
 def corrected_t_test(
-    differences: ArrayLike,
-    test_share: float,
-    region: Region,
-    floor: float = 0.0,
-    unit: str = "folds",
-    n: int | None = None,
+    differences: ArrayLike, test_share: float, region: Region, floor: float = 0.0, unit: str = "folds", n: int = 0
 ) -> Finding:
     """Test the mean of two or more differences (`unit`: folds or runs) on trials that share training rows.
 
@@ -71,7 +67,7 @@ def corrected_t_test(
     actual one.
     """
     values = np.asarray(differences, dtype=float)
-    n = len(values) if n is None else n
+    n = n or len(values)
     error = float(values.std(ddof=1)) * math.sqrt(1 / n + test_share)
     return _t_finding("corrected resampled t-test", float(values.mean()), error, n - 1, region, n, unit, floor)
 
@@ -84,9 +80,8 @@ def welch_test(one: ArrayLike, other: ArrayLike, region: Region, floor: float = 
     first, second = np.asarray(one, dtype=float), np.asarray(other, dtype=float)
     parts = [float(sample.var(ddof=1)) / len(sample) for sample in (first, second)]
     error = math.sqrt(sum(parts))
-    # Welch and Satterthwaite.
     below = sum(part**2 / (len(sample) - 1) for part, sample in zip(parts, (first, second), strict=True))
-    freedom = sum(parts) ** 2 / below if below else len(first) + len(second) - 2
+    freedom = sum(parts) ** 2 / below if below else len(first) + len(second) - 2  # Welch and Satterthwaite
     n = min(len(first), len(second))
     return _t_finding("Welch's t-test", float(first.mean() - second.mean()), error, freedom, region, n, "runs", floor)
 
@@ -97,8 +92,7 @@ def _t_finding(
     """Return the finding of a t-test from an estimate, its standard error and the degrees of freedom."""
     from scipy.special import stdtr
 
-    quantile = t_quantile(freedom, 1 - LEVEL)
-    # The interval and the probabilities agree.
+    quantile = t_quantile(freedom, 1 - LEVEL)  # the interval and the probabilities agree
     error = max(error, floor / quantile, np.finfo(float).tiny)
     over_low, over_high = ((estimate - bound) / error for bound in (region.low, region.high))
     confirming = float(max(stdtr(freedom, -over_low), stdtr(freedom, over_high)))
@@ -119,8 +113,7 @@ def signed_rank_test(differences: ArrayLike, region: Region) -> Finding:
 
     confirming = max(p(region.low, "greater", 0.0), p(region.high, "less", 0.0))
     contradicting = min(p(region.low, "less", 1.0), p(region.high, "greater", 1.0))
-    name = "Wilcoxon signed-rank test"
-    return Finding(name, float(np.median(values)), confirming, contradicting, len(values), "data sets")
+    return Finding("Wilcoxon signed-rank test", np.median(values), confirming, contradicting, len(values), "data sets")
 
 
 def wilcoxon_p(differences: NDArray[np.float64], alternative: str = "two-sided") -> float:
@@ -129,8 +122,9 @@ def wilcoxon_p(differences: NDArray[np.float64], alternative: str = "two-sided")
     Zeros count half on both sides, as Demsar (2006) advises; all signs of the other differences are equally likely.
     `scipy.stats` takes as long to import as a table takes to print, and is exact for few tied differences only.
     """
-    nonzero = differences != 0
-    weights = np.rint(2 * ranks(np.abs(differences))[nonzero]).astype(int)
+    sizes = np.abs(differences)
+    nonzero = sizes > 1e-12 * sizes.max(initial=0.0)  # equal means of folds may differ by round-off
+    weights = np.rint(2 * ranks(np.where(nonzero, sizes, 0.0))[nonzero]).astype(int)
     ways = np.ones(1)  # of each sum of weights
     for weight in weights:
         ways = np.pad(ways, (weight, 0)) + np.pad(ways, (0, weight))
@@ -140,9 +134,15 @@ def wilcoxon_p(differences: NDArray[np.float64], alternative: str = "two-sided")
 
 
 def ranks(values: ArrayLike) -> NDArray[np.float64]:
-    """Return the ranks of values; equal values have the mean of their ranks."""
-    ordered = np.sort(values)
+    """Return the ranks of values; those that are equal within round-off have the mean of their ranks."""
+    ordered = np.sort(values := without_round_off(values))
     return (np.searchsorted(ordered, values, "left") + np.searchsorted(ordered, values, "right") + 1) / 2
+
+
+def without_round_off(values: Any) -> Any:
+    """Return values, also a frame of them, to nine digits: the same mean of other folds may differ in the last one."""
+    fractions, exponents = np.frexp(values)
+    return np.ldexp(np.round(fractions, 9), exponents)
 
 
 def holm(p: Sequence[float]) -> list[float]:

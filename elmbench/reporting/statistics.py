@@ -20,7 +20,7 @@ from elmbench.layouts.comparison import dummies
 from elmbench.layouts.figures import new_figure, png
 from elmbench.layouts.table import COMPLETE
 from elmbench.metrics import less_is_better
-from elmbench.numerics.significance import holm, wilcoxon_p
+from elmbench.numerics.significance import holm, wilcoxon_p, without_round_off
 from elmbench.reporting.summary import drop_stand_ins
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.published import ALL
@@ -195,7 +195,7 @@ def _first_metric_scores(figures: Mapping[Any, float], resolved: Resolved) -> pd
 
 def compare(values: pd.DataFrame, source: str) -> Statistics:
     """Return the comparison of the models that are columns of `values` (see `Statistics`; NaN if missing)."""
-    common = values.loc[:, values.notna().mean() >= 0.5].dropna()
+    common = without_round_off(values.loc[:, values.notna().mean() >= 0.5].dropna())
     order = common.rank(axis=1, ascending=False).mean().sort_values(kind="stable").index
     return Statistics(source, common[order], tuple(str(model) for model in values if model not in common))
 
