@@ -142,7 +142,7 @@ def ranks(values: ArrayLike) -> NDArray[np.float64]:
 def without_round_off(values: Any) -> Any:
     """Return values, also a frame of them, to nine digits: the same mean of other folds may differ in the last one."""
     fractions, exponents = np.frexp(values)
-    return np.ldexp(np.round(fractions, 9), exponents)
+    return np.round(fractions, 9) * 2.0**exponents
 
 
 def holm(p: Sequence[float]) -> list[float]:
