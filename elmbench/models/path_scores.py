@@ -73,7 +73,7 @@ def _break_ties(
     Arguments are lists by folds; a score of 0 or 1 has no round-off.
     """
     means = np.mean(scores, axis=0)
-    tied = means >= means.max() - 1e-12
+    tied = means >= np.nanmax(means, initial=-np.inf) - 1e-12
     for y, decisions, column in zip(true, outputs, scores, strict=True):
         rows = np.flatnonzero(tied & (column % 1 != 0))
         if tied.sum() > 1 and len(rows):

@@ -108,7 +108,8 @@ def _targets(table: Table, task: str, originals: Iterable[Any]) -> Any:
     if task == "regression":
         return np.asarray(table.target, dtype=np.float64)
     words = label_words(table.target).astype(str)
-    by_word = {label_word(label): label for label in {*(table.target if table.target.dtype == bool else originals)}}
+    originals = table.target if table.target.dtype == bool else originals
+    by_word = {label_word(label): label for label in dict.fromkeys(originals)}
     labels = np.array([by_word.get(word) for word in words])
     if labels.dtype.kind in "biuU":
         return labels
