@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
 from traceback import TracebackException
+from typing import Self
 
 _IN_PYTHON = ContextVar("in_python", default=False)
 
@@ -28,6 +29,11 @@ class ElmbenchError(Exception):
     def __str__(self) -> str:
         expected = f"\nExpected: {self.expected}" if self.expected else ""
         return self.found + expected + (f"\nNext: {self.next_step}" if self.next_step else "")
+
+    def add_source(self, source: object) -> Self:
+        """Put the file that the problem is in before it, and return the error."""
+        self.found = f"{source}: {self.found}"
+        return self
 
     def __reduce__(self) -> tuple[object, ...]:
         # The default drops the keyword arguments when the exception crosses a process boundary.

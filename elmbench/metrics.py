@@ -43,10 +43,9 @@ class Metric:
         """The task of the models that it evaluates."""
         return "regression" if self.takes == "values" else "classification"
 
-    @property
-    def methods(self) -> tuple[str, ...]:
-        """The methods of an estimator; the metric takes the first that exists."""
-        others = {"scores": ("decision_function", "predict_proba"), "probabilities": ("predict_proba",)}
+    def methods(self, n_classes: int = 2) -> tuple[str, ...]:
+        """Return the methods of an estimator; the metric takes the first that exists."""
+        others = {"scores": ranking_methods(n_classes), "probabilities": ("predict_proba",)}
         return others.get(self.takes, ("predict",))
 
     def scores(self, values: Any) -> Array:
@@ -55,6 +54,15 @@ class Metric:
 
         values = np.asarray(values, dtype=np.float64)
         return np.where(np.isfinite(values), -values if self.less_is_better else values, -np.inf)
+
+
+def ranking_methods(n_classes: int) -> tuple[str, str]:
+    """Return the methods of an estimator whose outputs rank rows, the first choice first.
+
+    For more than two classes, these are probabilities, as for scikit-learn's "roc_auc_ovr": the decision values of a
+    softmax are comparable only within a row.
+    """
+    return ("decision_function", "predict_proba") if n_classes <= 2 else ("predict_proba", "decision_function")
 
 
 def _metric(name: str, takes: Takes, formula: tuple[Any, ...], scorer: str = "", **options: bool) -> Metric:

@@ -48,8 +48,8 @@ def layout_of(resolved: Resolved) -> Layout:
     layouts: dict[str, Any] = LAYOUTS | plugin_objects("LAYOUTS")
     if spec.layout not in layouts:
         plugin = wording("--plugin FILE", "plugins=[FILE]")
-        error = unknown_name("kind of table", spec.layout, list(layouts), f"correct it, or load its plug-in: {plugin}")
-        raise ElmbenchError(f"{source}: {error.found}", expected=error.expected, next_step=error.next_step)
+        step = f"correct it, or load its plug-in: {plugin}"
+        raise unknown_name("kind of table", spec.layout, list(layouts), step).add_source(source)
     kind = layouts[spec.layout]
     layout: Layout = (load(kind) if isinstance(kind, str) else kind)()
     layout.options(spec, source)

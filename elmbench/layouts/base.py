@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from elmbench.layouts.figures import Figure, entries_in, png
+from elmbench.layouts.figures import Figure, entries_in, figure_bytes
 from elmbench.layouts.table import UNJUDGED, Column, Entry, Line, Note
 from elmbench.metrics import PREQUENTIAL, columns, counts_rows
 from elmbench.specs.experiments import Experiment
@@ -183,7 +183,7 @@ class Layout(ABC):
         import pandas as pd
 
         points = pd.DataFrame(self.points_of(cells, outputs, resolved))
-        return Figure(points, png(self.draw(points, resolved))) if len(points) else None
+        return Figure(points, figure_bytes(self.draw(points, resolved))) if len(points) else None
 
     def points_of(self, cells: DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> Points | DataFrame:
         """Return the data of the figure from the cells and the stored results under the default readings, read in turn.

@@ -125,13 +125,17 @@ def finish(figure: Any, styles: Mapping[str, Any], title: str, markers: Mapping[
     return figure
 
 
-def png(figure: Any) -> bytes:
-    """Return a matplotlib figure as PNG with a palette, which suffices for its few colours."""
+def figure_bytes(figure: Any, form: str = "png") -> bytes:
+    """Return a matplotlib figure as PNG, PDF or SVG; a PNG has a palette, which suffices for its few colours."""
     import numpy as np
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from PIL import Image
 
-    canvas, buffer = FigureCanvasAgg(figure), io.BytesIO()
+    buffer = io.BytesIO()
+    if form != "png":
+        figure.savefig(buffer, format=form)
+        return buffer.getvalue()
+    canvas = FigureCanvasAgg(figure)
     canvas.draw()
     picture = Image.fromarray(np.asarray(canvas.buffer_rgba())[:, :, :3])
     picture.quantize(_COLOURS, method=Image.Quantize.FASTOCTREE).save(buffer, "PNG", optimize=True)

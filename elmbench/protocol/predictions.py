@@ -99,19 +99,15 @@ def class_outputs(estimator: Any, method: str, X: Any, labels: list[int]) -> Arr
 
 
 def outputs_for(metric: Metric, estimator: Any, X: Any, labels: list[int] | None) -> Any:
-    """Return the input of a metric from a fitted model: predictions, decision values or probabilities.
-
-    For more than two classes, a ranking takes probabilities first, like scikit-learn's "roc_auc_ovr": the decision
-    values of a softmax are comparable only within a row.
-    """
+    """Return the input of a metric from a fitted model: predictions, decision values or probabilities."""
     if labels is None or metric.takes in ("counts", "values"):
         return estimator.predict(X)
-    for method in metric.methods if len(labels) == 2 else sorted(metric.methods, reverse=True):
+    methods = metric.methods(len(labels))
+    for method in methods:
         if (outputs := class_outputs(estimator, method, X, labels)) is not None:
             two = method == "predict_proba" and metric.takes == "scores" and len(labels) == 2
             return outputs[:, 1] if two else outputs
-    methods = " or ".join(metric.methods)
-    raise ValueError(f"{metric.name} takes {methods}, which {type(estimator).__name__} does not have")
+    raise ValueError(f"{metric.name} takes {' or '.join(methods)}, which {type(estimator).__name__} does not have")
 
 
 class FoldScores:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from elmbench.metrics import Metric
+from elmbench.metrics import Metric, ranking_methods
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.scores import confusion_counts
 from elmbench.protocol.predictions import class_numbers, class_outputs
@@ -105,20 +105,24 @@ class StoredPredictions:
 
     @cached_property
     def scores(self) -> Array | None:
-        """Decision values or log-odds of shape (n,) or (n, k), by the rule of `outputs_for`; None if there are neither.
+        """Decision values or log-odds (see `ranking_methods`) of shape (n,) or (n, k); None if there are neither.
 
         They are finite: scikit-learn refuses the infinite log-odds of a probability of 0 or 1.
         """
-        names = sorted({"scores", "log_odds"} & {*self.content}, reverse=self.n_classes == 2)
-        values = self.columns(*names[:1])
-        return None if values is None else np.clip(values, -_LARGEST, _LARGEST)
+        for method in ranking_methods(self.n_classes or 0):
+            values = self.columns("scores" if method == "decision_function" else "log_odds")
+            if values is not None:
+                return np.clip(values, -_LARGEST, _LARGEST)
+        return None
 
     @cached_property
     def probabilities(self) -> Array | None:
         """Probabilities of shape (n, k); None if the model has none."""
         odds = self.columns("log_odds")
-        if odds is None or odds.ndim == 2:
-            return None if odds is None else np.exp(odds)
+        if odds is None:
+            return None
+        if odds.ndim == 2:
+            return np.exp(odds)
         with np.errstate(over="ignore"):
             return 1 / (1 + np.exp(np.column_stack([odds, -odds])))
 
@@ -126,7 +130,7 @@ class StoredPredictions:
         values = _unpack(self.content[name])
         return values.astype(np.intp) if self.n_classes else values
 
-    def columns(self, name: str = "") -> Array | None:
+    def columns(self, name: str) -> Array | None:
         """Return `scores`, the decision values, or `log_odds`, of shape (n,) or (n, k); None if the model has none."""
         if name not in self.content:
             return None

@@ -5,7 +5,6 @@ then Nemenyi's test for each pair of models, and Wilcoxon's signed-rank test wit
 compared on the data sets that have all of them. Measured and published figures are compared separately.
 """
 
-import io
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from elmbench.layouts.comparison import dummies
-from elmbench.layouts.figures import new_figure, png
+from elmbench.layouts.figures import figure_bytes, new_figure
 from elmbench.layouts.table import COMPLETE
 from elmbench.metrics import less_is_better
 from elmbench.numerics.significance import holm, wilcoxon_p, without_round_off
@@ -225,7 +224,4 @@ def draw_critical_differences(comparison: Statistics, title: str, form: str = "p
         axes.text(end, y, name, ha=align, va="center", fontsize="small")
     subtitle = f"average rank of the {comparison.source} figures on {len(comparison.datasets)} data sets"
     axes.set_title(f"{title}\n{subtitle}; critical distance {comparison.critical_distance:.2f}", fontsize="medium")
-    if form == "png":
-        return png(figure)
-    figure.savefig(buffer := io.BytesIO(), format=form)
-    return buffer.getvalue()
+    return figure_bytes(figure, form)

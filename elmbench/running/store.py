@@ -205,7 +205,8 @@ class Store:
 
     def commands(self, profile: str, experiment: str) -> list[str]:
         """Return the commands that requested these cells, each once, oldest first."""
-        return list(reversed(dict.fromkeys(reversed([command for _, command in self.requests(profile, experiment)]))))
+        commands = [command for _, command in self.requests(profile, experiment)]
+        return list(reversed(dict.fromkeys(reversed(commands))))
 
     def has_command(self, command: str) -> bool:
         """Return True if this command line has requested some table."""

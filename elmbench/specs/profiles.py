@@ -53,7 +53,7 @@ class Resolved:
         try:
             return {name: load_dataset_specs().find(name) for name in names}
         except ElmbenchError as error:
-            error.found = f"{self.file.path}: {error.found}"
+            error.add_source(self.file.path)
             raise
 
     def dataset(self, name: str) -> DatasetSpec:

@@ -82,8 +82,8 @@ class GridProblem:
             metric = find_metric("roc_auc")
         path = "evaluate_grid" if metric.takes in ("counts", "values") else ""
         has_all_classes = all(len(np.unique(self.y[train])) == len(self.labels or ()) for train, _ in self.folds)
-        ranks_probabilities = len(self.labels or ()) > 2 and self.has_method("predict_proba")
-        if metric.takes == "scores" and has_all_classes and not ranks_probabilities:
+        method = next(filter(self.has_method, metric.methods(len(self.labels or ()))), "")
+        if method == "decision_function" and has_all_classes:
             path = "decision_grid"
         return self._evaluations(path, lambda model, X: outputs_for(metric, model, X, self.labels))
 

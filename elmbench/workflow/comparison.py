@@ -220,11 +220,11 @@ def _grid(values: Any) -> Any:
 def _exclusion_reason(entry: ModelEntry, spec: DatasetSpec, metric: Metric) -> str:
     """Return why a model cannot be fitted to weighted rows, or chosen by a metric; empty if it can."""
     weighted = spec.weights is not None
-    if "predict" in metric.methods and not weighted:
+    if "predict" in metric.methods() and not weighted:
         return ""
     factory = entry.factory(spec.task)
     # Decision values are calibrated.
-    methods = dict.fromkeys((*metric.methods, *(["decision_function"] if metric.takes == "probabilities" else [])))
+    methods = dict.fromkeys((*metric.methods(), *(["decision_function"] if metric.takes == "probabilities" else [])))
     if not has_method(factory, *methods):
         return f"it has no {' or '.join(methods)}, which {metric.name} takes"
     try:

@@ -13,7 +13,7 @@ from sklearn.metrics import average_precision_score, precision_recall_curve
 from elmbench.errors import ElmbenchError
 from elmbench.layouts import layout_of
 from elmbench.layouts.base import Outputs
-from elmbench.layouts.figures import png, title_of
+from elmbench.layouts.figures import figure_bytes, title_of
 from elmbench.work.plan import Plan
 
 Scores = tuple[np.ndarray, np.ndarray]
@@ -73,7 +73,7 @@ def test_every_model_is_drawn_and_the_same_data_give_the_same_picture(toy: Toy) 
     assert [label.split(" ")[0] for label in labels] == [f"m{i}" for i in range(6)]
     assert labels[0] == f"m0 (average precision {curves['average_precision'].iloc[0]:.3f})"
     again = pd.read_csv(StringIO(curves.to_csv(index=False)))
-    assert png(draw(resolved, again)) == png(draw(resolved, curves))
+    assert figure_bytes(draw(resolved, again)) == figure_bytes(draw(resolved, curves))
 
 
 # --- Curves ----------------------------------------------------------------------------------------------------------
@@ -195,7 +195,7 @@ def test_a_surface_of_one_point_or_one_height_is_drawn_without_lines(toy: Toy) -
     points = pd.DataFrame({"row_value": [1, 1, 2, 2], "value": [3.0, 5.0] * 2, "mean": 0.5, "dataset": "d"})
     points = points.assign(metric="accuracy", parameter="gamma", row="h")
     for part in (points, points[:1]):
-        assert png(draw(toy(**SURFACE), part))[:4] == b"\x89PNG"
+        assert figure_bytes(draw(toy(**SURFACE), part))[:4] == b"\x89PNG"
 
 
 ELM = {"model": "elm", "search": ["C"], "params": {"n_hidden": 5}}

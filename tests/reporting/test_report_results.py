@@ -34,7 +34,7 @@ def fill(store: Store, *, mcc: float = 0.9, models: tuple[str, ...] = ("ELM", "K
 def _quick_picture(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pictures are tested elsewhere; drawing them takes most of the time."""
     monkeypatch.setattr(PrecisionRecall, "draw", lambda self, points, resolved: points)
-    monkeypatch.setattr(base, "png", lambda points: points.to_csv().encode())
+    monkeypatch.setattr(base, "figure_bytes", lambda points: points.to_csv().encode())
 
 
 @pytest.fixture

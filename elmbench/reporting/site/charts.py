@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from elmbench.layouts.comparison import ranking
-from elmbench.layouts.figures import new_figure, png, title_of, words_for
+from elmbench.layouts.figures import figure_bytes, new_figure, title_of, words_for
 from elmbench.reporting.results import Results
 from elmbench.reporting.statistics import Statistics, compare_models, draw_critical_differences
 from elmbench.specs.datasets import DatasetSpec
@@ -85,7 +85,7 @@ def _scores(cells: pd.DataFrame, models: Sequence[str], spec: DatasetSpec, resol
     axes.set_ylim(-0.6, len(models) - 0.4)
     axes.locator_params(axis="x", nbins=6)
     axes.set_xlabel(words_for(metric))
-    return Picture("Score of each test part (dot) and the mean of each model (bar)", png(figure))
+    return Picture("Score of each test part (dot) and the mean of each model (bar)", figure_bytes(figure))
 
 
 def _errors(model: str, rows: pd.DataFrame) -> Picture:
@@ -96,7 +96,7 @@ def _errors(model: str, rows: pd.DataFrame) -> Picture:
     axes.locator_params(nbins=5)
     axes.set(xlabel="predicted", ylabel="true", aspect="equal")
     remark = f", {len(sample)} of them drawn at random" if len(rows) > len(sample) else ""
-    return Picture(f"{model}: true and predicted values of test rows{remark}", png(figure))
+    return Picture(f"{model}: true and predicted values of test rows{remark}", figure_bytes(figure))
 
 
 def _confusion(model: str, rows: pd.DataFrame, classes: Sequence[str]) -> Picture:
@@ -119,7 +119,7 @@ def _confusion(model: str, rows: pd.DataFrame, classes: Sequence[str]) -> Pictur
         ax=axes,
     )
     axes.set(xlabel="predicted class", ylabel="true class")
-    return Picture(f"{model}: share of the test rows of each class (line) by predicted class", png(figure))
+    return Picture(f"{model}: share of the test rows of each class (line) by predicted class", figure_bytes(figure))
 
 
 def _curves(by_model: Mapping[str, pd.DataFrame], positive: str) -> Iterator[Picture]:
@@ -145,7 +145,7 @@ def _curves(by_model: Mapping[str, pd.DataFrame], positive: str) -> Iterator[Pic
         axes.set(**labels)
         axes.legend(fontsize="small")
         label = f"{title} curves for the class {positive!r}; test rows of all folds together, so areas may differ"
-        yield Picture(f"{label} from the mean over folds", png(figure))
+        yield Picture(f"{label} from the mean over folds", figure_bytes(figure))
 
 
 def _importance(lines: pd.DataFrame) -> Picture:
@@ -161,7 +161,7 @@ def _importance(lines: pd.DataFrame) -> Picture:
     axes.tick_params(labelsize="small")
     axes.set_xlabel(f"loss of {metric}, mean and deviation of folds", fontsize="small")
     few = f", the {_MOST_COLUMNS} largest of {len(lines)}" if len(lines) > _MOST_COLUMNS else ""
-    return Picture(f"{model}: loss on test rows if the values of one column are shuffled{few}", png(figure))
+    return Picture(f"{model}: loss on test rows if the values of one column are shuffled{few}", figure_bytes(figure))
 
 
 def _short(name: str) -> str:

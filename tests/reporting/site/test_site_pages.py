@@ -224,7 +224,7 @@ def test_columns_whose_names_begin_alike_have_bars_of_their_own(monkeypatch: pyt
     from elmbench.reporting.site import charts
 
     drawn: list[Any] = []
-    monkeypatch.setattr(charts, "png", lambda figure: drawn.append(figure) or b"")
+    monkeypatch.setattr(charts, "figure_bytes", lambda figure: drawn.append(figure) or b"")
     lines = pd.DataFrame({"column": [f"the temperature at the site {i}" for i in (1, 2)], "importance": [0.5, 0.1]})
     charts._importance(lines.assign(std=0.1, metric="mcc", model="elm"))
     assert len({bar.get_y() for bar in drawn[0].axes[0].patches}) == 2
