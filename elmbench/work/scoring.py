@@ -82,9 +82,9 @@ class GridProblem:
             metric = find_metric("roc_auc")
         path = "evaluate_grid" if metric.takes in ("counts", "values") else ""
         has_all_classes = all(len(np.unique(self.y[train])) == len(self.labels or ()) for train, _ in self.folds)
-        method = next(filter(self.has_method, metric.methods(len(self.labels or ()))), "")
-        if method == "decision_function" and has_all_classes:
-            path = "decision_grid"
+        if metric.takes == "scores" and has_all_classes:
+            methods = filter(self.has_method, metric.methods(len(self.labels or ())))
+            path = "decision_grid" if next(methods, "") == "decision_function" else ""
         return self._evaluations(path, lambda model, X: outputs_for(metric, model, X, self.labels))
 
     def calibrates(self, metric: Metric) -> bool:
