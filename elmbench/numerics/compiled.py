@@ -49,8 +49,10 @@ def compile_loop(loop: FunctionType, cached: bool) -> Any:
     copy = FunctionType(loop.__code__, namespace, loop.__name__, loop.__defaults__)
     copy.__module__ = loop.__module__
     copy.__qualname__ = f"{loop.__name__}_{_stamp():08x}"
-    # Sums keep their order, unless the module allows more. The error model only saves a test before each division.
-    return njit(cache=cached, error_model="numpy", fastmath=namespace.get("FASTMATH", False))(copy)
+    # Sums keep their order, unless the module allows more. Then the loop is inlined; otherwise the first copy that a
+    # process loads would serve all callers. The error model only saves a test before each division.
+    fastmath = namespace.get("FASTMATH", False)
+    return njit(cache=cached, error_model="numpy", fastmath=fastmath, forceinline=bool(fastmath))(copy)
 
 
 @cache

@@ -31,8 +31,8 @@ def kernel():
 
 
 def assert_same(one, other):
-    for a, b in zip(one, other, strict=True):
-        np.testing.assert_allclose(a, b, rtol=1e-10, atol=1e-10)
+    for a, b in zip(one, other, strict=True):  # sums in other orders, 90 updates, a condition of 1e4
+        np.testing.assert_allclose(a, b, rtol=0, atol=90 * 1e4 * np.finfo(float).eps * np.abs(b).max())
 
 
 def test_compiled_loops_agree_with_plain_python(monkeypatch):

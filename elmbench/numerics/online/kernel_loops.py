@@ -4,9 +4,8 @@ Scardapane et al., Online Sequential Extreme Learning Machine With Kernels, IEEE
 al., Fixed-budget kernel recursive least-squares, ICASSP 2010; Engel et al., The kernel recursive least-squares
 algorithm, IEEE Trans. Signal Process. 52(8), 2004.
 
-Inverses are full symmetric squares: the updates of entries (i, j) and (j, i) are the same operations on the same
-numbers, so they stay symmetric to the last bit, and every inner loop runs along a row. An update is applied in the pass
-that multiplies the inverse with the next kernel row, so learning a row takes one pass over the inverse.
+Of an inverse, only the lower triangle counts. An update is applied in the pass that multiplies the inverse with the
+next kernel row, so learning a row takes one pass over the inverse.
 
 Dictionaries have columns, of shape (n_features, capacity), as have targets and weights, (n_outputs, capacity); square
 matrices have shape (capacity, capacity). The leading `m` columns (and rows) are in use, the rest are zero. For kernels
@@ -19,6 +18,7 @@ import numpy as np
 
 from elmbench.numerics.arrays import EPS, Array
 from elmbench.numerics.online.loops import DONE, DRIFT, GROW, inner, solve_lower, solve_upper
+from elmbench.numerics.symmetric_product import update_and_multiply
 
 CHECK_EVERY = 64  # rows between two looks at the residual, and the least number of rows between two factorisations
 DRIFT_TOLERANCE = 1e-6  # largest residual of the inverse and of the weights that counts as sound
@@ -49,32 +49,6 @@ def self_kernel(number: float, gram: Array) -> float:
     return gram[int(number), int(number)] if len(gram) > 0 else 1.0
 
 
-def update_and_multiply(inverse: Array, m: int, pending: bool, u: Array, v: Array, k: Array, z: Array) -> None:
-    """Apply a pending update Q += u u' - v v', and write z = Q k, in one pass over Q, two rows at a time."""
-    z[:m] = 0.0
-    for i in range(0, m - 1, 2):
-        row, following = inverse[i], inverse[i + 1]
-        k_0, k_1 = k[i], k[i + 1]
-        if pending:
-            u_0, u_1, v_0, v_1 = u[i], u[i + 1], v[i], v[i + 1]
-            for j in range(m):
-                q = row[j] + (u_0 * u[j] - v_0 * v[j])
-                p = following[j] + (u_1 * u[j] - v_1 * v[j])
-                row[j] = q
-                following[j] = p
-                z[j] = (z[j] + q * k_0) + p * k_1
-        else:
-            for j in range(m):
-                z[j] = (z[j] + row[j] * k_0) + following[j] * k_1
-    if m % 2 == 1:
-        row = inverse[m - 1]
-        if pending:
-            for j in range(m):
-                row[j] += u[m - 1] * u[j] - v[m - 1] * v[j]
-        for j in range(m):
-            z[j] += row[j] * k[m - 1]
-
-
 def worst_residual(j: int, m: int, z: Array, k: Array, weights: Array, targets: Array) -> float:
     """Return the larger error of `z`, the inverse times row `k` of its matrix, and of the weights in equation `j`."""
     z[j] -= 1.0
@@ -92,19 +66,17 @@ def least_significant(m: int, z: Array, r: float, inverse: Array, weights: Array
     The cost is |a_i| / Q_ii after the new row was added (Van Vaerenbergh et al., 2010), the leave-one-out error of row
     i, or its 2-norm for several outputs. The first of equal ones is taken; the new row is the last.
     """
-    lowest_cost = math.inf
-    weakest = m
+    costs = np.zeros(m)
+    for o in range(len(weights)):
+        row, step = weights[o], errors[o] / r
+        for s in range(m):
+            weight = row[s] - z[s] * step
+            costs[s] += weight * weight
     for s in range(m):
-        length = 0.0
-        for o in range(len(weights)):
-            weight = weights[o, s] - z[s] * (errors[o] / r)
-            length += weight * weight
-        cost = math.sqrt(length) / (inverse[s, s] + z[s] * z[s] / r)
-        if cost < lowest_cost:
-            lowest_cost = cost
-            weakest = s
+        costs[s] = math.sqrt(costs[s]) / (inverse[s, s] + z[s] * z[s] / r)
+    weakest = int(np.argmin(costs))
     # The weight of the new row is error / r, its diagonal entry 1 / r.
-    return m if math.sqrt(inner(errors, errors, len(errors))) < lowest_cost else weakest
+    return m if math.sqrt(inner(errors, errors, len(errors))) < costs[weakest] else weakest
 
 
 def absorb(
@@ -119,23 +91,25 @@ def absorb(
     seen: int,
     age: int,
     doubtful: int,
+    joined: bool,
     dictionary: Array,
     targets: Array,
     weights: Array,
     inverse: Array,
-) -> tuple[int, int, int, int, int, int]:
+) -> tuple[int, int, int, int, int, bool, int]:
     """Learn `rows` from `position` on by Table I of Scardapane et al., pruning to `budget` rows after each.
 
     `m` is the size of the dictionary, `seen` the number of rows so far, `age` that since the inverse was computed from
     scratch, and `doubtful` that up to which the state is doubtful, `CHECK_EVERY` after the last check that round-off
-    failed. The arrays of the state are changed in place; they have the capacity for all rows or for the budget. The
-    status is `DRIFT` if the inverse must be computed from scratch before row `position` is learnt.
+    failed. `joined` is True if the last row joined the dictionary: the order of the next sums depends on it, but not on
+    the division of the rows into calls. The arrays of the state are changed in place; they have the capacity for all
+    rows or for the budget. The status is `DRIFT` if the inverse must be computed from scratch before row `position` is
+    learnt.
     """
     n_rows, n_outputs = values.shape
     capacity = len(inverse)
     k, z, u, v = np.zeros(capacity), np.zeros(capacity), np.zeros(capacity), np.zeros(capacity)
-    errors = np.zeros(n_outputs)
-    pending = False  # whether Q += u u' - v v' is still to be done
+    errors, column = np.zeros(n_outputs), np.zeros(capacity)
     status = DONE
     t = position
     while t < n_rows:
@@ -143,16 +117,16 @@ def absorb(
             j = (seen // CHECK_EVERY) % m
             kernel_row(dictionary[:, j].copy(), dictionary, m, gamma, gram, k)
             k[j] += ridge
-            update_and_multiply(inverse, m, pending, u, v, k, z)
-            pending = False
+            update_and_multiply(inverse, m, joined, u, v, k, z)
+            joined = False
             if not worst_residual(j, m, z, k, weights, targets) <= DRIFT_TOLERANCE:
                 doubtful = seen + CHECK_EVERY
                 if age >= max(CHECK_EVERY, m // 4):
                     status = DRIFT
                     break
         kernel_row(rows[t], dictionary, m, gamma, gram, k)  # Table I, line 4
-        update_and_multiply(inverse, m, pending, u, v, k, z)  # line 5
-        pending = False
+        update_and_multiply(inverse, m, joined, u, v, k, z)  # line 5
+        joined = False
         # Line 6. In exact arithmetic r >= 1/C, as K without I/C is positive semi-definite.
         itself = self_kernel(rows[t, 0], gram)
         r = ridge + itself - inner(k, z, m)
@@ -180,7 +154,8 @@ def absorb(
                 # Inversion lemma: Q_rest = Q - q q' / q_slot, a_rest = a - q a_slot / q_slot, which turns z, r and the
                 # error of row t into those below.
                 root, shift = math.sqrt(pivot), z[slot] / pivot
-                column = inverse[slot]
+                column[:slot] = inverse[slot, :slot]
+                column[slot:m] = inverse[slot:m, slot]
                 r += z[slot] * shift
                 for s in range(m):
                     z[s] -= column[s] * shift
@@ -191,14 +166,14 @@ def absorb(
                     share = row[slot] / pivot
                     for s in range(m):
                         row[s] -= column[s] * share
-                inverse[slot, :m] = 0.0
-                inverse[:m, slot] = 0.0
+                inverse[slot, :slot] = 0.0
+                inverse[slot:m, slot] = 0.0
                 v[slot] = 0.0
         else:
             v[:] = 0.0
             m += 1
         if slot < m:
-            pending = True
+            joined = True
             root = math.sqrt(r)
             for s in range(m):  # line 7: Q grows by w w' with w = [z; -1] / sqrt(r)
                 u[s] = z[s] / root
@@ -215,9 +190,9 @@ def absorb(
         seen += 1
         age += 1
         t += 1
-    if pending:
-        update_and_multiply(inverse, m, pending, u, v, k, z)
-    return t, m, seen, age, doubtful, status
+    if joined:
+        update_and_multiply(inverse, m, joined, u, v, k, z)
+    return t, m, seen, age, doubtful, joined, status
 
 
 def absorb_ald(
@@ -250,8 +225,7 @@ def absorb_ald(
     n_rows, n_outputs = values.shape
     capacity = len(factor)
     w, a = np.zeros(capacity), np.zeros(capacity)
-    h, v, zeros = np.zeros(capacity), np.zeros(capacity), np.zeros(capacity)
-    pending = False  # whether P -= v v' is still to be done
+    h, v, zeros = np.zeros(capacity), np.zeros(capacity), np.zeros(capacity)  # P -= v v' is still to be done
     status = DONE
     t = position
     while t < n_rows:
@@ -264,7 +238,7 @@ def absorb_ald(
                 bracket[0] = max(bracket[0], distance)
             a[:m] = w[:m]
             solve_upper(factor, m, a)
-            update_and_multiply(covariance, m, pending, zeros, v, a, h)
+            update_and_multiply(covariance, m, True, zeros, v, a, h)
             # At least 1, because P is positive semi-definite; less is round-off.
             scale = max(1.0, 1.0 + inner(a, h, m))
             for o in range(n_outputs):
@@ -275,7 +249,6 @@ def absorb_ald(
             root = math.sqrt(scale)
             for s in range(m):
                 v[s] = h[s] / root
-            pending = True
         elif m == capacity:
             status = GROW
             break
@@ -289,6 +262,5 @@ def absorb_ald(
             dictionary[:, m] = rows[t]
             m += 1
         t += 1
-    if pending:
-        update_and_multiply(covariance, m, pending, zeros, v, a, h)
+    update_and_multiply(covariance, m, True, zeros, v, a, h)
     return t, m, status

@@ -134,6 +134,7 @@ class InverseState(_OnlineState):
     seen: int = 0
     age: int = UNLIMITED // 2  # rows since the inverse was computed from scratch; that is allowed at once
     doubtful: int = -1  # number of rows up to which the inverse is not to be trusted
+    joined: bool = False  # whether the last row joined the dictionary
     targets: Array = field(init=False)
     weights: Array = field(init=False)
     inverse: Array = field(init=False)
@@ -144,9 +145,9 @@ class InverseState(_OnlineState):
             self._reserve(max(capacity, min(self.budget, 2 * len(self.inverse))))
         position = 0
         while position < len(X):
-            position, self.size, self.seen, self.age, self.doubtful, status = run(
+            position, self.size, self.seen, self.age, self.doubtful, self.joined, status = run(
                 absorb, position, X, T, self.gamma, self.gram, self.ridge, self.budget,
-                self.size, self.seen, self.age, self.doubtful,
+                self.size, self.seen, self.age, self.doubtful, self.joined,
                 self.dictionary, self.targets, self.weights, self.inverse,
             )  # fmt: skip
             if status == DRIFT:
@@ -165,7 +166,11 @@ class InverseState(_OnlineState):
 
     def inverse_matrix(self) -> Array:
         """Return the inverse of K + ridge I on the dictionary, recomputed as in `solution`."""
-        return self._from_scratch()[0] if self._is_doubtful else self.inverse[: self.size, : self.size]
+        if self._is_doubtful:
+            return self._from_scratch()[0]
+        inverse = self.inverse[: self.size, : self.size].copy()
+        mirror(inverse)
+        return inverse
 
     def learns_like(self, other: "InverseState") -> bool:
         """Return True if `other`, a new state, would learn the same from the same rows."""
