@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from scipy.linalg.lapack import dposv, dptsv
+from scipy.linalg.lapack import dposv, dptsv, dstebz
 
 from elmbench.numerics.arrays import EPS, Array
 
@@ -16,12 +16,13 @@ LOOK = 16  # steps between two estimates of the remaining steps
 _FIRST = 32  # number of columns that are allocated first
 
 
-def allowed_residuals(ridges: Array, norm: float) -> Array:
+def allowed_residuals(ridges: Array, norm: float, least: float = 0.0) -> Array:
     """Return the norms, over that of b, of residuals of solved systems.
 
-    They are `STOP`, or the machine precision times the condition; `norm` is a lower estimate of the norm of K.
+    They are `STOP`, or the machine precision times the condition. `norm` is a lower estimate of the largest eigenvalue
+    of K, and `least` an upper one of the smallest.
     """
-    return np.clip(EPS * norm / ridges, STOP, LOOSEST)
+    return np.clip(EPS * norm / (ridges + least), STOP, LOOSEST)
 
 
 class KrylovSpace:
@@ -40,6 +41,8 @@ class KrylovSpace:
         Columns of W.
     allowed, lengths : ndarrays of shape (n_ridges,)
         Allowed norms of the residuals, and the norms over these; NaN if round-off makes the system indefinite.
+    least : float
+        The smallest eigenvalue of T, an upper estimate of that of K, when it was last computed; 0 before.
     last_length : float
         beta; 0 without a step.
     logs : list of float
@@ -59,20 +62,38 @@ class KrylovSpace:
         self.steps, self.last_length = 0, 0.0
         self.lengths = self._size / self.allowed
         # Of the elimination of (T + r I) y = |b| e_1, for each ridge: the last pivot, and the last entry of y, without
-        # its sign, over the allowed residual.
-        self._pivots, self._last = np.full(len(ridges), np.inf), self._size / self.allowed
+        # its sign.
+        self._pivots, self._last = np.full(len(ridges), np.inf), np.full(len(ridges), self._size)
+        self.least, self._estimated = 0.0, 0  # and the number of steps when it was computed
 
     def solve(self, pays: Callable[["KrylovSpace"], bool], first: int = 0) -> bool:
         """Take steps until the systems of all ridges, or of those from a number on, are solved; False if it gives up.
 
-        Every few steps, `pays` decides whether to continue.
+        Every few steps, `pays` decides whether to continue. The smallest eigenvalue is first computed when the systems
+        would be solved if it were 0; with few rows, it costs as much as a step.
         """
-        while not (longest := float(self.lengths[first:].max(initial=0.0))) <= 1:
+        while True:
+            longest = float(self.lengths[first:].max(initial=0.0))
+            if longest <= 1:
+                if self._estimated == self.steps:
+                    return True
+                self._estimate_least()
+                continue
             looks = self.steps > 0 and self.steps % LOOK == 0
             if not math.isfinite(longest) or (looks and not pays(self)):
                 return False
             self._step()
-        return True
+
+    def _estimate_least(self) -> None:
+        """Compute `least` and, from it, the allowed residuals and all that is relative to them."""
+        self._estimated, before = self.steps, self.allowed
+        betas = np.array(self._betas[: max(1, self.steps - 1)])
+        _, values, *_ = dstebz(np.array(self._alphas), betas, 2, 0.0, 0.0, 1, 1, 0.0, "E")
+        self.least = max(float(values[0]), 0.0)
+        self.allowed = allowed_residuals(self._ridges, self.norm, self.least) * (self._size or 1.0)
+        self.lengths = self.last_length * self._last / self.allowed
+        shift = math.log((before / self.allowed).max())
+        self.logs = [value + shift for value in self.logs]
 
     def _step(self) -> None:
         m = self.steps
@@ -105,7 +126,7 @@ class KrylovSpace:
             self._pivots[self._pivots <= 0] = np.nan
         self._last *= beta if m else 1.0
         self._last /= self._pivots
-        self.lengths = length * self._last
+        self.lengths = length * self._last / self.allowed
         self.logs.append(math.log(max(1.0, float(self.lengths.max(initial=0.0)))))
 
     @property
@@ -172,7 +193,8 @@ class SharedSpace:
         """
         lengths = []
         start = self._start
-        for ridge, allowed in zip(ridges, allowed_residuals(ridges, start.norm) * length_of(start.b), strict=True):
+        bounds = allowed_residuals(ridges, start.norm, start.least) * length_of(start.b)
+        for ridge, allowed in zip(ridges, bounds, strict=True):
             rest, loss = self._reduce(ridge)
             while not (length := length_of(residual := self._residual(ridge, rest, loss))) <= allowed:
                 if not self.widen(inverse(residual)):
