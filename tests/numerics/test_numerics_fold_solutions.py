@@ -118,7 +118,7 @@ def test_every_method_solves_every_system(n, k, p, e, seed, way, kind):
         for i, ridge in enumerate(ridges):
             solution = Z[:, i * k : (i + 1) * k]
             left = np.linalg.norm(B - square @ solution - ridge * solution, axis=0)
-            off = 50 * m * EPS * m * np.linalg.norm(solution, axis=0)
+            off = 50 * m * EPS * (m + ridge) * np.linalg.norm(solution, axis=0)
             assert (left <= 1e-11 * np.linalg.norm(B, axis=0) + off).all()
             assert left.max() <= errors[i] * (1 + 1e-6) + off.max()
 
@@ -136,13 +136,13 @@ def test_an_inverse_beyond_single_precision(monkeypatch, seed):
 
 @pytest.mark.parametrize("way", ["krylov", "inverse"])
 def test_a_system_that_is_not_solved_has_an_infinite_error(monkeypatch, way, seed):
-    """Coefficients are so large that round-off exceeds the right-hand side."""
+    """Coefficients are so large that round-off exceeds the right-hand side; or the iteration leaves it to a factor."""
     force(monkeypatch, way)
     monkeypatch.setattr(module, "SMALLEST", 0.0)
     K = np.asfortranarray(kernel_matrix(awkward_rows(80, seed, "repeated"), gamma=4.0))
-    B, ridges = np.random.RandomState(seed).randn(80, 1), np.array([1e-15])
-    _, errors = fold_solutions(K, B, ridges, Counter())
-    assert errors == np.inf
+    B, ridges, solvers = np.random.RandomState(seed).randn(80, 1), np.array([1e-15]), Counter()
+    _, errors = fold_solutions(K, B, ridges, solvers)
+    assert errors == (np.inf if solvers[way] else 0.0)
 
 
 @pytest.mark.parametrize("n", [1, 2, 60])
