@@ -190,7 +190,7 @@ def absorb(
         seen += 1
         age += 1
         t += 1
-    if joined:
+    if joined:  # the next call adds zeros instead, in the same order of sums
         update_and_multiply(inverse, m, joined, u, v, k, z)
     return t, m, seen, age, doubtful, joined, status
 
