@@ -87,8 +87,7 @@ class KrylovSpace:
     def _estimate_least(self) -> None:
         """Compute `least` and, from it, the allowed residuals and all that is relative to them."""
         self._estimated, before = self.steps, self.allowed
-        betas = np.array(self._betas[: max(1, self.steps - 1)])
-        _, values, *_ = dstebz(np.array(self._alphas), betas, 2, 0.0, 0.0, 1, 1, 0.0, "E")
+        _, values, *_ = dstebz(*self._diagonals, 2, 0.0, 0.0, 1, 1, 0.0, "E")  # the first in ascending order
         self.least = max(float(values[0]), 0.0)
         self.allowed = allowed_residuals(self._ridges, self.norm, self.least) * (self._size or 1.0)
         self.lengths = self.last_length * self._last / self.allowed
@@ -130,6 +129,11 @@ class KrylovSpace:
         self.logs.append(math.log(max(1.0, float(self.lengths.max(initial=0.0)))))
 
     @property
+    def _diagonals(self) -> tuple[Array, Array]:
+        """The diagonal of T and the one beside it, with one entry even for a single row, as LAPACK's wrappers want."""
+        return np.array(self._alphas), np.array(self._betas[: max(1, self.steps - 1)])
+
+    @property
     def basis(self) -> Array:
         """W, of shape (n, steps)."""
         return self._W[:, : self.steps]
@@ -148,8 +152,7 @@ class KrylovSpace:
         weights = np.empty((len(ridges), 2, m))
         if m == 0:
             return weights
-        alphas, targets = np.array(self._alphas), np.zeros((m, 2), order="F")
-        betas = np.array(self._betas[: max(1, m - 1)])  # LAPACK's wrapper wants one even for a single row
+        (alphas, betas), targets = self._diagonals, np.zeros((m, 2), order="F")
         targets[0, 0], targets[-1, 1] = self._size, 1.0
         for i, ridge in enumerate(ridges):
             *_, Y, info = dptsv(alphas + ridge, betas, targets)
